@@ -72,7 +72,7 @@ func decodeAccount(data []byte) Account {
 		}
 	}
 	large := new(Account)
-	decode(data, large)
+	mustDecode(data, large)
 	return *large
 }
 
@@ -125,7 +125,7 @@ func (s *State) Move(from, to types.Address, amount types.Wei) (ok bool) {
 func ScanAccounts(s Reader, each func(types.Address, Account) bool) {
 	s.Scan([]byte{prefixAccount}, []byte{prefixAccount + 1}, func(key, value []byte) bool {
 		var account Account
-		decode(value, &account)
+		mustDecode(value, &account)
 		return each(types.Address(key[1:]), account)
 	})
 }
@@ -145,7 +145,7 @@ func StorageIn(actor types.Address, key, value []byte) (entry Entry, ok bool) {
 	if len(key) != storageKeyBytes || key[0] != prefixStorage || types.Address(key[1:]) != actor || value == nil {
 		return entry, false
 	}
-	decode(value, &entry)
+	mustDecode(value, &entry)
 	return entry, true
 }
 
@@ -156,7 +156,7 @@ func ActorOf(s Reader, at types.Address) *Actor {
 		return nil
 	}
 	record := new(Actor)
-	decode(data, record)
+	mustDecode(data, record)
 	return record
 }
 
@@ -169,7 +169,7 @@ func (s *State) setActor(at types.Address, record *Actor) {
 func ScanActors(s Reader, from types.Address, each func(types.Address, *Actor) bool) {
 	s.Scan(addressKey(prefixActor, from), []byte{prefixActor + 1}, func(key, value []byte) bool {
 		record := new(Actor)
-		decode(value, record)
+		mustDecode(value, record)
 		return each(types.Address(key[1:]), record)
 	})
 }
@@ -188,7 +188,7 @@ func StorageOf(s Reader, actor types.Address, key []byte) (value []byte, found b
 		return nil, false
 	}
 	var entry Entry
-	decode(data, &entry)
+	mustDecode(data, &entry)
 	return entry.Value, true
 }
 
@@ -208,9 +208,9 @@ func (s *State) DeleteStorage(actor types.Address, key []byte) { s.Set(storageKe
 // keys' hashes, until it returns false.
 func ScanStorage(s Reader, actor types.Address, each func(Entry) bool) {
 	from := addressKey(prefixStorage, actor)
-	s.Scan(from, after(from), func(_, value []byte) bool {
+	s.Scan(from, keyAfterPrefix(from), func(_, value []byte) bool {
 		var entry Entry
-		decode(value, &entry)
+		mustDecode(value, &entry)
 		return each(entry)
 	})
 }
@@ -241,9 +241,9 @@ func storageKey(actor types.Address, key []byte) []byte {
 	return append(append(append(make([]byte, 0, storageKeyBytes), prefixStorage), actor[:]...), hash[:]...)
 }
 
-// after returns the smallest key above all that begin with prefix. The prefix has a
+// keyAfterPrefix returns the smallest key above all that begin with prefix. The prefix has a
 // byte other than 0xff, since every prefix here begins with a letter.
-func after(prefix []byte) []byte {
+func keyAfterPrefix(prefix []byte) []byte {
 	end := append([]byte{}, prefix...)
 	for i := len(end) - 1; ; i-- {
 		if end[i]++; end[i] != 0 {
@@ -259,9 +259,9 @@ func nonNil(b []byte) []byte {
 	return b
 }
 
-// decode reads what this package wrote. State that does not decode is a bug of
+// mustDecode reads what this package wrote. State that does not decode is a bug of
 // ours, or a store that lied.
-func decode(data []byte, v any) {
+func mustDecode(data []byte, v any) {
 	if err := codec.UnmarshalLoose(data, maxRecordBytes, v); err != nil {
 		panic(fmt.Sprintf("actors: state holds a %T that does not decode: %v", v, err))
 	}

@@ -17,7 +17,7 @@ func TestAccountsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		data := codec.Marshal(&account)
 		var slow Account
-		decode(data, &slow)
+		mustDecode(data, &slow)
 		if got := decodeAccount(data); got != account || slow != account {
 			t.Fatalf("%+v is read as %+v", account, got)
 		}

@@ -10,20 +10,20 @@ import (
 // Call implements program.Context. The callee has at most limit cycles, or all
 // that remain where limit is 0 or more than that.
 func (f *frame) Call(target types.Address, handler string, payload []byte, limit types.Cycles) ([]byte, error) {
-	defer f.guard()
-	p := f.params()
-	if fault := f.charge(p.CostActorCall, types.Cells(len(handler)+len(payload))); fault != nil {
+	defer f.guardPanics()
+	p := f.blockParams()
+	if fault := f.chargeUse(p.CostActorCall, types.Cells(len(handler)+len(payload))); fault != nil {
 		return nil, fault
 	}
 	if fault := checkName("a handler's name", handler); fault != nil {
 		return nil, fault
 	}
 	if f.depth+1 >= p.CallDepth {
-		return nil, refused("call_depth", "calls nest at most %d deep", p.CallDepth)
+		return nil, newFault("call_depth", "calls nest at most %d deep", p.CallDepth)
 	}
 	for on := f; on != nil; on = on.parent {
 		if on.msg.Self == target {
-			return nil, refused("reentrancy", "actor %s is already on the stack", target)
+			return nil, newFault("reentrancy", "actor %s is already on the stack", target)
 		}
 	}
 	purse := f.left
@@ -31,10 +31,10 @@ func (f *frame) Call(target types.Address, handler string, payload []byte, limit
 		purse = limit
 	}
 	f.left -= purse
-	outcome := f.x.run(f, f.callee(target, handler, payload), &purse)
+	outcome := f.x.runHandler(f, f.newCallMessage(target, handler, payload), &purse)
 	f.left += purse
 	if f.x.environment != nil {
-		return nil, f.charge(0, 0)
+		return nil, f.chargeUse(0, 0)
 	}
 	if outcome.Status != types.StatusOK {
 		told := outcome.Fault.Message
@@ -48,8 +48,8 @@ func (f *frame) Call(target types.Address, handler string, payload []byte, limit
 	return outcome.Output, nil
 }
 
-// callee is the message of a call: read-only under a read.
-func (f *frame) callee(target types.Address, handler string, payload []byte) program.Message {
+// newCallMessage is the message of a call: read-only under a read.
+func (f *frame) newCallMessage(target types.Address, handler string, payload []byte) program.Message {
 	kind := program.Call
 	if f.x.cause.ReadOnly {
 		kind = program.Read
@@ -62,30 +62,30 @@ func (f *frame) callee(target types.Address, handler string, payload []byte) pro
 //
 // Spec: decision C16.
 func (f *frame) Send(target types.Address, handler string, payload []byte, cycles types.Cycles, cells types.Cells) error {
-	defer f.guard()
-	p := f.params()
-	if fault := f.write(p.CostSend, len(handler)+len(payload)); fault != nil {
+	defer f.guardPanics()
+	p := f.blockParams()
+	if fault := f.chargeWrite(p.CostSend, len(handler)+len(payload)); fault != nil {
 		return fault
 	}
 	if fault := checkName("a handler's name", handler); fault != nil {
 		return fault
 	}
 	if cycles == 0 || cycles > p.LaneSystemCycles || cells > p.CellsLimit {
-		return refused("bad_limit", "a delivery has 1 to %d cycles and at most %d cells", p.LaneSystemCycles, p.CellsLimit)
+		return newFault("bad_limit", "a delivery has 1 to %d cycles and at most %d cells", p.LaneSystemCycles, p.CellsLimit)
 	}
 	b := f.x.block
 	m := &Message{SentAt: b.Height, Cause: f.x.cause.Hash, From: f.msg.Self, Payer: f.msg.Self, To: target, Handler: handler,
 		Payload: append([]byte{}, payload...), Cycles: cycles, Cells: cells, PriceCycle: b.BaseFeeCycle, PriceCell: b.BaseFeeCell}
-	cost, ok := m.cost()
+	cost, ok := m.prepaidCost()
 	if !ok || !f.x.state.Debit(f.msg.Self, cost) {
-		return refused("insufficient_funds", "the actor cannot prepay a delivery of %d cycles and %d cells", cycles, cells)
+		return newFault("insufficient_funds", "the actor cannot prepay a delivery of %d cycles and %d cells", cycles, cells)
 	}
 	f.x.state.Enqueue(m)
 	return nil
 }
 
-// cost is Prepaid before it is paid; ok is false where it passes 2^256.
-func (m *Message) cost() (types.Wei, bool) {
+// prepaidCost is Prepaid before it is paid; ok is false where it passes 2^256.
+func (m *Message) prepaidCost() (types.Wei, bool) {
 	forCycles, ok := m.PriceCycle.MulOk(uint64(m.Cycles))
 	if !ok {
 		return types.Wei{}, false
@@ -104,23 +104,23 @@ func (m *Message) cost() (types.Wei, bool) {
 //
 // Spec: CIP-1 §6, CIP-5 §4 and §6.1, decisions T1 to T6, T29.
 func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, error) {
-	defer f.guard()
-	p := f.params()
+	defer f.guardPanics()
+	p := f.blockParams()
 	cycles := p.CostSetTimer
 	if p.FreeFires() {
 		cycles = p.FreeScheduleCycles
 	}
 	given := len(request.Payload) + len(request.Handler) + watchedBytes(request.Watch)
-	if fault := f.write(cycles, given); fault != nil {
+	if fault := f.chargeWrite(cycles, given); fault != nil {
 		return types.TimerID{}, fault
 	}
 	if !utf8.ValidString(request.Handler) {
-		return types.TimerID{}, refused("bad_name", "a handler's name must be UTF-8")
+		return types.TimerID{}, newFault("bad_name", "a handler's name must be UTF-8")
 	}
 	request.Payload = append([]byte{}, request.Payload...)
 	if w := request.Watch; w != nil { // its value is hashed (decision T26)
 		value, _ := StorageOf(f.x.state, w.Actor, w.Key)
-		if fault := f.charge(p.CostStorageRead+f.words(len(value)), 0); fault != nil {
+		if fault := f.chargeUse(p.CostStorageRead+f.wordCycles(len(value)), 0); fault != nil {
 			return types.TimerID{}, fault
 		}
 	}
@@ -138,8 +138,8 @@ func watchedBytes(w *types.Watch) int {
 
 // CancelTimer implements program.Context.
 func (f *frame) CancelTimer(id types.TimerID) error {
-	defer f.guard()
-	if fault := f.write(f.cancelCycles(), 0); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeWrite(f.cancelCycles(), 0); fault != nil {
 		return fault
 	}
 	effect, fault := f.x.block.Timers.Cancel(f.x.state, f.timerCaller(), id)
@@ -149,8 +149,8 @@ func (f *frame) CancelTimer(id types.TimerID) error {
 // ExtendTimer implements program.Context. It costs a cell for every byte of keys
 // and values that it writes (decision T29).
 func (f *frame) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
-	defer f.guard()
-	if fault := f.write(f.cancelCycles(), 0); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeWrite(f.cancelCycles(), 0); fault != nil {
 		return fault
 	}
 	effect, fault := f.x.block.Timers.Extend(f.x.state, f.timerCaller(), id, expiresAt)
@@ -173,8 +173,8 @@ func (f *frame) SubmitJob(spec []byte) (types.Hash, error) {
 //
 // Spec: CIP-1 §7, decision T14.
 func (f *frame) SetGasBidder(bidder *types.Address) error {
-	defer f.guard()
-	if fault := f.write(f.params().CostStorageWrite, 0); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeWrite(f.blockParams().CostStorageWrite, 0); fault != nil {
 		return fault
 	}
 	effect, fault := f.x.block.Timers.SetGasBidder(f.x.state, f.timerCaller(), bidder)
@@ -183,10 +183,10 @@ func (f *frame) SetGasBidder(bidder *types.Address) error {
 
 // cancelCycles is what cancelling and extending a timer cost (CIP-5 §6.1).
 func (f *frame) cancelCycles() types.Cycles {
-	if f.params().FreeFires() {
-		return f.params().FreeCancelCycles
+	if f.blockParams().FreeFires() {
+		return f.blockParams().FreeCancelCycles
 	}
-	return f.params().CostCancelTimer
+	return f.blockParams().CostCancelTimer
 }
 
 // timerCaller lends the signer's word to the actor that the transaction calls
@@ -207,7 +207,7 @@ func (f *frame) timerEffect(effect TimerEffect, fault *program.Fault, paid types
 	if fault != nil {
 		return fault
 	}
-	if spent := f.charge(0, effect.Cells.Sub(paid)); spent != nil {
+	if spent := f.chargeUse(0, effect.Cells.Sub(paid)); spent != nil {
 		return spent
 	}
 	f.x.Timers = append(f.x.Timers, effect.Changes...)

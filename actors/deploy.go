@@ -26,13 +26,13 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 	at := ActorAddress(deployer, d.Salt, d.Code)
 	p := x.block.Params
 	if fault := x.Spend(types.Cycles(len(d.Code))*p.CostDeployByte, 0); fault != nil {
-		return at, failed(fault.Status, fault.Code, fault.Message), nil
+		return at, newFailedOutcome(fault.Status, fault.Code, fault.Message), nil
 	}
-	if refusal := x.deployable(at, &d.Manifest); refusal != nil {
+	if refusal := x.judgeDeploy(at, &d.Manifest); refusal != nil {
 		return at, *refusal, nil
 	}
 	code := program.Code{Hash: types.Keccak(d.Code), Source: d.Code, Units: x.unitsLeft()}
-	found, refusal, err := x.inspect(code, initHandler)
+	found, refusal, err := x.inspectCode(code, initHandler)
 	if err != nil {
 		return at, program.Outcome{}, err
 	}
@@ -40,10 +40,10 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 		return at, *refusal, nil
 	}
 	if fault := x.Spend(types.Cycles(len(found.Schema))*p.CostDeployByte, types.Cells(len(found.Schema))); fault != nil {
-		return at, failed(fault.Status, fault.Code, fault.Message), nil
+		return at, newFailedOutcome(fault.Status, fault.Code, fault.Message), nil
 	}
-	mark := x.mark()
-	x.keep(code, found)
+	mark := x.setMark()
+	x.keepCode(code, found)
 	if terms := d.Manifest.Upgrade; terms != nil {
 		x.state.setUpgradable(at, &Upgradable{Terms: terms, DeployedAs: code.Hash})
 	}
@@ -53,13 +53,13 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 	}
 	outcome, err := x.Deliver(program.Message{Kind: program.Init, Sender: deployer, Self: at, Handler: initHandler, Payload: d.Init}, value)
 	if err == nil && outcome.Status != types.StatusOK {
-		x.revert(mark)
+		x.revertTo(mark)
 	}
 	return at, outcome, err
 }
 
-// keep writes code and its schema, if it has one.
-func (x *Execution) keep(code program.Code, found program.Description) {
+// keepCode writes code and its schema, if it has one.
+func (x *Execution) keepCode(code program.Code, found program.Description) {
 	x.state.Set(hashKey(prefixCode, code.Hash), append([]byte{}, code.Source...))
 	if len(found.Schema) > 0 {
 		x.state.Set(hashKey(prefixSchema, code.Hash), found.Schema)
@@ -74,8 +74,8 @@ func (x *Execution) unitsLeft() uint64 {
 	return 1 + uint64(x.cyclesLeft/x.block.Params.CostDeployByte)/program.UnitCycles
 }
 
-// compiled charges for the compiling that was done, or would have been.
-func (x *Execution) compiled(units uint64) *program.Outcome {
+// chargeCompiling charges for the compiling that was done, or would have been.
+func (x *Execution) chargeCompiling(units uint64) *program.Outcome {
 	if units == 0 {
 		return nil
 	}
@@ -87,7 +87,8 @@ func (x *Execution) compiled(units uint64) *program.Outcome {
 	if fault == nil {
 		return nil
 	}
-	outcome := failed(fault.Status, fault.Code, fmt.Sprintf("%s: compiling the code takes %d units of %d cycles", fault.Message, units,
+	outcome := newFailedOutcome(fault.Status, fault.Code, fmt.Sprintf("%s: compiling the code takes %d units of %d cycles", fault.Message,
+		units,
 		program.UnitCycles*price))
 	return &outcome
 }
@@ -106,33 +107,33 @@ func hasHandler(d program.Description, name string) bool {
 	return slices.ContainsFunc(d.Handlers, func(h program.Handler) bool { return h.Name == name })
 }
 
-// deployable judges all of a deploy but its code; nil means that it may proceed.
-func (x *Execution) deployable(at types.Address, m *types.Manifest) *program.Outcome {
+// judgeDeploy judges all of a deploy but its code; nil means that it may proceed.
+func (x *Execution) judgeDeploy(at types.Address, m *types.Manifest) *program.Outcome {
 	switch {
 	case len(m.Name) > types.MaxNameBytes || !utf8.ValidString(m.Name):
-		return refusal("bad_name", "an actor's name must be UTF-8 of at most %d bytes", types.MaxNameBytes)
+		return newRefusal("bad_name", "an actor's name must be UTF-8 of at most %d bytes", types.MaxNameBytes)
 	case m.Upgrade != nil && !x.block.Params.Upgrades:
 		return noUpgrades()
 	case ActorOf(x.state, at) != nil:
-		return refusal("address_taken", "there is an actor at %s: choose another salt", at)
+		return newRefusal("address_taken", "there is an actor at %s: choose another salt", at)
 	case m.Upgrade != nil:
 		return checkTerms(m.Upgrade)
 	}
 	return nil
 }
 
-// refusal ends a deploy or an upgrade before it did anything.
-func refusal(code, format string, args ...any) *program.Outcome {
-	outcome := failed(types.StatusFailed, code, fmt.Sprintf(format, args...))
+// newRefusal ends a deploy or an upgrade before it did anything.
+func newRefusal(code, format string, args ...any) *program.Outcome {
+	outcome := newFailedOutcome(types.StatusFailed, code, fmt.Sprintf(format, args...))
 	return &outcome
 }
 
-// inspect judges code before anything is done with it; handler is the one that it would
+// inspectCode judges code before anything is done with it; handler is the one that it would
 // run first. A nil refusal means that it may proceed.
-func (x *Execution) inspect(code program.Code, handler string) (found program.Description, refusal *program.Outcome, err error) {
+func (x *Execution) inspectCode(code program.Code, handler string) (found program.Description, refusal *program.Outcome, err error) {
 	p := x.block.Params
 	refuse := func(code, format string, args ...any) (program.Description, *program.Outcome, error) {
-		outcome := failed(types.StatusInvalidCode, code, fmt.Sprintf(format, args...))
+		outcome := newFailedOutcome(types.StatusInvalidCode, code, fmt.Sprintf(format, args...))
 		return program.Description{}, &outcome, nil
 	}
 	switch {
@@ -145,9 +146,9 @@ func (x *Execution) inspect(code program.Code, handler string) (found program.De
 	if err != nil {
 		return program.Description{}, nil, err
 	}
-	found, err = inspected(session, code)
+	found, err = inspectBySession(session, code)
 	if refused := (*program.Refusal)(nil); errors.As(err, &refused) {
-		if unpaid := x.compiled(refused.Units); unpaid != nil {
+		if unpaid := x.chargeCompiling(refused.Units); unpaid != nil {
 			return found, unpaid, nil
 		}
 		return refuse(cmp.Or(refused.Code, "invalid_code"), "%s", refused.Error())
@@ -155,12 +156,12 @@ func (x *Execution) inspect(code program.Code, handler string) (found program.De
 	if err != nil {
 		return found, nil, &ProgramError{code.Hash, handler, err}
 	}
-	return found, x.compiled(found.Units), nil
+	return found, x.chargeCompiling(found.Units), nil
 }
 
-// inspected is the host's judgement of code. A panic of this machine's conversation with
+// inspectBySession is the host's judgement of code. A panic of this machine's conversation with
 // the host is its failure (decision C21).
-func inspected(session program.Session, code program.Code) (found program.Description, err error) {
+func inspectBySession(session program.Session, code program.Code) (found program.Description, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			_, err = Panicked(program.Code{}, v)

@@ -38,7 +38,7 @@ func TestADeployIsAllOrNothing(t *testing.T) {
 	raises := func(ctx program.Context, msg program.Message) (program.Outcome, error) {
 		_, _ = writes(ctx, msg)
 		_ = ctx.Transfer(two, types.WeiOf(1))
-		return failed(types.StatusReverted, "raised", "no"), nil
+		return newFailedOutcome(types.StatusReverted, "raised", "no"), nil
 	}
 	good := types.Deploy{Code: []byte("code"), Init: []byte("args"), Manifest: types.Manifest{Name: "name"}}
 	for name, c := range map[string]struct {

@@ -177,40 +177,41 @@ func (x *Execution) Spend(cycles types.Cycles, cells types.Cells) *program.Fault
 // before: both or neither. An error comes from the environment; the caller then
 // reverts.
 func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outcome, error) {
-	mark := x.mark()
-	if !value.IsZero() && x.answers(msg.Self) {
-		return failed(types.StatusReverted, "no_value", "a system actor accepts no value: it takes the amounts that its payload states"), nil
+	mark := x.setMark()
+	if !value.IsZero() && x.isHandled(msg.Self) {
+		return newFailedOutcome(types.StatusReverted, "no_value",
+			"a system actor accepts no value: it takes the amounts that its payload states"), nil
 	}
 	if !x.state.Move(msg.Sender, msg.Self, value) {
-		return failed(types.StatusReverted, "insufficient_funds",
+		return newFailedOutcome(types.StatusReverted, "insufficient_funds",
 			"the sender holds less than the value to move"), nil
 	}
 	msg.Value = value
-	outcome := x.run(nil, msg, &x.cyclesLeft)
+	outcome := x.runHandler(nil, msg, &x.cyclesLeft)
 	if x.environment != nil {
 		return program.Outcome{}, x.environment
 	}
 	if outcome.Status != types.StatusOK {
-		x.revert(mark)
+		x.revertTo(mark)
 	}
 	return outcome, nil
 }
 
-// run puts a handler on the stack with all cycles of a purse and takes it off
+// runHandler puts a handler on the stack with all cycles of a purse and takes it off
 // again. Unused cycles stay in the purse.
-func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles) program.Outcome {
-	if x.answers(msg.Self) {
-		return x.carry(parent, msg, purse, nil, program.Code{})
+func (x *Execution) runHandler(parent *frame, msg program.Message, purse *types.Cycles) program.Outcome {
+	if x.isHandled(msg.Self) {
+		return x.carryMessage(parent, msg, purse, nil, program.Code{})
 	}
 	record := ActorOf(x.state, msg.Self)
 	if record == nil {
-		return failed(types.StatusNoActor, "no_actor", fmt.Sprintf("there is no actor at %s", msg.Self))
+		return newFailedOutcome(types.StatusNoActor, "no_actor", fmt.Sprintf("there is no actor at %s", msg.Self))
 	}
 	if msg.Handler == initHandler && msg.Kind != program.Init {
-		return failed(types.StatusNoHandler, "no_handler", "init runs once, at deploy")
+		return newFailedOutcome(types.StatusNoHandler, "no_handler", "init runs once, at deploy")
 	}
 	if msg.Handler == program.MigrateHandler && msg.Kind != program.Migrate { // on a chain without upgrades as well
-		return failed(types.StatusNoHandler, "no_handler", "migrate runs once, at an upgrade to its code")
+		return newFailedOutcome(types.StatusNoHandler, "no_handler", "migrate runs once, at an upgrade to its code")
 	}
 	msg.Owner = record.Owner
 	session, err := x.block.Sessions.Session()
@@ -219,15 +220,15 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 		return program.Outcome{}
 	}
 	code := program.Code{Hash: record.CodeHash, Source: CodeOf(x.state, record.CodeHash)}
-	return x.carry(parent, msg, purse, session, code)
+	return x.carryMessage(parent, msg, purse, session, code)
 }
 
-// carry lets the actor of a message handle it, on the stack: in a session with the
+// carryMessage lets the actor of a message handle it, on the stack: in a session with the
 // host of programs, or by the chain's own code if the session is nil.
-func (x *Execution) carry(parent *frame, msg program.Message, purse *types.Cycles, session program.Session,
+func (x *Execution) carryMessage(parent *frame, msg program.Message, purse *types.Cycles, session program.Session,
 	code program.Code) program.Outcome {
-	mark := x.mark()
-	f := x.push(parent, msg, *purse)
+	mark := x.setMark()
+	f := x.pushFrame(parent, msg, *purse)
 	native := session == nil
 	if native {
 		session = Native(f.handleSystem)
@@ -241,11 +242,11 @@ func (x *Execution) carry(parent *frame, msg program.Message, purse *types.Cycle
 			x.environment = &ProgramError{code.Hash, msg.Handler, err}
 		}
 	}
-	outcome = f.end(outcome)
+	outcome = f.endHandler(outcome)
 	x.top = parent
 	*purse = f.left
 	if outcome.Status != types.StatusOK {
-		x.revert(mark)
+		x.revertTo(mark)
 	}
 	return outcome
 }
@@ -270,8 +271,8 @@ func (e *ProgramError) Error() string { return e.Err.Error() }
 
 func (e *ProgramError) Unwrap() error { return e.Err }
 
-// push puts a frame on the stack.
-func (x *Execution) push(parent *frame, msg program.Message, purse types.Cycles) *frame {
+// pushFrame puts a frame on the stack.
+func (x *Execution) pushFrame(parent *frame, msg program.Message, purse types.Cycles) *frame {
 	f := &frame{x: x, msg: msg, parent: parent, left: purse, limit: purse}
 	if parent == nil {
 		f.limit = x.cycles // the one that was signed, what was spent before the handler included
@@ -285,25 +286,25 @@ func (x *Execution) push(parent *frame, msg program.Message, purse types.Cycles)
 // mark is a point to revert to. Logs stay: they show why something failed.
 type mark struct{ state, events, timers, jobs int }
 
-func (x *Execution) mark() mark {
+func (x *Execution) setMark() mark {
 	return mark{x.state.Snapshot(), len(x.Events), len(x.Timers), len(x.Jobs)}
 }
 
-func (x *Execution) revert(m mark) {
+func (x *Execution) revertTo(m mark) {
 	x.state.Revert(m.state)
 	x.Events = x.Events[:m.events]
 	x.Timers = x.Timers[:m.timers]
 	x.Jobs = x.Jobs[:m.jobs]
 }
 
-func (x *Execution) log(actor types.Address, line string) {
+func (x *Execution) logLine(actor types.Address, line string) {
 	switch {
 	case len(x.Logs) >= MaxLogLines:
 		return
 	case len(x.Logs) == MaxLogLines-1:
 		line = "… (the rest of the log was cut off)"
 	}
-	x.Logs = append(x.Logs, LogLine{Actor: actor, Cause: x.cause.Hash, Line: clip(line, MaxLogBytes)})
+	x.Logs = append(x.Logs, LogLine{Actor: actor, Cause: x.cause.Hash, Line: clipUTF8(line, MaxLogBytes)})
 }
 
 // Direct is the Deliverer that hands a message to the session and no more.
@@ -333,15 +334,15 @@ func (Direct) Run(session program.Session, ctx program.Context, code program.Cod
 // Spec: decision C21.
 func Panicked(code program.Code, value any) (program.Outcome, error) {
 	if bytes.HasPrefix(code.Source, []byte(SamplePrefix)) {
-		return failed(types.StatusFailed, "panic", fmt.Sprintf("the program panicked: %v", value)), nil
+		return newFailedOutcome(types.StatusFailed, "panic", fmt.Sprintf("the program panicked: %v", value)), nil
 	}
 	return program.Outcome{}, &program.HostError{Failure: program.Crashed, During: "message",
 		Err: fmt.Errorf("the conversation with the host panicked: %v", value)}
 }
 
-// guard marks a panic inside a Context's method as the chain's own. Every such
+// guardPanics marks a panic inside a Context's method as the chain's own. Every such
 // method defers it.
-func (f *frame) guard() {
+func (f *frame) guardPanics() {
 	v := recover()
 	if v == nil {
 		return
@@ -352,12 +353,12 @@ func (f *frame) guard() {
 	panic(f.x.bug)
 }
 
-func failed(status types.Status, code, message string) program.Outcome {
-	return program.Outcome{Status: status, Fault: &types.Fault{Code: code, Message: clip(message, types.MaxFaultBytes)}}
+func newFailedOutcome(status types.Status, code, message string) program.Outcome {
+	return program.Outcome{Status: status, Fault: &types.Fault{Code: code, Message: clipUTF8(message, types.MaxFaultBytes)}}
 }
 
-// clip returns s as valid UTF-8 of at most limit bytes.
-func clip(s string, limit int) string {
+// clipUTF8 returns s as valid UTF-8 of at most limit bytes.
+func clipUTF8(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= limit {
 		return s

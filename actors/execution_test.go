@@ -189,7 +189,7 @@ func TestC21APanicOfAConversationIsAProgramError(t *testing.T) {
 	if _, _, outcome, err := play(t, broken, nil); !errors.As(err, &failed) || failed.Handler != "main" || outcome.Status != "" {
 		t.Errorf("%+v, %v", outcome, err)
 	}
-	if _, err := inspected(nil, program.Code{}); failureOf(err) != program.Crashed {
+	if _, err := inspectBySession(nil, program.Code{}); failureOf(err) != program.Crashed {
 		t.Errorf("a judgement: %v", err)
 	}
 }
@@ -386,7 +386,7 @@ func TestALogIsCutOff(t *testing.T) {
 		for range 2 * MaxLogLines {
 			ctx.Log("more")
 		}
-		return failed(types.StatusReverted, "on_purpose", ""), nil
+		return newFailedOutcome(types.StatusReverted, "on_purpose", ""), nil
 	}, nil)
 	if len(x.Logs) != MaxLogLines || !strings.Contains(x.Logs[MaxLogLines-1].Line, "cut off") {
 		t.Errorf("%d lines, the last %q", len(x.Logs), x.Logs[len(x.Logs)-1].Line)

@@ -28,18 +28,18 @@ type frame struct {
 	inner  *program.InnerFailure // its last call of another actor that failed; nil: none
 }
 
-// end settles the handler's end: running out of cycles or cells overrides the
+// endHandler settles the handler's end: running out of cycles or cells overrides the
 // program's outcome, and a good end pays for its output.
-func (f *frame) end(outcome program.Outcome) program.Outcome {
+func (f *frame) endHandler(outcome program.Outcome) program.Outcome {
 	if f.dead == nil && outcome.Status == types.StatusOK {
-		f.charge(0, types.Cells(len(outcome.Output)))
+		f.chargeUse(0, types.Cells(len(outcome.Output)))
 	}
 	if f.dead != nil {
 		message := f.dead.Message
 		if outcome.Where != "" {
-			message = clip(outcome.Where, maxWhere) + ": " + message
+			message = clipUTF8(outcome.Where, maxWhere) + ": " + message
 		}
-		ended := failed(f.dead.Status, f.dead.Code, message)
+		ended := newFailedOutcome(f.dead.Status, f.dead.Code, message)
 		ended.Told = &f.dead.Message // the place is that of this machine's Python
 		return ended
 	}
@@ -49,27 +49,27 @@ func (f *frame) end(outcome program.Outcome) program.Outcome {
 	case types.StatusReverted, types.StatusOutOfCycles, types.StatusOutOfCells, types.StatusNoActor,
 		types.StatusNoHandler, types.StatusFailed, types.StatusInvalidCode:
 	default:
-		return failed(types.StatusFailed, "bad_status", fmt.Sprintf("the host ended the handler with status %q", outcome.Status))
+		return newFailedOutcome(types.StatusFailed, "bad_status", fmt.Sprintf("the host ended the handler with status %q", outcome.Status))
 	}
 	if outcome.Fault == nil {
-		return failed(outcome.Status, string(outcome.Status), "")
+		return newFailedOutcome(outcome.Status, string(outcome.Status), "")
 	}
-	ended := failed(outcome.Status, clip(outcome.Fault.Code, types.MaxNameBytes), f.shown(outcome.Fault.Message))
+	ended := newFailedOutcome(outcome.Status, clipUTF8(outcome.Fault.Code, types.MaxNameBytes), f.shownMessage(outcome.Fault.Message))
 	if outcome.Told != nil {
-		ended.Told = new(clip(*outcome.Told, types.MaxFaultBytes))
+		ended.Told = new(clipUTF8(*outcome.Told, types.MaxFaultBytes))
 	} else if f.inner != nil { // a caller reads no places of others
-		ended.Told = new(clip(outcome.Fault.Message, types.MaxFaultBytes))
+		ended.Told = new(clipUTF8(outcome.Fault.Message, types.MaxFaultBytes))
 	}
 	return ended
 }
 
-// shown is the message of the handler's error for people. An error that came from the call
+// shownMessage is the message of the handler's error for people. An error that came from the call
 // of another actor has the places there too, each with its actor. Where messages are hashed
 // it stays as the program's host made it.
 //
 // Spec: decision C20.
-func (f *frame) shown(message string) string {
-	if f.inner == nil || f.params().HashesMessages() {
+func (f *frame) shownMessage(message string) string {
+	if f.inner == nil || f.blockParams().HashesMessages() {
 		return message
 	}
 	whole := f.inner.Within(message)
@@ -82,9 +82,9 @@ func (f *frame) shown(message string) string {
 	return whole
 }
 
-// charge takes cycles and cells, or ends the handler. A charge that does not
+// chargeUse takes cycles and cells, or ends the handler. A charge that does not
 // fit takes what is left.
-func (f *frame) charge(cycles types.Cycles, cells types.Cells) *program.Fault {
+func (f *frame) chargeUse(cycles types.Cycles, cells types.Cells) *program.Fault {
 	switch {
 	case f.dead != nil:
 	case f.x.environment != nil:
@@ -104,15 +104,15 @@ func (f *frame) charge(cycles types.Cycles, cells types.Cells) *program.Fault {
 	return f.dead
 }
 
-// write charges for a side effect, and refuses it in a read.
-func (f *frame) write(cycles types.Cycles, bytes int) *program.Fault {
+// chargeWrite charges for a side effect, and refuses it in a read.
+func (f *frame) chargeWrite(cycles types.Cycles, bytes int) *program.Fault {
 	if f.x.cause.ReadOnly {
-		return refused("read_only", "a read-only call has no side effects")
+		return newFault("read_only", "a read-only call has no side effects")
 	}
-	return f.charge(cycles, types.Cells(bytes))
+	return f.chargeUse(cycles, types.Cells(bytes))
 }
 
-func (f *frame) params() *params.Params { return f.x.block.Params }
+func (f *frame) blockParams() *params.Params { return f.x.block.Params }
 
 // Block implements program.Context.
 func (f *frame) Block() program.BlockInfo {
@@ -133,13 +133,13 @@ func (f *frame) Remaining() (types.Cycles, types.Cells) {
 
 // Spend implements program.Context.
 func (f *frame) Spend(cycles types.Cycles, cells types.Cells) error {
-	return asError(f.charge(cycles, cells))
+	return asError(f.chargeUse(cycles, cells))
 }
 
 // Get implements program.Context.
 func (f *frame) Get(key []byte) (value []byte, found bool, err error) {
-	defer f.guard()
-	if fault := f.charge(f.params().CostStorageRead, 0); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeUse(f.blockParams().CostStorageRead, 0); fault != nil {
 		return nil, false, fault
 	}
 	if fault := f.checkKey(key); fault != nil {
@@ -151,15 +151,15 @@ func (f *frame) Get(key []byte) (value []byte, found bool, err error) {
 
 // Set implements program.Context.
 func (f *frame) Set(key, value []byte) error {
-	defer f.guard()
-	if fault := f.write(f.params().CostStorageWrite, len(key)+len(value)); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeWrite(f.blockParams().CostStorageWrite, len(key)+len(value)); fault != nil {
 		return fault
 	}
 	if fault := f.checkKey(key); fault != nil {
 		return fault
 	}
-	if uint64(len(value)) > f.params().MaxStateValueBytes {
-		return refused("value_too_long", "a value of %d bytes, at most %d", len(value), f.params().MaxStateValueBytes)
+	if uint64(len(value)) > f.blockParams().MaxStateValueBytes {
+		return newFault("value_too_long", "a value of %d bytes, at most %d", len(value), f.blockParams().MaxStateValueBytes)
 	}
 	f.x.state.SetStorage(f.msg.Self, append([]byte{}, key...), append([]byte{}, value...))
 	return nil
@@ -167,8 +167,8 @@ func (f *frame) Set(key, value []byte) error {
 
 // Delete implements program.Context.
 func (f *frame) Delete(key []byte) error {
-	defer f.guard()
-	if fault := f.write(f.params().CostStorageWrite, len(key)); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeWrite(f.blockParams().CostStorageWrite, len(key)); fault != nil {
 		return fault
 	}
 	if fault := f.checkKey(key); fault != nil {
@@ -179,16 +179,16 @@ func (f *frame) Delete(key []byte) error {
 }
 
 func (f *frame) checkKey(key []byte) *program.Fault {
-	if uint64(len(key)) > f.params().MaxStateKeyBytes {
-		return refused("key_too_long", "a key of %d bytes, at most %d", len(key), f.params().MaxStateKeyBytes)
+	if uint64(len(key)) > f.blockParams().MaxStateKeyBytes {
+		return newFault("key_too_long", "a key of %d bytes, at most %d", len(key), f.blockParams().MaxStateKeyBytes)
 	}
 	return nil
 }
 
 // Balance implements program.Context.
 func (f *frame) Balance(of types.Address) (types.Wei, error) {
-	defer f.guard()
-	if fault := f.charge(f.params().CostStorageRead, 0); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeUse(f.blockParams().CostStorageRead, 0); fault != nil {
 		return types.Wei{}, fault
 	}
 	return AccountOf(f.x.state, of).Balance, nil
@@ -196,27 +196,27 @@ func (f *frame) Balance(of types.Address) (types.Wei, error) {
 
 // Transfer implements program.Context.
 func (f *frame) Transfer(to types.Address, amount types.Wei) error {
-	defer f.guard()
-	if fault := f.write(f.params().CostTransfer, 0); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeWrite(f.blockParams().CostTransfer, 0); fault != nil {
 		return fault
 	}
 	if !f.x.state.Move(f.msg.Self, to, amount) {
-		return refused("insufficient_funds", "a transfer of %s wei exceeds the actor's balance", amount)
+		return newFault("insufficient_funds", "a transfer of %s wei exceeds the actor's balance", amount)
 	}
 	return nil
 }
 
 // Emit implements program.Context.
 func (f *frame) Emit(name string, data []byte) error {
-	defer f.guard()
-	if fault := f.write(f.params().CostEvent, len(name)+len(data)); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeWrite(f.blockParams().CostEvent, len(name)+len(data)); fault != nil {
 		return fault
 	}
 	if fault := checkName("an event's name", name); fault != nil {
 		return fault
 	}
-	if uint64(len(f.x.Events)) >= f.params().MaxEvents {
-		return refused("too_many_events", "at most %d events a message", f.params().MaxEvents)
+	if uint64(len(f.x.Events)) >= f.blockParams().MaxEvents {
+		return newFault("too_many_events", "at most %d events a message", f.blockParams().MaxEvents)
 	}
 	f.x.Events = append(f.x.Events, types.Event{Actor: f.msg.Self, Name: name, Data: append([]byte{}, data...)})
 	return nil
@@ -224,8 +224,8 @@ func (f *frame) Emit(name string, data []byte) error {
 
 // Keccak implements program.Context.
 func (f *frame) Keccak(data []byte) (types.Hash, error) {
-	defer f.guard()
-	if fault := f.charge(f.words(len(data)), 0); fault != nil {
+	defer f.guardPanics()
+	if fault := f.chargeUse(f.wordCycles(len(data)), 0); fault != nil {
 		return types.Hash{}, fault
 	}
 	return types.Keccak(data), nil
@@ -233,24 +233,24 @@ func (f *frame) Keccak(data []byte) (types.Hash, error) {
 
 // Randomness implements program.Context.
 func (f *frame) Randomness(domain []byte) (types.Hash, error) {
-	defer f.guard()
+	defer f.guardPanics()
 	r, self := f.x.block.Randomness, f.msg.Self
-	if fault := f.charge(f.words(len(r)+len(self)+len(domain)), 0); fault != nil {
+	if fault := f.chargeUse(f.wordCycles(len(r)+len(self)+len(domain)), 0); fault != nil {
 		return types.Hash{}, fault
 	}
 	return types.Keccak(r[:], self[:], domain), nil
 }
 
-func (f *frame) words(bytes int) types.Cycles {
-	return types.Cycles((bytes+keccakWord-1)/keccakWord) * f.params().CostKeccakWord
+func (f *frame) wordCycles(bytes int) types.Cycles {
+	return types.Cycles((bytes+keccakWord-1)/keccakWord) * f.blockParams().CostKeccakWord
 }
 
 // Log implements program.Context.
-func (f *frame) Log(line string) { f.x.log(f.msg.Self, line) }
+func (f *frame) Log(line string) { f.x.logLine(f.msg.Self, line) }
 
 func checkName(what, name string) *program.Fault {
 	if len(name) > types.MaxNameBytes || !utf8.ValidString(name) {
-		return refused("bad_name", "%s must be UTF-8 of at most %d bytes", what, types.MaxNameBytes)
+		return newFault("bad_name", "%s must be UTF-8 of at most %d bytes", what, types.MaxNameBytes)
 	}
 	return nil
 }
@@ -267,8 +267,8 @@ func outOfCells() *program.Fault {
 	return &program.Fault{Status: types.StatusOutOfCells, Code: "out_of_cells", Message: "the limit of cells is used up", Abort: true}
 }
 
-// refused is a fault that a program may catch.
-func refused(code, format string, args ...any) *program.Fault {
+// newFault is a fault that a program may catch.
+func newFault(code, format string, args ...any) *program.Fault {
 	return &program.Fault{Status: types.StatusReverted, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 

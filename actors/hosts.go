@@ -4,7 +4,7 @@ import "github.com/cowboyinc/devnet/internal/base/params"
 
 // StepCosts is the table by which a host charges the program's own steps in
 // this block.
-func (f *frame) StepCosts() params.StepCosts { return f.params().StepCosts() }
+func (f *frame) StepCosts() params.StepCosts { return f.blockParams().StepCosts() }
 
 // Peek is what Get would answer now, without its charge: a host may send it
 // ahead of the program, and still calls Get when the program reads.

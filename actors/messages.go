@@ -37,7 +37,7 @@ func (m *Message) Prepaid() types.Wei {
 
 // Enqueue stores a prepaid message and sets its sequence number. GiveTurns sets its turn.
 func (s *State) Enqueue(m *Message) {
-	m.Seq, m.Turn = s.next("message"), noTurn
+	m.Seq, m.Turn = s.nextCounter("message"), noTurn
 	s.Set(messageKey(m), codec.Marshal(m))
 }
 
@@ -56,7 +56,7 @@ func ScanMessages(s Reader, each func(*Message) bool) {
 func scanMessages(s Reader, from []byte, each func(*Message) bool) {
 	s.Scan(from, []byte{prefixMessage + 1}, func(_, value []byte) bool {
 		m := new(Message)
-		decode(value, m)
+		mustDecode(value, m)
 		return each(m)
 	})
 }
@@ -68,18 +68,18 @@ func MessageIn(key, value []byte) *Message {
 		return nil
 	}
 	m := new(Message)
-	decode(value, m)
+	mustDecode(value, m)
 	return m
 }
 
-// next returns a counter and adds one to it.
-func (s *State) next(counter string) types.Seq {
-	n := s.counter(counter)
+// nextCounter returns a counter and adds one to it.
+func (s *State) nextCounter(counter string) types.Seq {
+	n := s.readCounter(counter)
 	s.setCounter(counter, n+1)
 	return types.Seq(n)
 }
 
-func (s *State) counter(name string) (n uint64) {
+func (s *State) readCounter(name string) (n uint64) {
 	if data := s.Get(counterKey(name)); data != nil {
 		n = binary.BigEndian.Uint64(data)
 	}

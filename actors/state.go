@@ -86,7 +86,7 @@ func (s *State) Revert(snapshot int) {
 // Scan calls each for every key in [from, to), in order, until it returns
 // false; a nil to means the end. each must not write.
 func (s *State) Scan(from, to []byte, each func(key, value []byte) bool) {
-	written := s.written(from, to)
+	written := s.writtenKeys(from, to)
 	more := true
 	// before hands out what was written at keys below bound, and reports
 	// whether bound itself was written.
@@ -123,7 +123,7 @@ func (s *State) Scan(from, to []byte, each func(key, value []byte) bool) {
 // Balance returns how many more of the keys in [from, to) that count asks for there
 // are now than in the base.
 func (s *State) Balance(from, to []byte, count func(key []byte) bool) (n int64) {
-	for _, name := range s.written(from, to) {
+	for _, name := range s.writtenKeys(from, to) {
 		key := []byte(name)
 		if !count(key) {
 			continue
@@ -138,8 +138,8 @@ func (s *State) Balance(from, to []byte, count func(key []byte) bool) (n int64) 
 	return n
 }
 
-// written returns the keys of writes in [from, to), sorted.
-func (s *State) written(from, to []byte) (keys []string) {
+// writtenKeys returns the keys of writes in [from, to), sorted.
+func (s *State) writtenKeys(from, to []byte) (keys []string) {
 	first, last := 0, 255
 	if len(from) > 0 {
 		first = int(from[0])
@@ -151,7 +151,7 @@ func (s *State) written(from, to []byte) (keys []string) {
 		if s.order[i] == nil {
 			continue
 		}
-		for _, key := range s.order[i].from(string(from)) {
+		for _, key := range s.order[i].keysFrom(string(from)) {
 			if to != nil && key >= string(to) {
 				break
 			}
@@ -163,19 +163,19 @@ func (s *State) written(from, to []byte) (keys []string) {
 	return keys
 }
 
-// from returns the sorted keys that are not below bound.
-func (o *keyOrder) from(bound string) []string {
+// keysFrom returns the sorted keys that are not below bound.
+func (o *keyOrder) keysFrom(bound string) []string {
 	if len(o.fresh) > 0 {
 		slices.Sort(o.fresh)
-		o.sorted = merge(o.sorted, o.fresh)
+		o.sorted = mergeSorted(o.sorted, o.fresh)
 		o.fresh = nil
 	}
 	at, _ := slices.BinarySearch(o.sorted, bound)
 	return o.sorted[at:]
 }
 
-// merge returns the union of two sorted lists, each key once.
-func merge(a, b []string) []string {
+// mergeSorted returns the union of two sorted lists, each key once.
+func mergeSorted(a, b []string) []string {
 	union := make([]string, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
 		var key string

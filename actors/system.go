@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-func (x *Execution) answers(a types.Address) bool {
+func (x *Execution) isHandled(a types.Address) bool {
 	return x.block.System != nil && x.block.System.Answers(a)
 }
 
@@ -53,7 +53,7 @@ func (e *ContractError) Error() string {
 // Spec: decision C21.
 func (x *Execution) Instruct(from, contract types.Address, what string, do func() program.Outcome) (program.Outcome, error) {
 	msg := program.Message{Kind: program.Call, Sender: from, Self: contract, Handler: what}
-	f := x.push(x.top, msg, x.cyclesLeft)
+	f := x.pushFrame(x.top, msg, x.cyclesLeft)
 	outcome, err := x.block.Deliverer.Run(Native(do), f, program.Code{}, msg)
 	x.top = f.parent
 	return outcome, err
@@ -63,15 +63,15 @@ func (x *Execution) Instruct(from, contract types.Address, what string, do func(
 // the stack like one.
 func (f *frame) handleSystem() program.Outcome {
 	cycles, cells := f.x.block.System.Cost(f.msg)
-	if fault := f.write(cycles, int(cells)); fault != nil {
-		return failed(fault.Status, fault.Code, fault.Message)
+	if fault := f.chargeWrite(cycles, int(cells)); fault != nil {
+		return newFailedOutcome(fault.Status, fault.Code, fault.Message)
 	}
 	effect, fault := f.x.block.System.Handle(f.x.state, f.msg)
 	if fault == nil {
-		fault = f.charge(effect.Cycles, effect.Cells)
+		fault = f.chargeUse(effect.Cycles, effect.Cells)
 	}
 	if fault != nil {
-		return failed(fault.Status, fault.Code, fault.Message)
+		return newFailedOutcome(fault.Status, fault.Code, fault.Message)
 	}
 	f.x.Events = append(f.x.Events, effect.Events...)
 	f.x.Jobs = append(f.x.Jobs, effect.Jobs...)

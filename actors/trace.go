@@ -95,11 +95,11 @@ func (r *Recorder) Probed(p *program.Probed) {
 // Run implements Deliverer.
 func (r *Recorder) Run(session program.Session, ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	f, ok := ctx.(*frame)
-	if !r.on || !ok || r.full() {
+	if !r.on || !ok || r.isFull() {
 		return Direct{}.Run(session, ctx, code, msg)
 	}
 	call := &TracedCall{Message: msg, Code: code, Block: f.Block(), Limit: f.left}
-	call.Message.Payload = r.keep(msg.Payload)
+	call.Message.Payload = r.keepValue(msg.Payload)
 	if len(r.stack) == 0 {
 		r.trace.Call = call
 	} else if above := r.stack[len(r.stack)-1]; len(above.Steps) > 0 {
@@ -107,19 +107,19 @@ func (r *Recorder) Run(session program.Session, ctx program.Context, code progra
 	}
 	r.stack = append(r.stack, call)
 	cells := f.x.cellsLeft
-	outcome, err := Direct{}.Run(session, &traced{frame: f, r: r, call: call}, code, msg)
+	outcome, err := Direct{}.Run(session, &tracedFrame{frame: f, r: r, call: call}, code, msg)
 	r.stack = r.stack[:len(r.stack)-1]
 	call.Cycles, call.Cells, call.OutOf = call.Limit-f.left, cells-f.x.cellsLeft, f.dead
 	if _, native := session.(Native); native {
 		call.Own = call.Cycles
 	}
 	call.Outcome = outcome
-	call.Outcome.Output = r.keep(outcome.Output)
+	call.Outcome.Output = r.keepValue(outcome.Output)
 	return outcome, err
 }
 
-// full reports whether no step more is noted, of a handler more either.
-func (r *Recorder) full() bool {
+// isFull reports whether no step more is noted, of a handler more either.
+func (r *Recorder) isFull() bool {
 	if r.trace.Steps < MaxTraceSteps {
 		return false
 	}
@@ -127,8 +127,8 @@ func (r *Recorder) full() bool {
 	return true
 }
 
-// keep returns the part of a value that the trace may hold, as a copy.
-func (r *Recorder) keep(b []byte) []byte {
+// keepValue returns the part of a value that the trace may hold, as a copy.
+func (r *Recorder) keepValue(b []byte) []byte {
 	if r.bytes+len(b) > MaxTraceBytes {
 		r.trace.Cut = true
 		return nil
@@ -137,23 +137,23 @@ func (r *Recorder) keep(b []byte) []byte {
 	return append([]byte{}, b...)
 }
 
-// traced is a frame whose use is noted.
-type traced struct {
+// tracedFrame is a frame whose use is noted.
+type tracedFrame struct {
 	*frame
 	r     *Recorder
 	call  *TracedCall
 	after types.Cycles
 }
 
-// step records do, a request to the chain, with its cost.
-func (t *traced) step(s TracedStep, do func(*TracedStep) error) error {
+// traceStep records do, a request to the chain, with its cost.
+func (t *tracedFrame) traceStep(s TracedStep, do func(*TracedStep) error) error {
 	r := t.r
-	if r.full() {
+	if r.isFull() {
 		return do(&s)
 	}
 	r.trace.Steps++
 	s.After, t.after = t.after, 0
-	s.Key, s.Payload = r.keep(s.Key), r.keep(s.Payload)
+	s.Key, s.Payload = r.keepValue(s.Key), r.keepValue(s.Payload)
 	t.call.Steps = append(t.call.Steps, s)
 	at := len(t.call.Steps) - 1
 	cycles, cells := t.frame.left, t.frame.x.cellsLeft
@@ -163,7 +163,7 @@ func (t *traced) step(s TracedStep, do func(*TracedStep) error) error {
 	noted.Cycles, noted.Cells = cycles-t.frame.left, cells-t.frame.x.cellsLeft
 	noted.ID, noted.Wei = done.ID, s.Wei.Add(done.Wei)
 	if done.Found {
-		noted.Value, noted.Found = r.keep(done.Value), true
+		noted.Value, noted.Found = r.keepValue(done.Value), true
 	}
 	if fault, ok := err.(*program.Fault); ok {
 		noted.Fault = fault
@@ -172,7 +172,7 @@ func (t *traced) step(s TracedStep, do func(*TracedStep) error) error {
 }
 
 // Spend implements program.Context.
-func (t *traced) Spend(cycles types.Cycles, cells types.Cells) error {
+func (t *tracedFrame) Spend(cycles types.Cycles, cells types.Cells) error {
 	before := t.frame.left
 	err := t.frame.Spend(cycles, cells)
 	t.call.Own += before - t.frame.left
@@ -181,8 +181,8 @@ func (t *traced) Spend(cycles types.Cycles, cells types.Cells) error {
 }
 
 // Get implements program.Context.
-func (t *traced) Get(key []byte) (value []byte, found bool, err error) {
-	err = t.step(TracedStep{Name: "get_state", Key: key}, func(s *TracedStep) (err error) {
+func (t *tracedFrame) Get(key []byte) (value []byte, found bool, err error) {
+	err = t.traceStep(TracedStep{Name: "get_state", Key: key}, func(s *TracedStep) (err error) {
 		value, found, err = t.frame.Get(key)
 		s.Value, s.Found = value, found
 		return err
@@ -191,25 +191,25 @@ func (t *traced) Get(key []byte) (value []byte, found bool, err error) {
 }
 
 // Set implements program.Context.
-func (t *traced) Set(key, value []byte) error {
+func (t *tracedFrame) Set(key, value []byte) error {
 	old, had := t.frame.Peek(key)
-	return t.step(TracedStep{Name: "set_state", Key: key, Old: t.r.keep(old), HadOld: had}, func(s *TracedStep) error {
+	return t.traceStep(TracedStep{Name: "set_state", Key: key, Old: t.r.keepValue(old), HadOld: had}, func(s *TracedStep) error {
 		s.Value, s.Found = value, true
 		return t.frame.Set(key, value)
 	})
 }
 
 // Delete implements program.Context.
-func (t *traced) Delete(key []byte) error {
+func (t *tracedFrame) Delete(key []byte) error {
 	old, had := t.frame.Peek(key)
-	return t.step(TracedStep{Name: "delete_state", Key: key, Old: t.r.keep(old), HadOld: had}, func(*TracedStep) error {
+	return t.traceStep(TracedStep{Name: "delete_state", Key: key, Old: t.r.keepValue(old), HadOld: had}, func(*TracedStep) error {
 		return t.frame.Delete(key)
 	})
 }
 
 // Balance implements program.Context.
-func (t *traced) Balance(of types.Address) (balance types.Wei, err error) {
-	err = t.step(TracedStep{Name: "get_balance", To: of}, func(s *TracedStep) (err error) {
+func (t *tracedFrame) Balance(of types.Address) (balance types.Wei, err error) {
+	err = t.traceStep(TracedStep{Name: "get_balance", To: of}, func(s *TracedStep) (err error) {
 		balance, err = t.frame.Balance(of)
 		s.Wei = balance
 		return err
@@ -218,25 +218,26 @@ func (t *traced) Balance(of types.Address) (balance types.Wei, err error) {
 }
 
 // Transfer implements program.Context.
-func (t *traced) Transfer(to types.Address, amount types.Wei) error {
-	return t.step(TracedStep{Name: "transfer", To: to, Wei: amount}, func(*TracedStep) error { return t.frame.Transfer(to, amount) })
+func (t *tracedFrame) Transfer(to types.Address, amount types.Wei) error {
+	return t.traceStep(TracedStep{Name: "transfer", To: to, Wei: amount}, func(*TracedStep) error { return t.frame.Transfer(to, amount) })
 }
 
 // Emit implements program.Context.
-func (t *traced) Emit(name string, data []byte) error {
-	return t.step(TracedStep{Name: "emit_event", Handler: name, Payload: data}, func(*TracedStep) error { return t.frame.Emit(name, data) })
+func (t *tracedFrame) Emit(name string, data []byte) error {
+	return t.traceStep(TracedStep{Name: "emit_event", Handler: name, Payload: data},
+		func(*TracedStep) error { return t.frame.Emit(name, data) })
 }
 
 // Send implements program.Context.
-func (t *traced) Send(target types.Address, handler string, payload []byte, cycles types.Cycles, cells types.Cells) error {
+func (t *tracedFrame) Send(target types.Address, handler string, payload []byte, cycles types.Cycles, cells types.Cells) error {
 	s := TracedStep{Name: "send_message", To: target, Handler: handler, Payload: payload, Limit: cycles, Prepaid: cells}
-	return t.step(s, func(*TracedStep) error { return t.frame.Send(target, handler, payload, cycles, cells) })
+	return t.traceStep(s, func(*TracedStep) error { return t.frame.Send(target, handler, payload, cycles, cells) })
 }
 
 // Call implements program.Context.
-func (t *traced) Call(target types.Address, handler string, payload []byte, limit types.Cycles) (output []byte, err error) {
+func (t *tracedFrame) Call(target types.Address, handler string, payload []byte, limit types.Cycles) (output []byte, err error) {
 	s := TracedStep{Name: "call_actor", To: target, Handler: handler, Payload: payload, Limit: limit}
-	err = t.step(s, func(s *TracedStep) (err error) {
+	err = t.traceStep(s, func(s *TracedStep) (err error) {
 		output, err = t.frame.Call(target, handler, payload, limit)
 		s.Value, s.Found = output, err == nil
 		return err
@@ -245,12 +246,12 @@ func (t *traced) Call(target types.Address, handler string, payload []byte, limi
 }
 
 // ScheduleTimer implements program.Context.
-func (t *traced) ScheduleTimer(request program.TimerRequest) (id types.TimerID, err error) {
+func (t *tracedFrame) ScheduleTimer(request program.TimerRequest) (id types.TimerID, err error) {
 	s := TracedStep{Name: "schedule_timer", Handler: request.Handler, Payload: request.Payload, Height: request.Height}
 	if request.GasLimit != nil {
 		s.Limit = *request.GasLimit
 	}
-	err = t.step(s, func(s *TracedStep) (err error) {
+	err = t.traceStep(s, func(s *TracedStep) (err error) {
 		id, err = t.frame.ScheduleTimer(request)
 		s.ID = id
 		return err
@@ -259,24 +260,24 @@ func (t *traced) ScheduleTimer(request program.TimerRequest) (id types.TimerID, 
 }
 
 // CancelTimer implements program.Context.
-func (t *traced) CancelTimer(id types.TimerID) error {
-	return t.step(TracedStep{Name: "cancel_timer"}, func(s *TracedStep) error {
+func (t *tracedFrame) CancelTimer(id types.TimerID) error {
+	return t.traceStep(TracedStep{Name: "cancel_timer"}, func(s *TracedStep) error {
 		s.ID = id
 		return t.frame.CancelTimer(id)
 	})
 }
 
 // ExtendTimer implements program.Context.
-func (t *traced) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
-	return t.step(TracedStep{Name: "extend_timer", Height: expiresAt}, func(s *TracedStep) error {
+func (t *tracedFrame) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
+	return t.traceStep(TracedStep{Name: "extend_timer", Height: expiresAt}, func(s *TracedStep) error {
 		s.ID = id
 		return t.frame.ExtendTimer(id, expiresAt)
 	})
 }
 
 // SubmitJob implements program.Context.
-func (t *traced) SubmitJob(spec []byte) (id types.Hash, err error) {
-	err = t.step(TracedStep{Name: "submit_job", To: types.DispatcherAddress, Payload: spec}, func(s *TracedStep) (err error) {
+func (t *tracedFrame) SubmitJob(spec []byte) (id types.Hash, err error) {
+	err = t.traceStep(TracedStep{Name: "submit_job", To: types.DispatcherAddress, Payload: spec}, func(s *TracedStep) (err error) {
 		id, err = t.frame.SubmitJob(spec)
 		s.ID = id
 		return err
@@ -285,17 +286,17 @@ func (t *traced) SubmitJob(spec []byte) (id types.Hash, err error) {
 }
 
 // SetGasBidder implements program.Context.
-func (t *traced) SetGasBidder(bidder *types.Address) error {
+func (t *tracedFrame) SetGasBidder(bidder *types.Address) error {
 	s := TracedStep{Name: "set_gas_bidder"}
 	if bidder != nil {
 		s.To = *bidder
 	}
-	return t.step(s, func(*TracedStep) error { return t.frame.SetGasBidder(bidder) })
+	return t.traceStep(s, func(*TracedStep) error { return t.frame.SetGasBidder(bidder) })
 }
 
 // Keccak implements program.Context.
-func (t *traced) Keccak(data []byte) (h types.Hash, err error) {
-	err = t.step(TracedStep{Name: "keccak256", Payload: data}, func(s *TracedStep) (err error) {
+func (t *tracedFrame) Keccak(data []byte) (h types.Hash, err error) {
+	err = t.traceStep(TracedStep{Name: "keccak256", Payload: data}, func(s *TracedStep) (err error) {
 		h, err = t.frame.Keccak(data)
 		s.ID = h
 		return err
@@ -304,8 +305,8 @@ func (t *traced) Keccak(data []byte) (h types.Hash, err error) {
 }
 
 // Randomness implements program.Context.
-func (t *traced) Randomness(domain []byte) (h types.Hash, err error) {
-	err = t.step(TracedStep{Name: "randomness", Payload: domain}, func(s *TracedStep) (err error) {
+func (t *tracedFrame) Randomness(domain []byte) (h types.Hash, err error) {
+	err = t.traceStep(TracedStep{Name: "randomness", Payload: domain}, func(s *TracedStep) (err error) {
 		h, err = t.frame.Randomness(domain)
 		s.ID = h
 		return err
@@ -314,8 +315,8 @@ func (t *traced) Randomness(domain []byte) (h types.Hash, err error) {
 }
 
 // Log implements program.Context.
-func (t *traced) Log(line string) {
-	_ = t.step(TracedStep{Name: "print", Payload: []byte(line)}, func(*TracedStep) error {
+func (t *tracedFrame) Log(line string) {
+	_ = t.traceStep(TracedStep{Name: "print", Payload: []byte(line)}, func(*TracedStep) error {
 		t.frame.Log(line)
 		return nil
 	})

@@ -51,8 +51,8 @@ func (s *State) GiveTurns() {
 // each line. So a line of thousands delays another line by one message per turn.
 func (s *State) joinLine(m *Message) uint64 {
 	key := lineKey(m)
-	l := s.line(key)
-	l.Last = max(l.Last, s.counter(counterTurn)) + 1
+	l := s.readLine(key)
+	l.Last = max(l.Last, s.readCounter(counterTurn)) + 1
 	if plant.Planted == plant.NoTurns {
 		l.Last = 1
 	}
@@ -63,11 +63,11 @@ func (s *State) joinLine(m *Message) uint64 {
 
 // leaveLine takes a message that is being delivered out of its line.
 func (s *State) leaveLine(m *Message) {
-	if m.Turn > s.counter(counterTurn) {
+	if m.Turn > s.readCounter(counterTurn) {
 		s.setCounter(counterTurn, m.Turn)
 	}
 	key := lineKey(m)
-	l := s.line(key)
+	l := s.readLine(key)
 	if l.Waiting--; l.Waiting == 0 {
 		s.Set(key, nil)
 		return
@@ -75,9 +75,9 @@ func (s *State) leaveLine(m *Message) {
 	s.Set(key, codec.Marshal(&l))
 }
 
-func (s *State) line(key []byte) (l line) {
+func (s *State) readLine(key []byte) (l line) {
 	if data := s.Get(key); data != nil {
-		decode(data, &l)
+		mustDecode(data, &l)
 	}
 	return l
 }
@@ -100,7 +100,7 @@ func CheckLines(s Reader) (err error) {
 	lines := 0
 	s.Scan([]byte{prefixLine}, []byte{prefixLine + 1}, func(key, value []byte) bool {
 		var l line
-		decode(value, &l)
+		mustDecode(value, &l)
 		if l.Waiting != waiting[string(key)] || l.Waiting == 0 {
 			err = fmt.Errorf("line %x counts %d messages, and %d wait", key, l.Waiting, waiting[string(key)])
 		}

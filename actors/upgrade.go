@@ -104,7 +104,7 @@ func UpgradableOf(s Reader, at types.Address) *Upgradable {
 		return nil
 	}
 	record := new(Upgradable)
-	decode(data, record)
+	mustDecode(data, record)
 	return record
 }
 
@@ -117,16 +117,16 @@ func (s *State) setUpgradable(at types.Address, record *Upgradable) {
 //
 // Spec: decision C25. **Deviation**: no draft has an upgrade.
 func (x *Execution) Upgrade(by, at types.Address, in *types.Upgrade) (program.Outcome, error) {
-	mark := x.mark()
-	outcome, err := x.upgrade(by, at, in)
+	mark := x.setMark()
+	outcome, err := x.upgradeActor(by, at, in)
 	if err == nil && outcome.Status != types.StatusOK {
-		x.revert(mark)
+		x.revertTo(mark)
 	}
 	return outcome, err
 }
 
-func (x *Execution) upgrade(by, at types.Address, in *types.Upgrade) (program.Outcome, error) {
-	u, refused := x.upgradable(by, at, &in.From)
+func (x *Execution) upgradeActor(by, at types.Address, in *types.Upgrade) (program.Outcome, error) {
+	u, refused := x.findUpgradable(by, at, &in.From)
 	if refused != nil {
 		return *refused, nil
 	}
@@ -135,22 +135,22 @@ func (x *Execution) upgrade(by, at types.Address, in *types.Upgrade) (program.Ou
 	}
 	p := x.block.Params
 	if fault := x.Spend(types.Cycles(len(in.Code))*p.CostDeployByte, 0); fault != nil {
-		return failed(fault.Status, fault.Code, fault.Message), nil
+		return newFailedOutcome(fault.Status, fault.Code, fault.Message), nil
 	}
-	if refused, err := u.examine(types.Keccak(in.Code), in.Code); refused != nil || err != nil {
-		return ended(refused), err
+	if refused, err := u.examineCode(types.Keccak(in.Code), in.Code); refused != nil || err != nil {
+		return newEndedOutcome(refused), err
 	}
 	if fault := x.Spend(types.Cycles(len(u.found.Schema))*p.CostDeployByte, types.Cells(len(u.found.Schema))); fault != nil {
-		return failed(fault.Status, fault.Code, fault.Message), nil
+		return newFailedOutcome(fault.Status, fault.Code, fault.Message), nil
 	}
-	x.keep(u.code, u.found)
-	if refused := u.compare(in.Migrate); refused != nil {
+	x.keepCode(u.code, u.found)
+	if refused := u.compareSchemas(in.Migrate); refused != nil {
 		return *refused, nil
 	}
 	if u.record.Terms.Delay > 0 {
-		return u.announce(in), nil
+		return u.announceUpgrade(in), nil
 	}
-	return u.apply(by, in.Migrate, in.End)
+	return u.applyUpgrade(by, in.Migrate, in.End)
 }
 
 // ApplyUpgrade applies the upgrade of an actor that was announced, from its height on: all
@@ -158,37 +158,37 @@ func (x *Execution) upgrade(by, at types.Address, in *types.Upgrade) (program.Ou
 //
 // Spec: decision C25.
 func (x *Execution) ApplyUpgrade(by, at types.Address, in *types.ApplyUpgrade) (program.Outcome, error) {
-	mark := x.mark()
+	mark := x.setMark()
 	outcome, err := x.applyUpgrade(by, at, in)
 	if err == nil && outcome.Status != types.StatusOK {
-		x.revert(mark)
+		x.revertTo(mark)
 	}
 	return outcome, err
 }
 
 func (x *Execution) applyUpgrade(by, at types.Address, in *types.ApplyUpgrade) (program.Outcome, error) {
-	u, refused := x.upgradable(by, at, &in.From)
+	u, refused := x.findUpgradable(by, at, &in.From)
 	if refused != nil {
 		return *refused, nil
 	}
 	waits := u.record.Announced
 	switch {
 	case waits == nil:
-		return *refusal("not_announced", "no upgrade of %s is announced", at), nil
+		return *newRefusal("not_announced", "no upgrade of %s is announced", at), nil
 	case waits.To != in.To:
-		return *refusal("announced_other", "the announced upgrade of %s is to %s, not to %s", at, waits.To, in.To), nil
+		return *newRefusal("announced_other", "the announced upgrade of %s is to %s, not to %s", at, waits.To, in.To), nil
 	case x.block.Height < waits.At:
-		return *refusal("too_early", "the upgrade of %s applies from height %d on: this is height %d", at, waits.At, x.block.Height), nil
+		return *newRefusal("too_early", "the upgrade of %s applies from height %d on: this is height %d", at, waits.At, x.block.Height), nil
 	case x.block.Height > u.record.Until():
-		return *refusal("lapsed", "the upgrade of %s could be applied up to height %d: announce it again", at, u.record.Until()), nil
+		return *newRefusal("lapsed", "the upgrade of %s could be applied up to height %d: announce it again", at, u.record.Until()), nil
 	}
-	if refused, err := u.examine(in.To, CodeOf(x.state, in.To)); refused != nil || err != nil {
-		return ended(refused), err
+	if refused, err := u.examineCode(in.To, CodeOf(x.state, in.To)); refused != nil || err != nil {
+		return newEndedOutcome(refused), err
 	}
-	if refused := u.compare(waits.Migrate); refused != nil {
+	if refused := u.compareSchemas(waits.Migrate); refused != nil {
 		return *refused, nil
 	}
-	return u.apply(by, waits.Migrate, waits.End)
+	return u.applyUpgrade(by, waits.Migrate, waits.End)
 }
 
 // SetUpgradeTerms gives an actor other terms, or ends its upgrades for good. An announced
@@ -196,13 +196,13 @@ func (x *Execution) applyUpgrade(by, at types.Address, in *types.ApplyUpgrade) (
 //
 // Spec: decision C25.
 func (x *Execution) SetUpgradeTerms(by, at types.Address, terms *types.UpgradeTerms) program.Outcome {
-	u, refused := x.upgradable(by, at, nil)
+	u, refused := x.findUpgradable(by, at, nil)
 	switch {
 	case refused != nil:
 		return *refused
 	case terms == nil:
 	case terms.Delay < u.record.Terms.Delay:
-		return *refusal("delay_shorter", "a delay of %d blocks, and the terms have %d: a delay never becomes shorter", terms.Delay,
+		return *newRefusal("delay_shorter", "a delay of %d blocks, and the terms have %d: a delay never becomes shorter", terms.Delay,
 			u.record.Terms.Delay)
 	default:
 		if refused := checkTerms(terms); refused != nil {
@@ -210,34 +210,34 @@ func (x *Execution) SetUpgradeTerms(by, at types.Address, terms *types.UpgradeTe
 		}
 	}
 	if fault := x.Spend(x.block.Params.CostStorageWrite, 0); fault != nil {
-		return failed(fault.Status, fault.Code, fault.Message)
+		return newFailedOutcome(fault.Status, fault.Code, fault.Message)
 	}
 	u.record.Terms, u.record.Announced = terms, nil
 	x.state.setUpgradable(at, u.record)
-	x.tell(EventUpgradeTerms, UpgradeTermsSet{Actor: at, Terms: terms})
+	x.emitEvent(EventUpgradeTerms, UpgradeTermsSet{Actor: at, Terms: terms})
 	return program.Outcome{Status: types.StatusOK}
 }
 
-func (x *Execution) tell(name string, data any) {
+func (x *Execution) emitEvent(name string, data any) {
 	x.Events = append(x.Events, types.Event{Actor: types.GovernanceAddress, Name: name, Data: codec.Marshal(data)})
 }
 
 func noUpgrades() *program.Outcome {
-	return refusal("no_upgrades", "this chain has no upgrades of actors (chain.upgrades is false)")
+	return newRefusal("no_upgrades", "this chain has no upgrades of actors (chain.upgrades is false)")
 }
 
 // checkTerms judges terms as such.
 func checkTerms(terms *types.UpgradeTerms) *program.Outcome {
 	switch {
 	case terms.By.IsZero() || terms.By.InSystemBand():
-		return refusal("bad_upgrade", "upgrades by %s: want an account that can sign", terms.By)
+		return newRefusal("bad_upgrade", "upgrades by %s: want an account that can sign", terms.By)
 	case terms.Delay > types.MaxUpgradeDelay:
-		return refusal("bad_upgrade", "a delay of %d blocks, at most %d", terms.Delay, uint64(types.MaxUpgradeDelay))
+		return newRefusal("bad_upgrade", "a delay of %d blocks, at most %d", terms.Delay, uint64(types.MaxUpgradeDelay))
 	}
 	return nil
 }
 
-func ended(refused *program.Outcome) program.Outcome {
+func newEndedOutcome(refused *program.Outcome) program.Outcome {
 	if refused == nil {
 		return program.Outcome{}
 	}
@@ -258,66 +258,66 @@ type upgrading struct {
 	before, after *typed.Schema
 }
 
-// upgradable finds an actor that the signer may upgrade; from is the code that it must
+// findUpgradable finds an actor that the signer may upgrade; from is the code that it must
 // have, nil: any.
-func (x *Execution) upgradable(by, at types.Address, from *types.Hash) (*upgrading, *program.Outcome) {
+func (x *Execution) findUpgradable(by, at types.Address, from *types.Hash) (*upgrading, *program.Outcome) {
 	if !x.block.Params.Upgrades {
 		return nil, noUpgrades()
 	}
 	if fault := x.Spend(2*x.block.Params.CostStorageRead, 0); fault != nil {
-		outcome := failed(fault.Status, fault.Code, fault.Message)
+		outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 		return nil, &outcome
 	}
 	u := &upgrading{x: x, at: at, actor: ActorOf(x.state, at), record: UpgradableOf(x.state, at), breaks: map[string]string{},
 		omission: map[string]string{}}
 	switch {
 	case u.actor == nil:
-		outcome := failed(types.StatusNoActor, "no_actor", fmt.Sprintf("there is no actor at %s", at))
+		outcome := newFailedOutcome(types.StatusNoActor, "no_actor", fmt.Sprintf("there is no actor at %s", at))
 		return nil, &outcome
 	case u.record == nil:
-		return nil, refusal("not_upgradable", "the actor %s was deployed without upgrades", at)
+		return nil, newRefusal("not_upgradable", "the actor %s was deployed without upgrades", at)
 	case u.record.Terms == nil:
-		return nil, refusal("not_upgradable", "the upgrades of %s were ended for good", at)
+		return nil, newRefusal("not_upgradable", "the upgrades of %s were ended for good", at)
 	case u.record.Terms.By != by:
-		return nil, refusal("not_upgrader", "%s may not upgrade %s: only %s may", by, at, u.record.Terms.By)
+		return nil, newRefusal("not_upgrader", "%s may not upgrade %s: only %s may", by, at, u.record.Terms.By)
 	case from != nil && *from != u.actor.CodeHash:
-		return nil, refusal("code_changed", "the actor %s has the code %s, not %s: read it again", at, u.actor.CodeHash, from)
+		return nil, newRefusal("code_changed", "the actor %s has the code %s, not %s: read it again", at, u.actor.CodeHash, from)
 	}
 	return u, nil
 }
 
-// examine judges the new code as a deploy does.
-func (u *upgrading) examine(hash types.Hash, source []byte) (refused *program.Outcome, err error) {
+// examineCode judges the new code as a deploy does.
+func (u *upgrading) examineCode(hash types.Hash, source []byte) (refused *program.Outcome, err error) {
 	if hash == u.actor.CodeHash {
-		return refusal("same_code", "the actor %s has the code %s already", u.at, hash), nil
+		return newRefusal("same_code", "the actor %s has the code %s already", u.at, hash), nil
 	}
 	u.code = program.Code{Hash: hash, Source: source, Units: u.x.unitsLeft()}
-	u.found, refused, err = u.x.inspect(u.code, program.MigrateHandler)
+	u.found, refused, err = u.x.inspectCode(u.code, program.MigrateHandler)
 	return refused, err
 }
 
-// compare judges the schemas: without migrate no state may be lost, and migrate must take
+// compareSchemas judges the schemas: without migrate no state may be lost, and migrate must take
 // what it is given. A byte of each schema costs a byte of code.
-func (u *upgrading) compare(migrate []byte) *program.Outcome {
+func (u *upgrading) compareSchemas(migrate []byte) *program.Outcome {
 	before := SchemaOf(u.x.state, u.actor.CodeHash)
 	if fault := u.x.Spend(types.Cycles(len(before)+len(u.found.Schema))*u.x.block.Params.CostDeployByte, 0); fault != nil {
-		outcome := failed(fault.Status, fault.Code, fault.Message)
+		outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 		return &outcome
 	}
 	changes, err := compat.Compare(before, u.found.Schema)
 	if err != nil {
-		return refusal("bad_schema", "the schemas cannot be compared: %v", err)
+		return newRefusal("bad_schema", "the schemas cannot be compared: %v", err)
 	}
 	if u.before, err = schemaOf(before); err == nil {
 		u.after, err = schemaOf(u.found.Schema)
 	}
 	if err != nil {
-		return refusal("bad_schema", "%v", err)
+		return newRefusal("bad_schema", "%v", err)
 	}
 	var lost list
 	for _, c := range changes {
 		if c.Verdict == compat.NeedsMigrate {
-			lost.add("%s %s", c.Where, c.What)
+			lost.addLine("%s %s", c.Where, c.What)
 		}
 		if c.Verdict == compat.Callers && u.breaks[c.Handler] == "" {
 			u.breaks[c.Handler] = c.Where + " " + c.What
@@ -326,16 +326,16 @@ func (u *upgrading) compare(migrate []byte) *program.Outcome {
 			u.omits = append(u.omits, c)
 		}
 	}
-	if !u.migrates() {
-		if fault := u.covered(&lost); fault != nil {
-			outcome := failed(fault.Status, fault.Code, fault.Message)
+	if !u.hasMigrate() {
+		if fault := u.addCovered(&lost); fault != nil {
+			outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 			return &outcome
 		}
 		switch {
 		case len(migrate) > 0:
-			return refusal("no_migrate", "the upgrade has arguments of migrate, and the new code has no such handler")
+			return newRefusal("no_migrate", "the upgrade has arguments of migrate, and the new code has no such handler")
 		case lost.count > 0:
-			return refusal("state_lost", "the new code would lose state, and has no migrate: %s", &lost)
+			return newRefusal("state_lost", "the new code would lose state, and has no migrate: %s", &lost)
 		}
 	}
 	return nil
@@ -349,10 +349,10 @@ func schemaOf(schema []byte) (*typed.Schema, error) {
 	return typed.Parse(schema)
 }
 
-// covered adds what new attributes would read that other code wrote, at the cost of a read
+// addCovered adds what new attributes would read that other code wrote, at the cost of a read
 // each. The entries of a Map have no common key: over code that declares no state a new
 // Map wants empty state.
-func (u *upgrading) covered(lost *list) *program.Fault {
+func (u *upgrading) addCovered(lost *list) *program.Fault {
 	s, raw := u.x.state, len(u.before.State) == 0
 	for i := range u.after.State {
 		a := &u.after.State[i]
@@ -372,15 +372,15 @@ func (u *upgrading) covered(lost *list) *program.Fault {
 			})
 		}
 		if there {
-			lost.add("state %s is new, and other code wrote what it would read", a.Name)
+			lost.addLine("state %s is new, and other code wrote what it would read", a.Name)
 		}
 	}
 	return nil
 }
 
-// unreadable names what migrate left that the new code cannot read, at the cost of a read
+// listUnreadable names what migrate left that the new code cannot read, at the cost of a read
 // for each attribute.
-func (u *upgrading) unreadable() *program.Outcome {
+func (u *upgrading) listUnreadable() *program.Outcome {
 	var wrong list
 	for i := range u.after.State {
 		a := &u.after.State[i]
@@ -390,47 +390,48 @@ func (u *upgrading) unreadable() *program.Outcome {
 		}
 		value, there := StorageOf(u.x.state, u.at, key)
 		if fault := u.x.Spend(u.x.block.Params.CostStorageRead+types.Cycles(len(value)), 0); fault != nil {
-			outcome := failed(fault.Status, fault.Code, fault.Message)
+			outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 			return &outcome
 		}
 		if there {
 			if _, fits := u.after.Unpack(a.LeadingType(), value); !fits {
-				wrong.add("state %s", a.Name)
+				wrong.addLine("state %s", a.Name)
 			}
 		}
 	}
 	if wrong.count == 0 {
 		return nil
 	}
-	return refusal("state_unreadable", "after migrate the new code cannot read %s: other code wrote it", &wrong)
+	return newRefusal("state_unreadable", "after migrate the new code cannot read %s: other code wrote it", &wrong)
 }
 
-func (u *upgrading) migrates() bool { return hasHandler(u.found, program.MigrateHandler) }
+func (u *upgrading) hasMigrate() bool { return hasHandler(u.found, program.MigrateHandler) }
 
-// announce keeps the upgrade until its height.
-func (u *upgrading) announce(in *types.Upgrade) program.Outcome {
+// announceUpgrade keeps the upgrade until its height.
+func (u *upgrading) announceUpgrade(in *types.Upgrade) program.Outcome {
 	x := u.x
 	if fault := x.Spend(x.block.Params.CostStorageWrite, 0); fault != nil {
-		return failed(fault.Status, fault.Code, fault.Message)
+		return newFailedOutcome(fault.Status, fault.Code, fault.Message)
 	}
 	at := x.block.Height + types.Height(u.record.Terms.Delay)
 	u.record.Announced = &Announced{To: u.code.Hash, At: at, Migrate: append([]byte{}, in.Migrate...), End: slices.Clone(in.End)}
 	x.state.setUpgradable(u.at, u.record)
-	x.tell(EventUpgradeAnnounced, UpgradeAnnounced{Actor: u.at, From: u.actor.CodeHash, To: u.code.Hash, Height: at, Until: u.record.Until()})
+	x.emitEvent(EventUpgradeAnnounced, UpgradeAnnounced{Actor: u.at, From: u.actor.CodeHash, To: u.code.Hash, Height: at,
+		Until: u.record.Until()})
 	return program.Outcome{Status: types.StatusOK}
 }
 
-// apply gives the actor its code, runs migrate, and sees then that no timer and no
+// applyUpgrade gives the actor its code, runs migrate, and sees then that no timer and no
 // continuation is left without its handler. The caller reverts where it fails.
-func (u *upgrading) apply(by types.Address, migrate []byte, end []string) (program.Outcome, error) {
+func (u *upgrading) applyUpgrade(by types.Address, migrate []byte, end []string) (program.Outcome, error) {
 	x, from := u.x, u.actor.CodeHash
 	if fault := x.Spend(2*x.block.Params.CostStorageWrite, 0); fault != nil {
-		return failed(fault.Status, fault.Code, fault.Message), nil
+		return newFailedOutcome(fault.Status, fault.Code, fault.Message), nil
 	}
 	if refused, err := u.endContinuations(end); refused != nil || err != nil {
-		return ended(refused), err
+		return newEndedOutcome(refused), err
 	}
-	before, refused := u.timers()
+	before, refused := u.listPendingTimers()
 	if refused != nil {
 		return *refused, nil
 	}
@@ -440,8 +441,8 @@ func (u *upgrading) apply(by types.Address, migrate []byte, end []string) (progr
 	u.record.Upgrades++
 	x.state.setUpgradable(u.at, u.record)
 	outcome := program.Outcome{Status: types.StatusOK}
-	if u.migrates() {
-		payload, refused := u.arguments(from, migrate)
+	if u.hasMigrate() {
+		payload, refused := u.migrateArguments(from, migrate)
 		if refused != nil {
 			return *refused, nil
 		}
@@ -451,33 +452,33 @@ func (u *upgrading) apply(by types.Address, migrate []byte, end []string) (progr
 		if err != nil || outcome.Status != types.StatusOK {
 			return outcome, err
 		}
-		if refused := u.unreadable(); refused != nil {
+		if refused := u.listUnreadable(); refused != nil {
 			return *refused, nil
 		}
 	}
-	if refused := u.orphans(before); refused != nil {
+	if refused := u.refuseOrphans(before); refused != nil {
 		return *refused, nil
 	}
-	x.tell(EventUpgraded, Upgraded{Actor: u.at, From: from, To: u.code.Hash})
+	x.emitEvent(EventUpgraded, Upgraded{Actor: u.at, From: from, To: u.code.Hash})
 	return outcome, nil
 }
 
-// arguments is the payload of migrate. A typed one is given the hash of the former code
+// migrateArguments is the payload of migrate. A typed one is given the hash of the former code
 // as old. A raw one gets the bytes of the transaction.
-func (u *upgrading) arguments(from types.Hash, given []byte) ([]byte, *program.Outcome) {
+func (u *upgrading) migrateArguments(from types.Hash, given []byte) ([]byte, *program.Outcome) {
 	if len(u.found.Schema) == 0 {
 		return given, nil
 	}
 	schema, err := typed.Parse(u.found.Schema)
 	if err != nil {
-		return nil, refusal("bad_schema", "%v", err)
+		return nil, newRefusal("bad_schema", "%v", err)
 	}
 	h := schema.Handler(program.MigrateHandler)
 	if h == nil || h.Raw {
 		return given, nil
 	}
 	if !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return f.Name == oldArgument && f.Type.Name == "Hash" }) {
-		return nil, refusal("bad_migrate", "a typed migrate takes old: Hash, the hash of the former code")
+		return nil, newRefusal("bad_migrate", "a typed migrate takes old: Hash, the hash of the former code")
 	}
 	return withOld(given, from), nil
 }
@@ -500,27 +501,27 @@ func withOld(given []byte, from types.Hash) []byte {
 	return append([]byte(old), rest...)
 }
 
-// timers lists the pending timers of the actor, each at the cost of a read.
-func (u *upgrading) timers() ([]PendingTimer, *program.Outcome) {
+// listPendingTimers lists the pending timers of the actor, each at the cost of a read.
+func (u *upgrading) listPendingTimers() ([]PendingTimer, *program.Outcome) {
 	if u.x.block.Timers == nil {
 		return nil, nil
 	}
 	pending := u.x.block.Timers.Pending(u.x.state, u.at, MaxUpgradeTimers+1)
 	if fault := u.x.Spend(types.Cycles(len(pending))*u.x.block.Params.CostStorageRead, 0); fault != nil {
-		outcome := failed(fault.Status, fault.Code, fault.Message)
+		outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 		return nil, &outcome
 	}
 	if len(pending) > MaxUpgradeTimers {
-		return nil, refusal("too_many_timers", "the actor %s has more than %d pending timers: cancel some", u.at, MaxUpgradeTimers)
+		return nil, newRefusal("too_many_timers", "the actor %s has more than %d pending timers: cancel some", u.at, MaxUpgradeTimers)
 	}
 	return pending, nil
 }
 
-// orphans refuses an upgrade after which a timer would find no handler for it, or a
+// refuseOrphans refuses an upgrade after which a timer would find no handler for it, or a
 // continuation no code to resume. A timer that migrate scheduled was checked against
 // the new code's arguments.
-func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
-	after, refused := u.timers()
+func (u *upgrading) refuseOrphans(before []PendingTimer) *program.Outcome {
+	after, refused := u.listPendingTimers()
 	if refused != nil {
 		return refused
 	}
@@ -533,8 +534,8 @@ func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
 		broken := !hasHandler(u.found, t.Handler) || known[t.ID] && u.breaks[t.Handler] != ""
 		if !broken && known[t.ID] {
 			var fault *program.Fault
-			if broken, fault = u.omitted(&t); fault != nil {
-				outcome := failed(fault.Status, fault.Code, fault.Message)
+			if broken, fault = u.omitsChangedDefault(&t); fault != nil {
+				outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 				return &outcome
 			}
 		}
@@ -543,9 +544,9 @@ func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
 			orphans++
 		}
 	}
-	waiting := u.continuations()
+	waiting := u.countContinuations()
 	if fault := u.x.Spend(types.Cycles(1+waiting.read)*u.x.block.Params.CostStorageRead, 0); fault != nil {
-		outcome := failed(fault.Status, fault.Code, fault.Message)
+		outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 		return &outcome
 	}
 	if orphans == 0 && waiting.live == 0 {
@@ -562,17 +563,17 @@ func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
 		if hasHandler(u.found, name) {
 			why = cmp.Or(u.breaks[name], u.omission[name])
 		}
-		found.add("%s of %s: %s", plural.Of(timers[name], "timer"), name, why)
+		found.addLine("%s of %s: %s", plural.Of(timers[name], "timer"), name, why)
 	}
 	if waiting.live > 0 {
-		found.add("%s waiting for a job", plural.Of(waiting.live, "continuation"))
+		found.addLine("%s waiting for a job", plural.Of(waiting.live, "continuation"))
 	}
-	return refusal("orphans", "the upgrade would orphan %s; wait for them, or cancel the timers in migrate", &found)
+	return newRefusal("orphans", "the upgrade would orphan %s; wait for them, or cancel the timers in migrate", &found)
 }
 
-// omitted reports whether a timer leaves out an argument whose default changes, and notes
+// omitsChangedDefault reports whether a timer leaves out an argument whose default changes, and notes
 // what it would stumble over. Only payloads of such handlers are read, at the cost of a read.
-func (u *upgrading) omitted(t *PendingTimer) (bool, *program.Fault) {
+func (u *upgrading) omitsChangedDefault(t *PendingTimer) (bool, *program.Fault) {
 	if !slices.ContainsFunc(u.omits, func(c compat.Change) bool { return c.Handler == t.Handler }) {
 		return false, nil
 	}
@@ -593,11 +594,11 @@ func (u *upgrading) omitted(t *PendingTimer) (bool, *program.Fault) {
 // checkEnds judges the names of continuations as such.
 func checkEnds(names []string) *program.Outcome {
 	if len(names) > types.MaxUpgradeEnds {
-		return refusal("bad_upgrade", "%d names of continuations to end, at most %d", len(names), types.MaxUpgradeEnds)
+		return newRefusal("bad_upgrade", "%d names of continuations to end, at most %d", len(names), types.MaxUpgradeEnds)
 	}
 	for _, name := range names {
 		if len(name) == 0 || len(name) > types.MaxContinuationName {
-			return refusal("bad_upgrade", "the name of a continuation has 1 to %d bytes, not %d", types.MaxContinuationName, len(name))
+			return newRefusal("bad_upgrade", "the name of a continuation has 1 to %d bytes, not %d", types.MaxContinuationName, len(name))
 		}
 	}
 	return nil
@@ -632,7 +633,7 @@ func (u *upgrading) endContinuations(names []string) (*program.Outcome, error) {
 		}
 		p := x.block.Params
 		if fault := x.Spend(p.CostStorageRead, 0); fault != nil {
-			outcome := failed(fault.Status, fault.Code, fault.Message)
+			outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 			return &outcome, nil
 		}
 		key := append([]byte(program.ContinuationPlace), byte(i))
@@ -642,13 +643,13 @@ func (u *upgrading) endContinuations(names []string) (*program.Outcome, error) {
 			continue
 		}
 		if fault := x.Spend(2*p.CostStorageWrite+p.CostCancelTimer, 0); fault != nil {
-			outcome := failed(fault.Status, fault.Code, fault.Message)
+			outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 			return &outcome, nil
 		}
 		x.state.DeleteStorage(u.at, key)
 		*bits &^= 1 << (i % 8)
 		x.state.SetStorage(u.at, []byte(program.ContinuationPlaces), bytes.TrimLeft(taken, "\x00"))
-		if refused, err := u.release(&w); refused != nil || err != nil {
+		if refused, err := u.releaseContinuation(&w); refused != nil || err != nil {
 			return refused, err
 		}
 	}
@@ -667,8 +668,8 @@ func readWaiting(record []byte) (w waiting, ok bool) {
 // maxWaiting bounds the record of a continuation: its state and its captured values.
 const maxWaiting = 2*(64<<10) + 64
 
-// release cancels the watchdog and the job of a continuation. One of them may have ended.
-func (u *upgrading) release(w *waiting) (*program.Outcome, error) {
+// releaseContinuation cancels the watchdog and the job of a continuation. One of them may have ended.
+func (u *upgrading) releaseContinuation(w *waiting) (*program.Outcome, error) {
 	x := u.x
 	if effect, fault := x.block.Timers.Cancel(x.state, TimerCaller{Actor: u.at}, types.TimerID(w.Timer)); fault == nil {
 		x.Timers, x.Events = append(x.Timers, effect.Changes...), append(x.Events, effect.Events...)
@@ -681,15 +682,15 @@ func (u *upgrading) release(w *waiting) (*program.Outcome, error) {
 	if cancelled.Status == types.StatusOutOfCycles {
 		return &cancelled, nil
 	}
-	x.tell(EventContinuation, ContinuationEnded{Actor: u.at, Name: w.Name, Job: types.Hash(w.Job)})
+	x.emitEvent(EventContinuation, ContinuationEnded{Actor: u.at, Name: w.Name, Job: types.Hash(w.Job)})
 	return nil, nil
 }
 
 // waits is how many continuations wait, and how many records that took.
 type waits struct{ live, read int }
 
-// continuations counts the continuations of the actor that something will still wake.
-func (u *upgrading) continuations() (found waits) {
+// countContinuations counts the continuations of the actor that something will still wake.
+func (u *upgrading) countContinuations() (found waits) {
 	taken, _ := StorageOf(u.x.state, u.at, []byte(program.ContinuationPlaces))
 	for i := range min(8*len(taken), 256) {
 		if taken[len(taken)-1-i/8]>>(i%8)&1 == 0 {
@@ -714,7 +715,7 @@ type list struct {
 	count int
 }
 
-func (l *list) add(format string, args ...any) {
+func (l *list) addLine(format string, args ...any) {
 	if l.count++; l.count <= maxListed {
 		l.items = append(l.items, fmt.Sprintf(format, args...))
 	}

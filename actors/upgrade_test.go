@@ -97,7 +97,7 @@ func TestAnUpgradeIsAllOrNothing(t *testing.T) {
 		{"a handler that a timer names", "bare", nil, types.StatusFailed, "orphans", nil},
 		{"migrate raises", "new", func(ctx program.Context, msg program.Message) (program.Outcome, error) {
 			_, err := migrates(ctx, msg)
-			return failed(types.StatusReverted, "raised", "no"), err
+			return newFailedOutcome(types.StatusReverted, "raised", "no"), err
 		}, types.StatusReverted, "raised", nil},
 		{"migrate crashes", "new", func(program.Context, program.Message) (program.Outcome, error) { return program.Outcome{}, crash },
 			"", "", crash},
@@ -147,7 +147,7 @@ func TestAnUpgradeReadsABoundedNumberOfTimers(t *testing.T) {
 func TestARefusalOfAnUpgradeIsBounded(t *testing.T) {
 	var l list
 	for i := range 100 {
-		l.add("item %d", i)
+		l.addLine("item %d", i)
 	}
 	if text := l.String(); !strings.HasSuffix(text, "item 15; and 84 more") {
 		t.Error(text)
@@ -182,7 +182,7 @@ func TestOnlyContinuationsThatSomethingWakesCount(t *testing.T) {
 	place(2, "\x00\x00\x00\x00\x00\x00\x0f\x88 due at 3976")
 	place(3, "short")
 	place(8, "\xff\xff\xff\xff\xff\xff\xff\xff at the end of all heights")
-	if got := u.continuations(); got != (waits{live: 3, read: 6}) {
+	if got := u.countContinuations(); got != (waits{live: 3, read: 6}) {
 		t.Errorf("%+v, want 3 of 6", got)
 	}
 }

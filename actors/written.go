@@ -57,7 +57,7 @@ func (s *State) StorageWritten(actor types.Address) (keys [][]byte) {
 		seen[key] = true
 		if value := s.writes[key]; value != nil {
 			var entry Entry
-			decode(value, &entry)
+			mustDecode(value, &entry)
 			keys = append(keys, entry.Key)
 		}
 	}

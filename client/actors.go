@@ -30,9 +30,9 @@ type Deployment struct {
 	CellsLimit  Cells  // 0: enough for code and init, and 100,000 more
 }
 
-// handed is the input of init or migrate: bytes, or arguments by name in JSON. both is the text of
+// initInput is the input of init or migrate: bytes, or arguments by name in JSON. both is the text of
 // the error if there are both.
-func handed(data []byte, given map[string]any, both string) (payload string, args map[string]json.RawMessage, err error) {
+func initInput(data []byte, given map[string]any, both string) (payload string, args map[string]json.RawMessage, err error) {
 	if given == nil {
 		return Bytes(data).String(), nil, nil
 	}
@@ -51,17 +51,17 @@ func handed(data []byte, given map[string]any, both string) (payload string, arg
 // Deploy deploys an actor from its Python source. The error is an *ExecutionError where
 // its init failed.
 func (c *Client) Deploy(ctx context.Context, source []byte, d Deployment) (*Actor, error) {
-	initial, args, err := handed(d.Init, d.Args, "a deploy has Init or Args: both are given")
+	initial, args, err := initInput(d.Init, d.Args, "a deploy has Init or Args: both are given")
 	if err != nil {
 		return nil, err
 	}
 	out, err := c.API.Deploy(ctx, model.DeployRequest{From: orAlice(d.From), Code: Bytes(source).String(), Name: d.Name,
 		Init: initial, Args: args, Fund: &d.Fund, Upgrade: d.Upgrade,
-		Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
+		Replace: d.Replace, CyclesLimit: pointerOrNil(d.CyclesLimit), CellsLimit: pointerOrNil(d.CellsLimit)})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := judged(out.Receipt, nil); err != nil {
+	if _, err := withReceiptError(out.Receipt, nil); err != nil {
 		return nil, err
 	}
 	return &Actor{client: c, Name: d.Name, Address: out.Address}, nil
@@ -97,9 +97,9 @@ type Call struct {
 // Call calls a handler, and returns the receipt once it is final; it comes with an
 // *ExecutionError where it failed.
 func (c *Client) Call(ctx context.Context, call Call) (Receipt, error) {
-	return judged(c.API.Send(ctx, model.SendRequest{From: orAlice(call.From), To: call.To, Handler: call.Handler,
-		Payload: Bytes(call.Payload).String(), Value: &call.Value, Sponsor: &call.Sponsor, CyclesLimit: given(call.CyclesLimit),
-		CellsLimit: given(call.CellsLimit), DryRun: call.DryRun, NoWait: call.NoWait}))
+	return withReceiptError(c.API.Send(ctx, model.SendRequest{From: orAlice(call.From), To: call.To, Handler: call.Handler,
+		Payload: Bytes(call.Payload).String(), Value: &call.Value, Sponsor: &call.Sponsor, CyclesLimit: pointerOrNil(call.CyclesLimit),
+		CellsLimit: pointerOrNil(call.CellsLimit), DryRun: call.DryRun, NoWait: call.NoWait}))
 }
 
 // Actors lists the deployed actors.
@@ -119,32 +119,34 @@ type Actor struct {
 	checked *atomic.Bool // whether the network was asked for the schema
 }
 
-// id is what the network knows it by.
-func (a *Actor) id() string { return cmp.Or(a.Name, a.Address.String()) }
+// nameOrAddress is what the network knows it by.
+func (a *Actor) nameOrAddress() string { return cmp.Or(a.Name, a.Address.String()) }
 
 // Info returns the chain's record of it, with its handlers.
-func (a *Actor) Info(ctx context.Context) (ActorInfo, error) { return a.client.API.Actor(ctx, a.id()) }
+func (a *Actor) Info(ctx context.Context) (ActorInfo, error) {
+	return a.client.API.Actor(ctx, a.nameOrAddress())
+}
 
 // Call calls a handler for a devnet account, and returns the receipt once it is final;
 // it comes with an *ExecutionError where it failed.
 func (a *Actor) Call(ctx context.Context, from, handler string, payload []byte) (Receipt, error) {
-	return a.client.Call(ctx, Call{From: from, To: a.id(), Handler: handler, Payload: payload})
+	return a.client.Call(ctx, Call{From: from, To: a.nameOrAddress(), Handler: handler, Payload: payload})
 }
 
 // Read calls a handler on the latest state, and changes nothing. How that ended is the
 // result's status.
 func (a *Actor) Read(ctx context.Context, handler string, payload []byte) (ReadResult, error) {
-	return a.client.API.Read(ctx, model.ReadRequest{Actor: a.id(), Handler: handler, Payload: Bytes(payload).String()})
+	return a.client.API.Read(ctx, model.ReadRequest{Actor: a.nameOrAddress(), Handler: handler, Payload: Bytes(payload).String()})
 }
 
 // State lists its state: the keys that begin with a prefix, in order.
 func (a *Actor) State(ctx context.Context, prefix []byte) ([]StateEntry, error) {
-	return Collect(a.client.API.State(ctx, a.id(), Bytes(prefix).String(), Page{}))
+	return Collect(a.client.API.State(ctx, a.nameOrAddress(), Bytes(prefix).String(), Page{}))
 }
 
 // SetState gives a key of its state another value; nil removes the key.
 func (a *Actor) SetState(ctx context.Context, key, value []byte) error {
-	r := model.StateRequest{Actor: a.id(), Key: Bytes(key).String()}
+	r := model.StateRequest{Actor: a.nameOrAddress(), Key: Bytes(key).String()}
 	if value != nil {
 		r.Value = new(Bytes(value).String())
 	}
@@ -154,7 +156,7 @@ func (a *Actor) SetState(ctx context.Context, key, value []byte) error {
 
 // Get returns the value of one key of its state, nil if there is none.
 func (a *Actor) Get(ctx context.Context, key []byte) ([]byte, error) {
-	entries, err := Collect(a.client.API.State(ctx, a.id(), Bytes(key).String(), Page{Limit: 1}))
+	entries, err := Collect(a.client.API.State(ctx, a.nameOrAddress(), Bytes(key).String(), Page{Limit: 1}))
 	if err != nil || len(entries) == 0 || string(entries[0].Key) != string(key) {
 		return nil, err
 	}
@@ -162,14 +164,16 @@ func (a *Actor) Get(ctx context.Context, key []byte) ([]byte, error) {
 }
 
 // Balance is what it has.
-func (a *Actor) Balance(ctx context.Context) (Wei, error) { return a.client.Balance(ctx, a.id()) }
+func (a *Actor) Balance(ctx context.Context) (Wei, error) {
+	return a.client.Balance(ctx, a.nameOrAddress())
+}
 
 // Logs lists what it printed.
 func (a *Actor) Logs(ctx context.Context) ([]LogLine, error) {
-	return Collect(a.client.API.Logs(ctx, a.id(), Page{}))
+	return Collect(a.client.API.Logs(ctx, a.nameOrAddress(), Page{}))
 }
 
 // Timers lists its timers in every state, by due height.
 func (a *Actor) Timers(ctx context.Context) ([]Timer, error) {
-	return a.client.Timers(ctx, TimerFilter{Actor: a.id()})
+	return a.client.Timers(ctx, TimerFilter{Actor: a.nameOrAddress()})
 }

@@ -82,22 +82,22 @@ func (a *API) withoutAnswer(cause error) *Unreachable {
 	return u
 }
 
-// whole returns the API of all nodes, for requests that no node's state answers.
-func (a *API) whole() *API { return a.OnNode("") }
+// wholeNetwork returns the API of all nodes, for requests that no node's state answers.
+func (a *API) wholeNetwork() *API { return a.OnNode("") }
 
 // URL is where the network's HTTP API is.
 func (a *API) URL() string { return a.base }
 
-func read[T any](ctx context.Context, a *API, path string, q query) (out T, err error) {
-	err = a.do(ctx, http.MethodGet, q.text("node", a.node).below(path), "", nil, &out)
+func getJSON[T any](ctx context.Context, a *API, path string, q query) (out T, err error) {
+	err = a.doRequest(ctx, http.MethodGet, q.withText("node", a.node).pathWithQuery(path), "", nil, &out)
 	return out, err
 }
 
-func write[T any](ctx context.Context, a *API, path string, body any) (T, error) {
+func postJSON[T any](ctx context.Context, a *API, path string, body any) (T, error) {
 	var out T
 	data, err := json.Marshal(body)
 	if err == nil {
-		err = a.do(ctx, http.MethodPost, path, "application/json", data, &out)
+		err = a.doRequest(ctx, http.MethodPost, path, "application/json", data, &out)
 	}
 	return out, err
 }
@@ -105,8 +105,8 @@ func write[T any](ctx context.Context, a *API, path string, body any) (T, error)
 // maxReadRepeats is how often a read is asked again.
 const maxReadRepeats = 5
 
-func (a *API) do(ctx context.Context, method, path, contentType string, body []byte, out any) error {
-	status, data, after, err := a.exchange(ctx, method, path, contentType, body)
+func (a *API) doRequest(ctx context.Context, method, path, contentType string, body []byte, out any) error {
+	status, data, after, err := a.exchangeBytes(ctx, method, path, contentType, body)
 	for range maxReadRepeats {
 		if err != nil || !mayRepeat(status, refusalCode(data)) {
 			break
@@ -114,13 +114,13 @@ func (a *API) do(ctx context.Context, method, path, contentType string, body []b
 		if err := a.wait(ctx, max(after, time.Second)); err != nil {
 			return err
 		}
-		status, data, after, err = a.exchange(ctx, method, path, contentType, body)
+		status, data, after, err = a.exchangeBytes(ctx, method, path, contentType, body)
 	}
 	if err != nil {
 		return err
 	}
 	if status != http.StatusOK {
-		return refusal(status, data)
+		return decodeRefusal(status, data)
 	}
 	if err := json.Unmarshal(data, out); err != nil {
 		return fmt.Errorf("%s%s answered what is not understood, is it a devnet? %w", a.base, path, err)
@@ -155,9 +155,9 @@ func refusalCode(data []byte) string {
 	return body.Error.Code
 }
 
-// exchange returns status and body of an answer, and after which time it may be asked again; 0
+// exchangeBytes returns status and body of an answer, and after which time it may be asked again; 0
 // if the answer does not say.
-func (a *API) exchange(ctx context.Context, method, path, contentType string, body []byte) (
+func (a *API) exchangeBytes(ctx context.Context, method, path, contentType string, body []byte) (
 	status int, data []byte, after time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, a.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -171,12 +171,12 @@ func (a *API) exchange(ctx context.Context, method, path, contentType string, bo
 	}
 	response, err := a.http.Do(request)
 	if err != nil {
-		return 0, nil, 0, a.unreachable(ctx, err)
+		return 0, nil, 0, a.unreachableError(ctx, err)
 	}
 	defer response.Body.Close()
 	data, err = io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
 	if err != nil {
-		return 0, nil, 0, a.unreachable(ctx, err)
+		return 0, nil, 0, a.unreachableError(ctx, err)
 	}
 	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 8); err == nil {
 		after = time.Duration(seconds) * time.Second
@@ -184,7 +184,7 @@ func (a *API) exchange(ctx context.Context, method, path, contentType string, bo
 	return response.StatusCode, data, after, nil
 }
 
-func (a *API) unreachable(ctx context.Context, err error) error {
+func (a *API) unreachableError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -201,7 +201,7 @@ func (a *API) unreachable(ctx context.Context, err error) error {
 	return a.withoutAnswer(err)
 }
 
-func refusal(status int, data []byte) error {
+func decodeRefusal(status int, data []byte) error {
 	var body model.Error
 	if err := json.Unmarshal(data, &body); err != nil || body.Error.Code == "" {
 		return &Error{status, ErrorBody{Code: "not_a_devnet",
@@ -212,4 +212,6 @@ func refusal(status int, data []byte) error {
 }
 
 // onNode returns a path for a request to the node.
-func (a *API) onNode(path string) string { return query(nil).text("node", a.node).below(path) }
+func (a *API) onNode(path string) string {
+	return query(nil).withText("node", a.node).pathWithQuery(path)
+}

@@ -26,47 +26,47 @@ type (
 	Views         = model.Views
 )
 
-// between is a range of which 0 is not given.
-func between[T Height | View](from, to T) query {
-	return query(nil).number("from", uint64(from)).number("to", uint64(to))
+// rangeQuery is a range of which 0 is not given.
+func rangeQuery[T Height | View](from, to T) query {
+	return query(nil).withNumber("from", uint64(from)).withNumber("to", uint64(to))
 }
 
 // Columns are the final blocks of heights from one to another, as one array of each
 // figure; with 0 for both the latest. For more than 4,096 blocks, Next is where to continue.
 func (a *API) Columns(ctx context.Context, from, to Height) (Columns, error) {
-	return read[Columns](ctx, a, "/blocks/columns", between(from, to))
+	return getJSON[Columns](ctx, a, "/blocks/columns", rangeQuery(from, to))
 }
 
 // Views returns a range of the last 4,096 views, as the validators reported them;
 // with 0 for both, all of these.
 func (a *API) Views(ctx context.Context, from, to View) (Views, error) {
-	return read[Views](ctx, a.whole(), "/views", between(from, to))
+	return getJSON[Views](ctx, a.wholeNetwork(), "/views", rangeQuery(from, to))
 }
 
 // Links are the links between nodes; faulty selects those on which something is wrong.
 func (a *API) Links(ctx context.Context, faulty bool) (Links, error) {
-	return read[Links](ctx, a.whole(), "/links", query(nil).truth("faulty", faulty))
+	return getJSON[Links](ctx, a.wholeNetwork(), "/links", query(nil).withBool("faulty", faulty))
 }
 
 // TimerCalendar counts the pending timers by tier and height, in at most bins bins. 0 is
 // the default number of bins, and 0 for a height the default range.
 func (a *API) TimerCalendar(ctx context.Context, from, to Height, bins int) (TimerCalendar, error) {
-	return read[TimerCalendar](ctx, a, "/timers/calendar", between(from, to).number("bins", uint64(bins)))
+	return getJSON[TimerCalendar](ctx, a, "/timers/calendar", rangeQuery(from, to).withNumber("bins", uint64(bins)))
 }
 
 // PresenceRange is P(H) of heights from one to another, as bitmaps; with 0 for both of the
 // latest. Next is the height to continue at.
 func (a *API) PresenceRange(ctx context.Context, from, to Height) (PresenceRange, error) {
-	return read[PresenceRange](ctx, a, "/presence", between(from, to))
+	return getJSON[PresenceRange](ctx, a, "/presence", rangeQuery(from, to))
 }
 
 // NodeLog returns a node's last log lines, at most limit of them at a level or above:
 // DEBUG, INFO, WARN or ERROR, "" for all. before comes from the previous answer, or is
 // nil.
 func (a *API) NodeLog(ctx context.Context, node string, before *int64, limit int, level string) (NodeLog, error) {
-	q := query(nil).number("limit", uint64(limit)).text("level", level)
+	q := query(nil).withNumber("limit", uint64(limit)).withText("level", level)
 	if before != nil {
-		q = q.text("before", strconv.FormatInt(*before, 10))
+		q = q.withText("before", strconv.FormatInt(*before, 10))
 	}
-	return read[model.NodeLog](ctx, a.whole(), "/nodes/"+url.PathEscape(node)+"/log", q)
+	return getJSON[model.NodeLog](ctx, a.wholeNetwork(), "/nodes/"+url.PathEscape(node)+"/log", q)
 }

@@ -105,7 +105,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add("id: 1.0\nevent: block\ndata: {}\n\n")
 	f.Add("event: dropped\ndata: {\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
-		_, _ = scan(strings.NewReader(stream), func(e Event) error {
+		_, _ = scanEvents(strings.NewReader(stream), func(e Event) error {
 			if e.Kind == "" {
 				t.Fatal("an event without a kind was handed out")
 			}

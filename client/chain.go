@@ -33,7 +33,7 @@ func (c *Client) Receipt(ctx context.Context, hash Hash) (Receipt, error) {
 // SubmitWait hands in a transaction that was signed elsewhere, and returns its receipt
 // once it is final; it is an *ExecutionError as well where it failed.
 func (c *Client) SubmitWait(ctx context.Context, raw []byte) (Receipt, error) {
-	return judged(c.API.SubmitWait(ctx, raw))
+	return withReceiptError(c.API.SubmitWait(ctx, raw))
 }
 
 // Balance is what an account or actor has.
@@ -44,7 +44,7 @@ func (c *Client) Balance(ctx context.Context, name string) (Wei, error) {
 
 // Transfer moves an amount from a devnet account to an account or actor.
 func (c *Client) Transfer(ctx context.Context, from, to string, amount Wei) (Receipt, error) {
-	return judged(c.API.Send(ctx, model.SendRequest{From: from, To: to, Value: &amount}))
+	return withReceiptError(c.API.Send(ctx, model.SendRequest{From: from, To: to, Value: &amount}))
 }
 
 // SetBalance gives an account or actor another balance, and returns the former one.

@@ -24,7 +24,7 @@ type Pass func(ctx context.Context, above Height) (Height, error)
 func New(url string, pass Pass) *Client {
 	c := &Client{API: NewAPI(url), pass: pass}
 	if pass == nil {
-		c.pass = c.follow
+		c.pass = c.followBlocks
 	}
 	return c
 }

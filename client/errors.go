@@ -63,8 +63,8 @@ func (e *ExecutionError) Error() string {
 	return text
 }
 
-// judged is a receipt, with an error where it failed.
-func judged(r Receipt, err error) (Receipt, error) {
+// withReceiptError is a receipt, with an error where it failed.
+func withReceiptError(r Receipt, err error) (Receipt, error) {
 	if err == nil && r.Status != StatusOK {
 		err = &ExecutionError{r}
 	}

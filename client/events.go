@@ -58,9 +58,9 @@ type Event struct {
 // an error, after the events of f.To, or when the network ends the stream. The end of
 // ctx and of f.To is not an error; an end by the network is an *Error with its reason.
 func (a *API) Events(ctx context.Context, f Follow, each func(Event) error) error {
-	q := query(nil).number("from", uint64(f.From)).number("to", uint64(f.To)).text("actor", f.Actor).
-		text("type", strings.Join(f.Kinds, ","))
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+q.below("/events"), nil)
+	q := query(nil).withNumber("from", uint64(f.From)).withNumber("to", uint64(f.To)).withText("actor", f.Actor).
+		withText("type", strings.Join(f.Kinds, ","))
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+q.pathWithQuery("/events"), nil)
 	if err != nil {
 		return a.withoutAnswer(err)
 	}
@@ -73,14 +73,14 @@ func (a *API) Events(ctx context.Context, f Follow, each func(Event) error) erro
 		if ctx.Err() != nil {
 			return nil
 		}
-		return a.unreachable(ctx, err)
+		return a.unreachableError(ctx, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		data, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-		return refusal(response.StatusCode, data)
+		return decodeRefusal(response.StatusCode, data)
 	}
-	whole, err := scan(response.Body, each)
+	whole, err := scanEvents(response.Body, each)
 	if ctx.Err() != nil || whole {
 		return nil
 	}
@@ -93,8 +93,8 @@ func (a *API) Events(ctx context.Context, f Follow, each func(Event) error) erro
 // endOfStream is the comment that ends a stream.
 const endOfStream = ": end"
 
-// scan reads events until the stream ends, and reports whether that was its end.
-func scan(body io.Reader, each func(Event) error) (whole bool, err error) {
+// scanEvents reads events until the stream ends, and reports whether that was its end.
+func scanEvents(body io.Reader, each func(Event) error) (whole bool, err error) {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 64<<10), maxEventBytes)
 	var e Event
@@ -116,7 +116,7 @@ func scan(body io.Reader, each func(Event) error) (whole bool, err error) {
 			e.Data = json.RawMessage(value)
 		case "":
 			if e.Kind == model.EventDropped {
-				return false, dropped(e.Data)
+				return false, decodeDropped(e.Data)
 			}
 			if e.Kind != "" {
 				if err := each(e); err != nil {
@@ -129,7 +129,7 @@ func scan(body io.Reader, each func(Event) error) (whole bool, err error) {
 	return false, lines.Err()
 }
 
-func dropped(data []byte) error {
+func decodeDropped(data []byte) error {
 	e := &Error{Status: http.StatusOK}
 	if err := json.Unmarshal(data, &e.ErrorBody); err != nil {
 		return fmt.Errorf("the network ended the stream of events: %s", data)
@@ -138,33 +138,33 @@ func dropped(data []byte) error {
 }
 
 // Block is what an event of the kind block is.
-func (e Event) Block() (Block, error) { return as[Block](e, EventBlock) }
+func (e Event) Block() (Block, error) { return decodeEvent[Block](e, EventBlock) }
 
 // Receipt is what an event of the kind tx is.
-func (e Event) Receipt() (Receipt, error) { return as[Receipt](e, EventTx) }
+func (e Event) Receipt() (Receipt, error) { return decodeEvent[Receipt](e, EventTx) }
 
 // Timer is what an event of the kind timer is.
-func (e Event) Timer() (TimerEvent, error) { return as[TimerEvent](e, EventTimer) }
+func (e Event) Timer() (TimerEvent, error) { return decodeEvent[TimerEvent](e, EventTimer) }
 
 // Log is what an event of the kind log is.
-func (e Event) Log() (LogLine, error) { return as[LogLine](e, EventLog) }
+func (e Event) Log() (LogLine, error) { return decodeEvent[LogLine](e, EventLog) }
 
 // Job is what an event of the kind job is.
-func (e Event) Job() (JobEvent, error) { return as[JobEvent](e, EventJob) }
+func (e Event) Job() (JobEvent, error) { return decodeEvent[JobEvent](e, EventJob) }
 
 // Presence is what an event of the kind presence is.
-func (e Event) Presence() (PresenceEvent, error) { return as[PresenceEvent](e, EventPresence) }
+func (e Event) Presence() (PresenceEvent, error) { return decodeEvent[PresenceEvent](e, EventPresence) }
 
 // Runner is what an event of the kind runner is.
-func (e Event) Runner() (RunnerEvent, error) { return as[RunnerEvent](e, EventRunner) }
+func (e Event) Runner() (RunnerEvent, error) { return decodeEvent[RunnerEvent](e, EventRunner) }
 
 // Fault is what an event of the kind fault is.
-func (e Event) Fault() (FaultEffect, error) { return as[FaultEffect](e, EventFault) }
+func (e Event) Fault() (FaultEffect, error) { return decodeEvent[FaultEffect](e, EventFault) }
 
 // View is what an event of the kind view is.
-func (e Event) View() (ViewEvent, error) { return as[ViewEvent](e, EventView) }
+func (e Event) View() (ViewEvent, error) { return decodeEvent[ViewEvent](e, EventView) }
 
-func as[T any](e Event, kind string) (out T, err error) {
+func decodeEvent[T any](e Event, kind string) (out T, err error) {
 	if e.Kind != kind {
 		return out, fmt.Errorf("event %s is of the kind %s, and no %s", e.ID, e.Kind, kind)
 	}

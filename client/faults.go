@@ -22,7 +22,7 @@ func (c *Client) Heal(ctx context.Context) error {
 	return err
 }
 
-func unknown(node string) error {
+func errUnknownNode(node string) error {
 	return &Error{Status: http.StatusNotFound, ErrorBody: model.ErrorBody{Code: "unknown_node",
 		Message: fmt.Sprintf("no node of this devnet is called %.42q", node), Hint: "Validators and Runners list them."}}
 }

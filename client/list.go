@@ -24,20 +24,20 @@ type Page struct {
 	Newest bool // first, if the list is ordered
 }
 
-// list is a list that is read while it is iterated, at most a thousand entries a request.
+// listPages is a list that is read while it is iterated, at most a thousand entries a request.
 // It ends with its first error. New entries may move others to another request.
-func list[T any](ctx context.Context, a *API, path string, q query, p Page) iter.Seq2[T, error] {
+func listPages[T any](ctx context.Context, a *API, path string, q query, p Page) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for had := 0; p.Limit == 0 || had < p.Limit; {
 			want := pageSize
 			if p.Limit > 0 {
 				want = min(want, p.Limit-had)
 			}
-			q := q.number("offset", uint64(max(0, p.Offset)+had)).number("limit", uint64(want))
+			q := q.withNumber("offset", uint64(max(0, p.Offset)+had)).withNumber("limit", uint64(want))
 			if p.Newest {
-				q = q.text("order", "newest")
+				q = q.withText("order", "newest")
 			}
-			part, err := read[[]T](ctx, a, path, q)
+			part, err := getJSON[[]T](ctx, a, path, q)
 			if err != nil {
 				yield(*new(T), err)
 				return
@@ -72,29 +72,29 @@ func Collect[T any](entries iter.Seq2[T, error]) ([]T, error) {
 // query is the parameters of a request. Zero values are left out.
 type query []struct{ name, value string }
 
-func (q query) text(name, value string) query {
+func (q query) withText(name, value string) query {
 	if value == "" {
 		return q
 	}
 	return append(q[:len(q):len(q)], struct{ name, value string }{name, value})
 }
 
-func (q query) number(name string, value uint64) query {
+func (q query) withNumber(name string, value uint64) query {
 	if value == 0 {
 		return q
 	}
-	return q.text(name, strconv.FormatUint(value, 10))
+	return q.withText(name, strconv.FormatUint(value, 10))
 }
 
-func (q query) truth(name string, value bool) query {
+func (q query) withBool(name string, value bool) query {
 	if !value {
 		return q
 	}
-	return q.text(name, "true")
+	return q.withText(name, "true")
 }
 
-// below is a path with this query.
-func (q query) below(path string) string {
+// pathWithQuery is a path with this query.
+func (q query) pathWithQuery(path string) string {
 	values := url.Values{}
 	for _, one := range q {
 		values.Set(one.name, one.value)
@@ -108,8 +108,8 @@ func (q query) below(path string) string {
 // errNoProgress is that a network answers the same part of a story again.
 var errNoProgress = errors.New("the network returned a page that follows no other")
 
-// given is a pointer to a value that was given, and nil for the zero value.
-func given[T comparable](v T) *T {
+// pointerOrNil is a pointer to a value that was given, and nil for the zero value.
+func pointerOrNil[T comparable](v T) *T {
 	if v == *new(T) {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (v *ValidatorNode) Info(ctx context.Context) (Validator, error) {
 			return one, nil
 		}
 	}
-	return Validator{}, unknown(v.name)
+	return Validator{}, errUnknownNode(v.name)
 }
 
 // Leave has it leave at the epoch's end.
@@ -39,36 +39,42 @@ func (v *ValidatorNode) Leave(ctx context.Context) (Move, error) {
 }
 
 // Kill ends it as kill -9 and a power cut do.
-func (v *ValidatorNode) Kill(ctx context.Context) error { return v.do(ctx, FaultOrder{Verb: "crash"}) }
+func (v *ValidatorNode) Kill(ctx context.Context) error {
+	return v.orderFault(ctx, FaultOrder{Verb: "crash"})
+}
 
 // Restart starts it again, from its disk.
 func (v *ValidatorNode) Restart(ctx context.Context) error {
-	return v.do(ctx, FaultOrder{Verb: "restart"})
+	return v.orderFault(ctx, FaultOrder{Verb: "restart"})
 }
 
 // Freeze stops it from running, while frames arrive and time passes.
 func (v *ValidatorNode) Freeze(ctx context.Context) error {
-	return v.do(ctx, FaultOrder{Verb: "freeze"})
+	return v.orderFault(ctx, FaultOrder{Verb: "freeze"})
 }
 
 // Thaw lets it run on.
-func (v *ValidatorNode) Thaw(ctx context.Context) error { return v.do(ctx, FaultOrder{Verb: "thaw"}) }
+func (v *ValidatorNode) Thaw(ctx context.Context) error {
+	return v.orderFault(ctx, FaultOrder{Verb: "thaw"})
+}
 
 // Wipe empties its disk while it is down.
-func (v *ValidatorNode) Wipe(ctx context.Context) error { return v.do(ctx, FaultOrder{Verb: "wipe"}) }
+func (v *ValidatorNode) Wipe(ctx context.Context) error {
+	return v.orderFault(ctx, FaultOrder{Verb: "wipe"})
+}
 
 // Misbehave makes it Byzantine, in a way that docs/SCENARIOS.md names: equivocate,
 // silent_leader and others. The kind honest ends it.
 func (v *ValidatorNode) Misbehave(ctx context.Context, kind string) error {
-	return v.do(ctx, FaultOrder{Verb: "misbehave", Kind: kind})
+	return v.orderFault(ctx, FaultOrder{Verb: "misbehave", Kind: kind})
 }
 
 // Twin starts a second process with its key, or ends that.
 func (v *ValidatorNode) Twin(ctx context.Context, on bool) error {
-	return v.do(ctx, FaultOrder{Verb: "twin", On: on})
+	return v.orderFault(ctx, FaultOrder{Verb: "twin", On: on})
 }
 
-func (v *ValidatorNode) do(ctx context.Context, o FaultOrder) error {
+func (v *ValidatorNode) orderFault(ctx context.Context, o FaultOrder) error {
 	o.Node = v.name
 	if isAddress(v.name) {
 		info, err := v.Info(ctx)
@@ -122,48 +128,54 @@ func (r *RunnerNode) Resume(ctx context.Context) (Runner, error) {
 }
 
 // Drop ends its process; its connections close without a Goodbye.
-func (r *RunnerNode) Drop(ctx context.Context) error { return r.do(ctx, FaultOrder{Verb: "drop"}) }
+func (r *RunnerNode) Drop(ctx context.Context) error {
+	return r.orderFault(ctx, FaultOrder{Verb: "drop"})
+}
 
 // Restart starts it again; it has forgotten its jobs.
 func (r *RunnerNode) Restart(ctx context.Context) error {
-	return r.do(ctx, FaultOrder{Verb: "restart"})
+	return r.orderFault(ctx, FaultOrder{Verb: "restart"})
 }
 
 // Freeze stops it from running, while frames arrive and time passes.
-func (r *RunnerNode) Freeze(ctx context.Context) error { return r.do(ctx, FaultOrder{Verb: "freeze"}) }
+func (r *RunnerNode) Freeze(ctx context.Context) error {
+	return r.orderFault(ctx, FaultOrder{Verb: "freeze"})
+}
 
 // Thaw lets it run on.
-func (r *RunnerNode) Thaw(ctx context.Context) error { return r.do(ctx, FaultOrder{Verb: "thaw"}) }
+func (r *RunnerNode) Thaw(ctx context.Context) error {
+	return r.orderFault(ctx, FaultOrder{Verb: "thaw"})
+}
 
 // Blackhole leaves its jobs without an answer while it continues to ping; false ends
 // that.
 func (r *RunnerNode) Blackhole(ctx context.Context, on bool) error {
-	return r.do(ctx, FaultOrder{Verb: "blackhole", On: on})
+	return r.orderFault(ctx, FaultOrder{Verb: "blackhole", On: on})
 }
 
 // Saturate has it say that it takes no new jobs; false ends that.
 func (r *RunnerNode) Saturate(ctx context.Context, on bool) error {
-	return r.do(ctx, FaultOrder{Verb: "saturate", On: on})
+	return r.orderFault(ctx, FaultOrder{Verb: "saturate", On: on})
 }
 
 // Capability has it say that it offers what add names, and no longer what remove names.
 // Neither registry nor draws change by that (CIP-11 §6.5).
 func (r *RunnerNode) Capability(ctx context.Context, add, remove []string) error {
-	return r.do(ctx, FaultOrder{Verb: "capability", Add: add, Remove: remove})
+	return r.orderFault(ctx, FaultOrder{Verb: "capability", Add: add, Remove: remove})
 }
 
 // Slow lengthens its work on each job by this time; 0 ends that.
 func (r *RunnerNode) Slow(ctx context.Context, longer time.Duration) error {
-	return r.do(ctx, FaultOrder{Verb: "slow", Delay: longer.String()})
+	return r.orderFault(ctx, FaultOrder{Verb: "slow", Delay: longer.String()})
 }
 
 // Misbehave makes it Byzantine, in a way that docs/SCENARIOS.md names: wrong_result,
 // no_reveal and others. The kind honest ends it.
 func (r *RunnerNode) Misbehave(ctx context.Context, kind string) error {
-	return r.do(ctx, FaultOrder{Verb: "misbehave", Kind: kind})
+	return r.orderFault(ctx, FaultOrder{Verb: "misbehave", Kind: kind})
 }
 
-func (r *RunnerNode) do(ctx context.Context, o FaultOrder) error {
+func (r *RunnerNode) orderFault(ctx context.Context, o FaultOrder) error {
 	o.Node = r.name
 	if isAddress(r.name) {
 		info, err := r.Info(ctx)
@@ -171,7 +183,7 @@ func (r *RunnerNode) do(ctx context.Context, o FaultOrder) error {
 			return err
 		}
 		if o.Node = info.Name; o.Node == "" {
-			return unknown(r.name)
+			return errUnknownNode(r.name)
 		}
 	}
 	_, err := r.client.Fault(ctx, o)

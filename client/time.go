@@ -62,8 +62,8 @@ func (c *Client) goOn(ctx context.Context, blocks uint64, done func() (bool, err
 // programs of the machine take their turns.
 const leastPatience = time.Second
 
-// follow is the Pass of a network whose time passes by itself.
-func (c *Client) follow(ctx context.Context, above Height) (at Height, err error) {
+// followBlocks is the Pass of a network whose time passes by itself.
+func (c *Client) followBlocks(ctx context.Context, above Height) (at Height, err error) {
 	c.once.Do(func() {
 		c.patience = leastPatience
 		if text, err := c.Param(ctx, "chain.block_time_ms"); err == nil {

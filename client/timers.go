@@ -31,14 +31,14 @@ func (c *Client) TimerStory(ctx context.Context, id TimerID) (TimerStory, error)
 		if more, err = c.API.TimerStory(ctx, id.String(), *told.Next, 0); err == nil && more.Next != nil && *more.Next <= *told.Next {
 			err = errNoProgress
 		}
-		told.Story, told.Next = mended(told.Story, more.Story), more.Next
+		told.Story, told.Next = mergeStory(told.Story, more.Story), more.Next
 	}
 	return told, err
 }
 
-// mended returns a story with the content of a further answer. Each answer has the whole
+// mergeStory returns a story with the content of a further answer. Each answer has the whole
 // story except the blocks that deferred the timer, of which it has a part.
-func mended(story, more []model.StoryEntry) []model.StoryEntry {
+func mergeStory(story, more []model.StoryEntry) []model.StoryEntry {
 	for _, entry := range more {
 		if entry.Kind != model.StoryDeferred {
 			continue

@@ -81,7 +81,7 @@ func (a *Actor) WithSchema(s *Schema) *Actor {
 
 // Send calls a handler with bytes.
 func (a *Actor) Send(ctx context.Context, handler string, payload []byte, o ...CallOption) (Receipt, error) {
-	t := terms{Call: Call{To: a.id(), Handler: handler, Payload: payload}}
+	t := terms{Call: Call{To: a.nameOrAddress(), Handler: handler, Payload: payload}}
 	for _, option := range o {
 		option(&t)
 	}
@@ -89,14 +89,15 @@ func (a *Actor) Send(ctx context.Context, handler string, payload []byte, o ...C
 		return a.client.Call(ctx, t.Call)
 	}
 	r, err := a.client.API.Read(ctx, model.ReadRequest{Actor: t.To, Handler: handler, Payload: Bytes(payload).String(), From: t.Call.From})
-	return judged(Receipt{Handler: handler, To: a.Address, Status: r.Status, Output: r.Output, Cycles: r.Cycles, CyclesUsed: r.Cycles,
-		Logs: r.Logs, Error: r.Error}, err)
+	return withReceiptError(Receipt{Handler: handler, To: a.Address, Status: r.Status, Output: r.Output, Cycles: r.Cycles,
+		CyclesUsed: r.Cycles,
+		Logs:       r.Logs, Error: r.Error}, err)
 }
 
 // CallTyped calls a handler by its schema, for generated clients. A wrong argument is an
 // *ArgumentError before anything is sent.
 func CallTyped[T, A any](ctx context.Context, a *Actor, handler string, arguments A, o ...CallOption) (out Result[T], err error) {
-	s, h, err := a.handler(ctx, handler)
+	s, h, err := a.typedHandler(ctx, handler)
 	if err != nil {
 		return out, err
 	}
@@ -113,7 +114,7 @@ func CallTyped[T, A any](ctx context.Context, a *Actor, handler string, argument
 	}
 	value, err := s.schema.Decode(h.Returns, out.Output)
 	if err == nil {
-		err = s.assign("", h.Returns, value, reflect.ValueOf(&out.Value).Elem())
+		err = s.assignTo("", h.Returns, value, reflect.ValueOf(&out.Value).Elem())
 	}
 	if err != nil {
 		err = fmt.Errorf("the answer of %s does not fit its schema: %w", handler, err)
@@ -121,23 +122,23 @@ func CallTyped[T, A any](ctx context.Context, a *Actor, handler string, argument
 	return out, err
 }
 
-// handler is a typed handler of the schema, which the actor must still have: the first
+// typedHandler is a typed handler of the schema, which the actor must still have: the first
 // use asks the network.
-func (a *Actor) handler(ctx context.Context, name string) (*Schema, *typed.Handler, error) {
+func (a *Actor) typedHandler(ctx context.Context, name string) (*Schema, *typed.Handler, error) {
 	if a.schema == nil {
-		return nil, nil, fmt.Errorf("the actor %s has no schema here: make a client of it by devnet actor client", a.id())
+		return nil, nil, fmt.Errorf("the actor %s has no schema here: make a client of it by devnet actor client", a.nameOrAddress())
 	}
 	h := a.schema.schema.Handler(name)
 	if h == nil || h.Raw {
-		return nil, nil, fmt.Errorf("the schema of %s has no typed handler %s", a.id(), name)
+		return nil, nil, fmt.Errorf("the schema of %s has no typed handler %s", a.nameOrAddress(), name)
 	}
 	if !a.checked.Load() {
-		document, err := a.client.API.Schema(ctx, a.id())
+		document, err := a.client.API.Schema(ctx, a.nameOrAddress())
 		if err != nil {
 			return nil, nil, err
 		}
 		if types.Keccak(document).String() != a.schema.hash {
-			return nil, nil, fmt.Errorf("the schema of %s changed: run devnet actor client %s again", a.id(), a.id())
+			return nil, nil, fmt.Errorf("the schema of %s changed: run devnet actor client %s again", a.nameOrAddress(), a.nameOrAddress())
 		}
 		a.checked.Store(true)
 	}
@@ -147,7 +148,7 @@ func (a *Actor) handler(ctx context.Context, name string) (*Schema, *typed.Handl
 // EventsTyped are the events of a name that the actor emitted in a receipt, in order.
 func EventsTyped[T any](a *Actor, name string, of Receipt) (all []T, err error) {
 	if a.schema == nil {
-		return nil, fmt.Errorf("the actor %s has no schema here: make a client of it by devnet actor client", a.id())
+		return nil, fmt.Errorf("the actor %s has no schema here: make a client of it by devnet actor client", a.nameOrAddress())
 	}
 	t := typed.Type{Form: typed.NamedForm, Name: name}
 	for _, e := range of.Events {
@@ -157,7 +158,7 @@ func EventsTyped[T any](a *Actor, name string, of Receipt) (all []T, err error) 
 		value, err := a.schema.schema.Decode(&t, e.Data)
 		var one T
 		if err == nil {
-			err = a.schema.assign("", &t, value, reflect.ValueOf(&one).Elem())
+			err = a.schema.assignTo("", &t, value, reflect.ValueOf(&one).Elem())
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the event %s does not fit its schema: %w", name, err)
@@ -268,8 +269,8 @@ func recordOf(path string, fields []typed.Field, s *typed.Schema, v reflect.Valu
 	return all, nil
 }
 
-// assign sets a variable of Go to a value that was read by its type.
-func (s *Schema) assign(path string, t *typed.Type, value any, into reflect.Value) error {
+// assignTo sets a variable of Go to a value that was read by its type.
+func (s *Schema) assignTo(path string, t *typed.Type, value any, into reflect.Value) error {
 	if into.Kind() == reflect.Pointer {
 		if value == nil {
 			return nil
@@ -278,7 +279,7 @@ func (s *Schema) assign(path string, t *typed.Type, value any, into reflect.Valu
 			t = &t.Of[0]
 		}
 		into.Set(reflect.New(into.Type().Elem()))
-		return s.assign(path, t, value, into.Elem())
+		return s.assignTo(path, t, value, into.Elem())
 	}
 	switch v := value.(type) {
 	case *big.Int:
@@ -351,7 +352,7 @@ func (s *Schema) assignItems(path string, t *typed.Type, items []any, into refle
 		return &typed.Error{Path: path, What: fmt.Sprintf("is %s: no %s holds it", t, into.Type())}
 	}
 	for i, v := range items {
-		if err := s.assign(fmt.Sprintf("%s[%d]", path, i), t.Item(i), v, item(i)); err != nil {
+		if err := s.assignTo(fmt.Sprintf("%s[%d]", path, i), t.Item(i), v, item(i)); err != nil {
 			return err
 		}
 	}
@@ -366,10 +367,10 @@ func (s *Schema) assignEntries(path string, t *typed.Type, entries map[string]an
 			return err
 		}
 		key, value := reflect.New(into.Type().Key()).Elem(), reflect.New(into.Type().Elem()).Elem()
-		if err := s.assign(path, &t.Of[0], read, key); err != nil {
+		if err := s.assignTo(path, &t.Of[0], read, key); err != nil {
 			return err
 		}
-		if err := s.assign(path+"."+name, &t.Of[1], v, value); err != nil {
+		if err := s.assignTo(path+"."+name, &t.Of[1], v, value); err != nil {
 			return err
 		}
 		into.SetMapIndex(key, value)
@@ -385,7 +386,7 @@ func (s *Schema) assignFields(path string, fields []typed.Field, given map[strin
 			if fields[j].Name != name || !there {
 				continue
 			}
-			if err := s.assign(strings.TrimPrefix(path+"."+name, "."), &fields[j].Type, value, into.Field(i)); err != nil {
+			if err := s.assignTo(strings.TrimPrefix(path+"."+name, "."), &fields[j].Type, value, into.Field(i)); err != nil {
 				return err
 			}
 		}

@@ -26,15 +26,16 @@ type Upgrade struct {
 // then the height from which on ApplyUpgrade works. Where the chain refused it the error
 // is an *ExecutionError, and the actor has its former code and state.
 func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded, error) {
-	migrate, args, err := handed(u.Migrate, u.Args, "an upgrade has Migrate or Args: both are given")
+	migrate, args, err := initInput(u.Migrate, u.Args, "an upgrade has Migrate or Args: both are given")
 	if err != nil {
 		return Upgraded{}, err
 	}
-	out, err := a.client.API.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(),
-		Migrate: migrate, Args: args, CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit),
-		End: u.End})
+	out, err := a.client.API.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.nameOrAddress(), Code: Bytes(source).String(),
+		Migrate: migrate, Args: args, CodeHash: pointerOrNil(u.CodeHash), CyclesLimit: pointerOrNil(u.CyclesLimit),
+		CellsLimit: pointerOrNil(u.CellsLimit),
+		End:        u.End})
 	if err == nil {
-		_, err = judged(out.Receipt, nil)
+		_, err = withReceiptError(out.Receipt, nil)
 	}
 	return out, err
 }
@@ -42,9 +43,9 @@ func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded
 // ApplyUpgrade applies the announced upgrade. The error is an *ExecutionError where the
 // chain refused it.
 func (a *Actor) ApplyUpgrade(ctx context.Context, from string) (Upgraded, error) {
-	out, err := a.client.API.ApplyUpgrade(ctx, model.ApplyUpgradeRequest{From: orAlice(from), Actor: a.id()})
+	out, err := a.client.API.ApplyUpgrade(ctx, model.ApplyUpgradeRequest{From: orAlice(from), Actor: a.nameOrAddress()})
 	if err == nil {
-		_, err = judged(out.Receipt, nil)
+		_, err = withReceiptError(out.Receipt, nil)
 	}
 	return out, err
 }
@@ -52,9 +53,9 @@ func (a *Actor) ApplyUpgrade(ctx context.Context, from string) (Upgraded, error)
 // SetUpgradeTerms hands the actor's upgrades over, and may lengthen their delay. Nil ends
 // them for good. An announced upgrade is dropped.
 func (a *Actor) SetUpgradeTerms(ctx context.Context, from string, terms *UpgradeTerms) (Receipt, error) {
-	r := model.UpgradeTermsRequest{From: orAlice(from), Actor: a.id(), Never: terms == nil}
+	r := model.UpgradeTermsRequest{From: orAlice(from), Actor: a.nameOrAddress(), Never: terms == nil}
 	if terms != nil {
 		r.By, r.Delay = terms.By, &terms.Delay
 	}
-	return judged(a.client.API.SetUpgradeTerms(ctx, r))
+	return withReceiptError(a.client.API.SetUpgradeTerms(ctx, r))
 }

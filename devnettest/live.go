@@ -33,21 +33,21 @@ func (n *Network) openLive(ctx context.Context) (world, error) {
 // ServeHTTP implements world.
 func (l *live) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.server.Handler().ServeHTTP(w, r) }
 
-func (l *live) pass() client.Pass { return nil }
-func (l *live) now() types.Time   { return l.network.Now() }
-func (l *live) names() []string   { return namesOf(l.network.Network) }
-func (l *live) hangUp() error     { return l.server.Close() }
+func (l *live) passTime() client.Pass { return nil }
+func (l *live) timeNow() types.Time   { return l.network.Now() }
+func (l *live) nodeNames() []string   { return namesOf(l.network.Network) }
+func (l *live) hangUp() error         { return l.server.Close() }
 
-// close also returns a rule that the network broke, if any, since no check came
+// closeLive also returns a rule that the network broke, if any, since no check came
 // before.
-func (l *live) close() error {
+func (l *live) closeLive() error {
 	broken := l.network.Violation()
 	return errors.Join(broken, l.server.Close(), l.network.Close())
 }
 
 func (l *live) awaitReady(ctx context.Context, c *client.Client) error { return c.WaitReady(ctx) }
 
-func (l *live) snapshot() (func() error, error) {
+func (l *live) takeSnapshot() (func() error, error) {
 	return nil, refusal.New("not_simulated", "a live network keeps no snapshots").
 		Hint("Leave out devnettest.Live: a simulated network does.")
 }

@@ -34,17 +34,17 @@ type Network struct {
 // world is where a network runs.
 type world interface {
 	http.Handler
-	// pass returns the client's Pass; nil if time passes by itself.
-	pass() client.Pass
-	now() types.Time
+	// passTime returns the client's Pass; nil if time passes by itself.
+	passTime() client.Pass
+	timeNow() types.Time
 	// awaitReady waits until the network is ready.
 	awaitReady(context.Context, *client.Client) error
-	// names returns the nodes' and accounts' names by address.
-	names() []string
-	snapshot() (revert func() error, err error)
+	// nodeNames returns the nodes' and accounts' names by address.
+	nodeNames() []string
+	takeSnapshot() (revert func() error, err error)
 	// hang up ends all requests; close ends the network.
 	hangUp() error
-	close() error
+	closeLive() error
 }
 
 // startPatience is how long Start waits, of real time: the interpreters of a machine
@@ -84,33 +84,33 @@ func Open(ctx context.Context, options ...Option) (*Network, error) {
 		return nil, err
 	}
 	n := &Network{config: c, timeline: new(scenario.Timeline), log: new(log)}
-	open := n.openSimulated
+	open := n.openVirtual
 	if c.live {
 		open = n.openLive
 	}
 	if n.world, err = open(ctx); err != nil {
-		return nil, plain(err)
+		return nil, asClientError(err)
 	}
-	if err := n.begin(ctx); err != nil {
-		return nil, errors.Join(plain(err), n.Close())
+	if err := n.beginNetwork(ctx); err != nil {
+		return nil, errors.Join(asClientError(err), n.Close())
 	}
 	return n, nil
 }
 
-// begin serves the network, and waits until it is as it was asked for.
-func (n *Network) begin(ctx context.Context) error {
+// beginNetwork serves the network, and waits until it is as it was asked for.
+func (n *Network) beginNetwork(ctx context.Context) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	n.server = &http.Server{Handler: noted{n.world, n.timeline}, ReadHeaderTimeout: api.HeaderTimeout}
+	n.server = &http.Server{Handler: requestNotes{n.world, n.timeline}, ReadHeaderTimeout: api.HeaderTimeout}
 	n.served.Go(func() { _ = n.server.Serve(listener) }) // until Close
-	n.Client = client.New(listener.Addr().String(), n.world.pass())
+	n.Client = client.New(listener.Addr().String(), n.world.passTime())
 	if err := n.world.awaitReady(ctx, n.Client); err != nil {
 		return err
 	}
 	for _, path := range n.config.actors {
-		if err := n.deploy(ctx, path); err != nil {
+		if err := n.deployFile(ctx, path); err != nil {
 			return fmt.Errorf("devnettest.Actor(%q): %w", path, err)
 		}
 	}
@@ -120,7 +120,7 @@ func (n *Network) begin(ctx context.Context) error {
 // actorCoins is what an actor of the start has.
 const actorCoins = 100
 
-func (n *Network) deploy(ctx context.Context, path string) error {
+func (n *Network) deployFile(ctx context.Context, path string) error {
 	actor, err := n.DeployFile(ctx, path, client.Deployment{Fund: client.CBY(actorCoins)})
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (n *Network) Close() error {
 			n.ended = errors.Join(n.world.hangUp(), n.server.Close())
 			n.served.Wait()
 		}
-		n.ended = errors.Join(n.ended, n.world.close())
+		n.ended = errors.Join(n.ended, n.world.closeLive())
 	})
 	return n.ended
 }
@@ -163,30 +163,30 @@ type Snapshot struct {
 // where a fault is in force, a node is down, a transaction waits or a job is open, and
 // on a live network.
 func (n *Network) Snapshot() (*Snapshot, error) {
-	revert, err := n.world.snapshot()
+	revert, err := n.world.takeSnapshot()
 	if err != nil {
-		return nil, plain(err)
+		return nil, asClientError(err)
 	}
 	return &Snapshot{n, revert}, nil
 }
 
 // Revert makes the network what it was, at any later time and any number of times.
-func (s *Snapshot) Revert() error { return plain(s.revert()) }
+func (s *Snapshot) Revert() error { return asClientError(s.revert()) }
 
 // Report returns the network's recent history, for people: its timeline, and the logs
 // of a live network's nodes.
 func (n *Network) Report() string {
-	names := strings.NewReplacer(n.world.names()...).Replace
+	names := strings.NewReplacer(n.world.nodeNames()...).Replace
 	lines := []string{n.config.String()}
 	lines = append(lines, n.timeline.Lines(names)...)
-	if logged := n.log.lines(); len(logged) > 0 {
+	if logged := n.log.logLines(); len(logged) > 0 {
 		lines = append(append(lines, "the last lines of its log:"), logged...)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// plain makes an error of the network's the client's, so that there is one type of them.
-func plain(err error) error {
+// asClientError makes an error of the network's the client's, so that there is one type of them.
+func asClientError(err error) error {
 	if refused := api.Answer(err); refused != nil {
 		return &client.Error{Status: refused.Status, ErrorBody: refused.Body}
 	}

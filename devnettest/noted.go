@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
-// noted enters the test's actions on the devnet into the timeline.
-type noted struct {
+// requestNotes enters the test's actions on the devnet into the timeline.
+type requestNotes struct {
 	world
 	timeline *scenario.Timeline
 }
@@ -23,11 +23,11 @@ type noted struct {
 const maxNoted, maxWord = 64 << 10, 40
 
 // ServeHTTP implements http.Handler.
-func (n noted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (n requestNotes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if verb, cheat := strings.CutPrefix(r.URL.Path, "/devnet/"); cheat && r.Method == http.MethodPost {
 		head, err := io.ReadAll(io.LimitReader(r.Body, maxNoted))
 		if err == nil {
-			n.timeline.Do(n.now(), told(verb, head))
+			n.timeline.Do(n.timeNow(), requestWords(verb, head))
 		}
 		r.Body = struct {
 			io.Reader
@@ -37,8 +37,8 @@ func (n noted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.world.ServeHTTP(w, r)
 }
 
-// told is a request in words: what it is, and its short fields by name.
-func told(verb string, body []byte) string {
+// requestWords is a request in words: what it is, and its short fields by name.
+func requestWords(verb string, body []byte) string {
 	text := "the test: " + strings.ReplaceAll(verb, "/", " ")
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(body, &fields) != nil {
@@ -78,7 +78,7 @@ func (l *log) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func (l *log) lines() []string {
+func (l *log) logLines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.kept)

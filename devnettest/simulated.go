@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
-// simulated is a world of virtual time.
-type simulated struct {
+// simulatedWorld is a world of virtual time.
+type simulatedWorld struct {
 	*api.Driven
 	bench    *stage.Bench
 	patience time.Duration // for the next block
@@ -22,7 +22,7 @@ type simulated struct {
 	auto     bool // a block is made only if there is something to do
 }
 
-func (n *Network) openSimulated(context.Context) (world, error) {
+func (n *Network) openVirtual(context.Context) (world, error) {
 	c := n.config
 	pace := c.blockTime.String()
 	if c.auto {
@@ -33,15 +33,15 @@ func (n *Network) openSimulated(context.Context) (world, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulated{bench: b, patience: max(c.blockTime, time.Second), runners: c.runners, auto: c.auto}
+	s := &simulatedWorld{bench: b, patience: max(c.blockTime, time.Second), runners: c.runners, auto: c.auto}
 	s.Driven = api.NewDriven(b, api.Config{}, b.Tell)
 	return s, nil
 }
 
-func (s *simulated) pass() client.Pass { return s.next }
+func (s *simulatedWorld) passTime() client.Pass { return s.nextBlock }
 
-// next drives the world to the next block, or for a block time, at least a second.
-func (s *simulated) next(ctx context.Context, above client.Height) (client.Height, error) {
+// nextBlock drives the world to the next block, or for a block time, at least a second.
+func (s *simulatedWorld) nextBlock(ctx context.Context, above client.Height) (client.Height, error) {
 	s.Lock()
 	defer s.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -54,7 +54,7 @@ func (s *simulated) next(ctx context.Context, above client.Height) (client.Heigh
 	return at, err
 }
 
-func (s *simulated) now() types.Time {
+func (s *simulatedWorld) timeNow() types.Time {
 	s.Lock()
 	defer s.Unlock()
 	return s.bench.Now()
@@ -65,9 +65,9 @@ const readyBlocks = 64
 
 // awaitReady drives the world until a block is final and every runner is present; where
 // blocks wait for something to do, until every runner is connected.
-func (s *simulated) awaitReady(ctx context.Context, c *client.Client) error {
+func (s *simulatedWorld) awaitReady(ctx context.Context, c *client.Client) error {
 	for range readyBlocks {
-		if _, err := s.next(ctx, 0); err != nil {
+		if _, err := s.nextBlock(ctx, 0); err != nil {
 			return err
 		}
 		all, err := c.Runners(ctx)
@@ -84,20 +84,20 @@ func (s *simulated) awaitReady(ctx context.Context, c *client.Client) error {
 		if err == nil && (at > 0 || s.auto) && present >= s.runners {
 			return nil
 		}
-		if _, err := s.next(ctx, at); err != nil {
+		if _, err := s.nextBlock(ctx, at); err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("%d runners are not all present after %d blocks", s.runners, readyBlocks)
 }
 
-func (s *simulated) names() []string {
+func (s *simulatedWorld) nodeNames() []string {
 	s.Lock()
 	defer s.Unlock()
 	return namesOf(s.bench)
 }
 
-func (s *simulated) snapshot() (func() error, error) {
+func (s *simulatedWorld) takeSnapshot() (func() error, error) {
 	s.Lock()
 	defer s.Unlock()
 	revert, err := s.bench.Snapshot()
@@ -115,17 +115,17 @@ func (s *simulated) snapshot() (func() error, error) {
 	}, nil
 }
 
-func (s *simulated) hangUp() error { return s.Close() }
+func (s *simulatedWorld) hangUp() error { return s.Close() }
 
-func (s *simulated) close() error {
+func (s *simulatedWorld) closeLive() error {
 	ended := s.Close() // work between requests may need the world for that
 	s.Lock()
 	defer s.Unlock()
 	return errors.Join(ended, s.bench.Close())
 }
 
-// named is a network whose names a report tells.
-type named interface {
+// reportNetwork is a network whose names a report tells.
+type reportNetwork interface {
 	Nodes() []api.Node
 	Runners() []api.NamedAccount
 	Accounts() []api.NamedAccount
@@ -136,7 +136,7 @@ type named interface {
 const maxNamed = 1000
 
 // namesOf lists addresses, each followed by its name.
-func namesOf(n named) (pairs []string) {
+func namesOf(n reportNetwork) (pairs []string) {
 	for _, node := range n.Nodes() {
 		pairs = append(pairs, node.Validator.Address.String(), node.Name)
 	}

@@ -78,7 +78,7 @@ type Deregistered struct{}
 func (r *Runner) newRole() (roles.Steps[event], error) {
 	verifier := working{r.node.Verifier, r.node.Work}
 	one := &role{r: r, current: map[execution.ID]uint64{},
-		session: session.New(session.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Verifier: verifier, Chance: r.chance()}),
+		session: session.New(session.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Verifier: verifier, Chance: r.newRand()}),
 		worker: worker.New(worker.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Verifier: verifier,
 			Accepts: r.node.Executor.Accepts, MaxJobs: r.config.MaxJobs, Polls: r.node.Polls != nil}),
 		poller: poller.New(poller.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Every: r.config.PollEvery}),
@@ -87,13 +87,13 @@ func (r *Runner) newRole() (roles.Steps[event], error) {
 		one.poller.Step(r.node.Clock.Now(), poller.Stop{})
 	}
 	one.alarm = r.node.Clock.NewAlarm(func() { r.inbox.Post(alarmFired{}) })
-	return roles.Steps[event]{Each: one.receive, Last: func() { one.alarm.Set(types.Never) }}, nil
+	return roles.Steps[event]{Each: one.receiveEvent, Last: func() { one.alarm.Set(types.Never) }}, nil
 }
 
-// chance makes the nonces that validators sign, and spreads attempts to dial. It
+// newRand makes the nonces that validators sign, and spreads attempts to dial. It
 // follows from a signature that this runner never sends, so no outsider can predict
 // it, and no two starts have the same.
-func (r *Runner) chance() *rand.Rand {
+func (r *Runner) newRand() *rand.Rand {
 	now := r.node.Clock.Now()
 	seed := r.node.Signer.Sign(types.Keccak([]byte("cowboy-runner/1"), binary.BigEndian.AppendUint64(nil, uint64(now))))
 	return rand.New(rand.NewChaCha8([32]byte(types.Keccak(seed[:]))))
@@ -113,10 +113,10 @@ func (v working) Recover(digest types.Hash, sig types.Signature) (types.Address,
 	return v.Verifier.Recover(digest, sig)
 }
 
-func (o *role) receive(e event) {
+func (o *role) receiveEvent(e event) {
 	switch e := e.(type) {
 	case connectionEvent:
-		o.read(e.event)
+		o.readWork(e.event)
 		o.stepSession(session.Connection{Event: e.event})
 	case headTold:
 		o.onHead(e.head)
@@ -135,43 +135,43 @@ func (o *role) receive(e event) {
 		o.finishing, o.leaving = o.finishing || e.finish, o.leaving || !e.finish
 		o.stepWorker(worker.Drain{On: true, Reason: "leaving"})
 		if o.leaving {
-			o.stop()
+			o.stopRole()
 		}
 	default:
 		panic(fmt.Sprintf("runners: the role does not know what to do with a %T", e))
 	}
-	o.conclude()
+	o.concludeStep()
 }
 
-// conclude ends a step: it leaves if it may, sets the alarm, and publishes the
+// concludeStep ends a step: it leaves if it may, sets the alarm, and publishes the
 // runner's status.
-func (o *role) conclude() {
+func (o *role) concludeStep() {
 	load := o.worker.Load()
 	if open := o.r.status.Load().Open; o.finishing && !o.leaving && len(open) == 0 {
 		o.leaving = true
-		o.stop()
+		o.stopRole()
 	}
 	if o.leaving && o.session.Open() == 0 {
-		o.r.left()
+		o.r.notifyEnd()
 	}
 	o.alarm.Set(min(o.session.Deadline(), o.poller.Deadline()))
 	answered := o.poller.Answered()
 	if s := o.r.status.Load(); s.Height != o.height || s.Running != load.ActiveJobs || s.Accepting != load.AcceptingNew ||
 		s.Polled != answered {
-		o.r.show(func(s *Status) {
+		o.r.changeStatus(func(s *Status) {
 			s.Height, s.Running, s.Accepting, s.Polled = o.height, load.ActiveJobs, load.AcceptingNew, answered
 		})
 	}
 }
 
-// stop leaves all validators, and asks none any more.
-func (o *role) stop() {
+// stopRole leaves all validators, and asks none any more.
+func (o *role) stopRole() {
 	o.stepPoller(poller.Stop{})
 	o.stepSession(session.Stop{})
 }
 
-// read reports the work in a frame.
-func (o *role) read(e connection.Event) {
+// readWork reports the work in a frame.
+func (o *role) readWork(e connection.Event) {
 	if came, is := e.(connection.Came); is && o.r.node.Work != nil {
 		o.r.node.Work.Did(env.BytesRead, uint64(len(came.Frame)))
 	}
@@ -185,7 +185,7 @@ func (o *role) onHead(h *chainview.Head) {
 	}
 	o.height = h.Height
 	if o.registered && !h.Registered {
-		o.r.tell(Deregistered{})
+		o.r.logReport(Deregistered{})
 	}
 	o.registered = h.Registered
 	o.stepSession(session.Head{Head: h})
@@ -200,25 +200,25 @@ func (o *role) stepSession(e session.Event) {
 		o.r.node.Connections.Do(v)
 	}
 	for _, report := range out.Report {
-		o.meet(report)
-		o.r.tell(report)
+		o.noteValidators(report)
+		o.r.logReport(report)
 	}
 	for _, s := range out.Jobs {
 		o.stepWorker(worker.Stream{Validator: s.Validator, Event: s.Event})
 	}
 }
 
-// meet records the validators that the runner is connected with.
-func (o *role) meet(report session.Report) {
+// noteValidators records the validators that the runner is connected with.
+func (o *role) noteValidators(report session.Report) {
 	switch report := report.(type) {
 	case session.Arrived:
-		o.r.show(func(s *Status) {
+		o.r.changeStatus(func(s *Status) {
 			at, _ := slices.BinarySearchFunc(s.Connected, report.Validator, types.Address.Compare)
 			s.Connected = slices.Insert(slices.Clone(s.Connected), at, report.Validator)
 		})
 	case session.Left:
 		if report.Live {
-			o.r.show(func(s *Status) {
+			o.r.changeStatus(func(s *Status) {
 				s.Connected = slices.DeleteFunc(slices.Clone(s.Connected), func(a types.Address) bool { return a == report.Validator })
 			})
 		}
@@ -235,11 +235,11 @@ func (o *role) stepWorker(e worker.Event) {
 		o.stepSession(session.Fault{ID: f.ID, Reason: f.Reason})
 	}
 	for _, ask := range out.Ask {
-		o.ask(ask)
+		o.askExecutor(ask)
 	}
 	if out.Follow != nil {
 		o.r.node.Chain.Follow(out.Follow)
-		o.r.show(func(s *Status) { s.Open = out.Follow })
+		o.r.changeStatus(func(s *Status) { s.Open = out.Follow })
 	}
 	if out.Load != nil {
 		o.stepSession(session.Load{Signal: *out.Load})
@@ -247,11 +247,11 @@ func (o *role) stepWorker(e worker.Event) {
 	for _, report := range out.Report {
 		switch report := report.(type) {
 		case worker.Sent:
-			o.r.show(func(s *Status) { s.Done++ })
+			o.r.changeStatus(func(s *Status) { s.Done++ })
 		case worker.Over:
 			o.stepPoller(poller.Over{ID: report.ID})
 		}
-		o.r.tell(report)
+		o.r.logReport(report)
 	}
 	for _, b := range out.Bring {
 		o.stepPoller(poller.Bring{ID: b.ID, Result: b.Result, Refusal: b.Refusal})
@@ -269,16 +269,16 @@ func (o *role) stepPoller(e poller.Event) {
 		o.r.node.Polls.Ask(q)
 	}
 	for _, report := range out.Report {
-		o.r.tell(report)
+		o.r.logReport(report)
 	}
 	for _, j := range out.Jobs {
 		o.stepWorker(worker.Polled{Validator: j.Validator, Job: j.Job})
 	}
 }
 
-// ask asks the executor. Its reports carry the number of the execution, so that
+// askExecutor asks the executor. Its reports carry the number of the execution, so that
 // those of an abandoned execution do not count for the next of the same assignment.
-func (o *role) ask(a worker.Ask) {
+func (o *role) askExecutor(a worker.Ask) {
 	switch a := a.(type) {
 	case worker.Execute:
 		o.executions++

@@ -81,29 +81,29 @@ type Status struct {
 func Start(rt *roles.Runtime, cfg Config, node env.Runner) (*Runner, error) {
 	cfg.MaxJobs = max(cfg.MaxJobs, 1)
 	r := &Runner{config: cfg, node: node, log: cfg.Log.With("node", cfg.Name)}
-	r.group = roles.NewGroup(rt, r.supervision())
+	r.group = roles.NewGroup(rt, r.supervisionOf())
 	r.status.Store(&Status{Name: cfg.Name, Address: node.Signer.Address(), PublicKey: node.Signer.PublicKey(), MaxJobs: cfg.MaxJobs,
 		Accepting: true})
 	if err := r.group.Start(cfg.Name, node.Loops.Loop, []roles.Part{roles.As("runner", &r.inbox, r.newRole)}); err != nil {
-		return nil, r.failed(err)
+		return nil, r.failStart(err)
 	}
 	if err := node.Connections.Start(func(e connection.Event) { r.inbox.Post(connectionEvent{e}) }); err != nil {
-		return nil, r.failed(err)
+		return nil, r.failStart(err)
 	}
 	if node.Polls != nil {
 		if err := node.Polls.Start(func(a polling.Answer) { r.inbox.Post(polled{a}) }); err != nil {
-			return nil, r.failed(err)
+			return nil, r.failStart(err)
 		}
 	}
 	if err := node.Chain.Start(func(h *chainview.Head) { r.inbox.Post(headTold{h}) }); err != nil {
-		return nil, r.failed(err)
+		return nil, r.failStart(err)
 	}
 	return r, nil
 }
 
-// supervision is how its role is treated when it panics: it holds the connections, and
+// supervisionOf is how its role is treated when it panics: it holds the connections, and
 // takes its node along (decision C21).
-func (r *Runner) supervision() roles.Supervision {
+func (r *Runner) supervisionOf() roles.Supervision {
 	return roles.Supervision{Strategy: r.config.Strategy, Now: r.node.Clock.Now,
 		After: func(d time.Duration, do func()) { r.node.Clock.NewAlarm(do).Set(r.node.Clock.Now().Add(d)) },
 		Along: func(f *roles.Failure) {
@@ -123,8 +123,8 @@ func (r *Runner) Upset(role string, hang time.Duration, order *roles.Ordered) er
 	return r.group.Upset(role, hang, order)
 }
 
-// failed stops a runner that does not come up, for the reason given.
-func (r *Runner) failed(why error) error {
+// failStart stops a runner that does not come up, for the reason given.
+func (r *Runner) failStart(why error) error {
 	r.Stop()
 	return fmt.Errorf("%s: %w", r.config.Name, why)
 }
@@ -140,13 +140,13 @@ func (r *Runner) Drain(on bool, reason string) { r.inbox.Post(drain{on, reason})
 // Spec: CIP-11 §6.5.
 func (r *Runner) Change(added, removed []string) {
 	var c session.Changed
-	c.AddedCapabilities, c.AddedEntitlements = sorted(added)
-	c.RemovedCapabilities, c.RemovedEntitlements = sorted(removed)
+	c.AddedCapabilities, c.AddedEntitlements = splitOffers(added)
+	c.RemovedCapabilities, c.RemovedEntitlements = splitOffers(removed)
 	r.inbox.Post(offers{c})
 }
 
-// sorted are the capabilities and the entitlements among offers.
-func sorted(offers []string) (capabilities, entitlements []string) {
+// splitOffers are the capabilities and the entitlements among offers.
+func splitOffers(offers []string) (capabilities, entitlements []string) {
 	for _, name := range offers {
 		if pool, is := strings.CutPrefix(name, fault.PoolPrefix); is {
 			entitlements = append(entitlements, pool)
@@ -172,8 +172,8 @@ func (r *Runner) Leave(finish bool, gone func()) {
 	r.inbox.Post(leave{finish})
 }
 
-// left tells those who wait for the end.
-func (r *Runner) left() {
+// notifyEnd tells those who wait for the end.
+func (r *Runner) notifyEnd() {
 	r.mu.Lock()
 	gone := r.gone
 	r.gone = nil
@@ -190,18 +190,18 @@ func (r *Runner) Stop() {
 	if r.stopped.Swap(true) {
 		return
 	}
-	r.close("its view of the chain", r.node.Chain.Close)
-	r.close("its connections", r.node.Connections.Close)
+	r.closePart("its view of the chain", r.node.Chain.Close)
+	r.closePart("its connections", r.node.Connections.Close)
 	if r.node.Polls != nil {
-		r.close("its polls", r.node.Polls.Close)
+		r.closePart("its polls", r.node.Polls.Close)
 	}
 	r.group.Stop()
 	r.node.Executor.Close()
-	r.show(func(s *Status) { s.Connected, s.Open, s.Running, s.Accepting = nil, nil, 0, false })
-	r.left()
+	r.changeStatus(func(s *Status) { s.Connected, s.Open, s.Running, s.Accepting = nil, nil, 0, false })
+	r.notifyEnd()
 }
 
-func (r *Runner) close(what string, close func() error) {
+func (r *Runner) closePart(what string, close func() error) {
 	if err := close(); err != nil {
 		r.log.Warn(what+" did not close cleanly", "error", err)
 	}
@@ -215,15 +215,15 @@ func (r *Runner) Status() Status {
 	return s
 }
 
-// show lets others see a change of the status.
-func (r *Runner) show(change func(*Status)) {
+// changeStatus lets others see a change of the status.
+func (r *Runner) changeStatus(change func(*Status)) {
 	s := *r.status.Load()
 	change(&s)
 	r.status.Store(&s)
 }
 
-// tell logs a report of the cores and passes it to the configured Tell.
-func (r *Runner) tell(report Report) {
+// logReport logs a report of the cores and passes it to the configured Tell.
+func (r *Runner) logReport(report Report) {
 	switch report := report.(type) {
 	case session.Arrived:
 		r.log.Info("connected with a validator", "validator", report.Validator)
@@ -234,7 +234,7 @@ func (r *Runner) tell(report Report) {
 		if report.Status.Duplicate {
 			log = r.log.Debug
 		}
-		log("a job came", "job", report.ID.Job, "drawn", report.ID.Drawn, "answer", answer(report.Status), "why", report.Why)
+		log("a job came", "job", report.ID.Job, "drawn", report.ID.Drawn, "answer", ackWords(report.Status), "why", report.Why)
 	case worker.Fetched:
 		r.log.Info("a poll brought a job", "job", report.ID.Job, "drawn", report.ID.Drawn, "refused", report.Why)
 	case poller.Brought:
@@ -268,8 +268,8 @@ func (r *Runner) logLeft(report session.Left) {
 	log("a connection is over", "validator", report.Validator, "why", report.Reason, "ours", report.Ours)
 }
 
-// answer is an ack, for people.
-func answer(s push.AckStatus) string {
+// ackWords is an ack, for people.
+func ackWords(s push.AckStatus) string {
 	switch {
 	case s.Accepted:
 		return "accepted"

@@ -20,7 +20,7 @@ func (r *laneRun) examinedOf(d *dueTimer) types.Height {
 	case ReasonInsufficient, ReasonPricedOut, ReasonBelowCycleFee:
 		stays = true
 	case ReasonGCFull:
-		stays = stays || !d.expired(r.Height)
+		stays = stays || !d.hasExpired(r.Height)
 	case ReasonNotBegun, ReasonHostFailed:
 	default: // it could pay, and found no room
 		stays = false
@@ -34,14 +34,14 @@ func (r *laneRun) examinedOf(d *dueTimer) types.Height {
 	return r.Height
 }
 
-// shift moves a timer to the place in or out of the arrears that examined gives.
-func (b *InBlock) shift(e *Entry, examined types.Height) {
+// shiftArrears moves a timer to the place in or out of the arrears that examined gives.
+func (b *InBlock) shiftArrears(e *Entry, examined types.Height) {
 	if e.Examined == examined {
 		return
 	}
-	b.calendar().Shift(*e, examined)
+	b.calendarOf().Shift(*e, examined)
 	e.Examined = examined
 	r := mustReadRecord(b.KV.Get(keyRecord(e.ID)))
 	r.Examined = examined
-	b.KV.Set(keyRecord(e.ID), r.encode())
+	b.KV.Set(keyRecord(e.ID), r.encodeRecord())
 }

@@ -196,15 +196,15 @@ func TestT16AnOwnerReachesHisTimerInArrears(t *testing.T) {
 func TestT16TimersOfOldStatesAreNotInArrears(t *testing.T) {
 	old := record{At: 7, Rank: 8, Seq: 9, Height: 7, Handler: "h", ScheduledAt: 3}
 	data := codec.Marshal(&old)
-	if got := mustReadRecord(data); got != old || string(got.encode()) != string(data) {
-		t.Errorf("%+v is read as %+v and written as %x, was %x", old, got, got.encode(), data)
+	if got := mustReadRecord(data); got != old || string(got.encodeRecord()) != string(data) {
+		t.Errorf("%+v is read as %+v and written as %x, was %x", old, got, got.encodeRecord(), data)
 	}
 	old.Examined = 11
-	if got := mustReadRecord(old.encode()); got != old || got.place() != (Place{Height: 7, Rank: 8, Seq: 9, Examined: 11}) {
+	if got := mustReadRecord(old.encodeRecord()); got != old || got.placeOf() != (Place{Height: 7, Rank: 8, Seq: 9, Examined: 11}) {
 		t.Errorf("%+v is read as %+v", old, got)
 	}
 	old.Watch = &types.Watch{Key: types.Bytes("k")}
-	if got := mustReadRecord(old.encode()); got.Watch == nil || got.Examined != 11 {
+	if got := mustReadRecord(old.encodeRecord()); got.Watch == nil || got.Examined != 11 {
 		t.Errorf("%+v is read as %+v", old, got)
 	}
 	for _, bad := range [][]byte{{cborPair}, {cborPair, 0x18}, append([]byte{cborPair, 0}, data...)} {

@@ -82,14 +82,14 @@ func readMap(output []byte, fees any) bool {
 // bidder was not asked.
 type answers []bid
 
-// heard is the outcome of a question: a bid, or the reason why the timers that it
+// answerOrReason is the outcome of a question: a bid, or the reason why the timers that it
 // was asked for wait.
-type heard struct {
+type answerOrReason struct {
 	bid
 	waits string
 }
 
-func (a answers) of(at int) bid {
+func (a answers) bidAt(at int) bid {
 	if a == nil {
 		return bid{}
 	}
@@ -106,7 +106,7 @@ type bidKey struct {
 type bidCalls struct {
 	lane  *laneRun
 	codec bidCodec
-	heard map[bidKey]heard
+	heard map[bidKey]answerOrReason
 }
 
 // askBidders asks the bidder of each timer that does not state both numbers, in
@@ -121,8 +121,8 @@ type bidCalls struct {
 // Spec: CIP-1 §7, decisions C18, T14, T15, T27. Vectors:
 // fixtures/vectors/cip1/7-gba-budget.json.
 func (r *laneRun) askBidders(with bidCodec) (answers, error) {
-	c := bidCalls{lane: r, codec: with, heard: make(map[bidKey]heard)}
-	bidders := c.bidders()
+	c := bidCalls{lane: r, codec: with, heard: make(map[bidKey]answerOrReason)}
+	bidders := c.openBidders()
 	if bidders == nil {
 		return nil, nil
 	}
@@ -135,7 +135,7 @@ func (r *laneRun) askBidders(with bidCodec) (answers, error) {
 		}
 		return stands
 	})
-	for _, b := range c.rounds(bidders) {
+	for _, b := range c.askRounds(bidders) {
 		d := &r.due[b.at]
 		answer, err := c.answerTo(bidKey{b.bidder, d.Actor, d.Height}, d)
 		if err != nil {
@@ -149,25 +149,25 @@ func (r *laneRun) askBidders(with bidCodec) (answers, error) {
 
 // answerTo returns the outcome of a question. It asks the question at the cost of a
 // timer's payer if it was not asked yet and the payer affords it.
-func (c *bidCalls) answerTo(q bidKey, d *dueTimer) (heard, error) {
+func (c *bidCalls) answerTo(q bidKey, d *dueTimer) (answerOrReason, error) {
 	answer, known := c.heard[q]
-	if known || !c.affords(d) || c.silenced(q.bidder) {
+	if known || !c.canAfford(d) || c.isSilenced(q.bidder) {
 		return answer, nil
 	}
-	answer, err := c.ask(q, d)
+	answer, err := c.askBidder(q, d)
 	if err == nil {
 		c.heard[q] = answer
 	}
 	return answer, err
 }
 
-// rounds sorts bidders from sequence order into the order of asking: first the
+// askRounds sorts bidders from sequence order into the order of asking: first the
 // first question of each actor, by sequence, then the second of each, and so on.
 // Timers with one question are adjacent. In plain sequence order, the owner of the
 // oldest timers would own the agents' budget as long as these live.
 //
 // Decision T15.
-func (c *bidCalls) rounds(bidders []bidderAt) []bidderAt {
+func (c *bidCalls) askRounds(bidders []bidderAt) []bidderAt {
 	type rank struct {
 		round int
 		first types.Seq
@@ -195,9 +195,9 @@ type bidderAt struct {
 	bidder types.Address
 }
 
-// bidders returns the bidders of the timers that leave a number open and have not
+// openBidders returns the bidders of the timers that leave a number open and have not
 // expired, in sequence order.
-func (c *bidCalls) bidders() (all []bidderAt) {
+func (c *bidCalls) openBidders() (all []bidderAt) {
 	r := c.lane
 	if Free(r.Params) {
 		return nil
@@ -205,7 +205,7 @@ func (c *bidCalls) bidders() (all []bidderAt) {
 	of := bidderOf(r.KV)
 	for at := range r.due {
 		d := &r.due[at]
-		if d.stated().whole() || d.expired(r.Height) {
+		if d.statedBid().isWhole() || d.hasExpired(r.Height) {
 			continue
 		}
 		if bidder := of(d); bidder != nil {
@@ -235,46 +235,46 @@ func bidderOf(kv KV) func(*dueTimer) *types.Address {
 	}
 }
 
-// affords reports whether the block's calls have the limit of one call left, and
+// canAfford reports whether the block's calls have the limit of one call left, and
 // the payer holds its price, within the amount signed for if the payer is a signer
 // (decisions T27, T28).
-func (c *bidCalls) affords(d *dueTimer) bool {
+func (c *bidCalls) canAfford(d *dueTimer) bool {
 	r := c.lane
 	limit := r.Params.GBACallCycles
 	if limit > r.Params.GBABlockCycles.Sub(r.out.AskCycles) {
 		return false
 	}
 	price, ok := r.Fees.Cycle.MulOk(uint64(limit))
-	return ok && !r.means(&d.Entry, d.payer).Less(price)
+	return ok && !r.spendable(&d.Entry, d.payer).Less(price)
 }
 
-// ask makes a call at the cost of a timer's payer. The cycles used count, and were
+// askBidder makes a call at the cost of a timer's payer. The cycles used count, and were
 // charged, whatever the call's end.
-func (c *bidCalls) ask(q bidKey, d *dueTimer) (heard, error) {
+func (c *bidCalls) askBidder(q bidKey, d *dueTimer) (answerOrReason, error) {
 	r := c.lane
 	if r.over {
-		return heard{waits: ReasonNotBegun}, nil
+		return answerOrReason{waits: ReasonNotBegun}, nil
 	}
 	asked := BidCall{Bidder: q.bidder, Payer: d.payer, Actor: q.actor, Trigger: q.trigger,
 		Context: codec.Marshal(c.codec.context(r, q)), Cycles: r.Params.GBACallCycles}
 	answer, err := r.host.Ask(asked)
-	if err == nil && answer.Passed == ReasonHostFailed && c.silences(q.bidder) {
+	if err == nil && answer.Passed == ReasonHostFailed && c.silenceAgent(q.bidder) {
 		asked.Failed = true
 		answer, err = r.host.Ask(asked)
 	}
 	if err != nil {
-		return heard{}, fmt.Errorf("gas bidder %s of actor %s: %w", q.bidder, q.actor, err)
+		return answerOrReason{}, fmt.Errorf("gas bidder %s of actor %s: %w", q.bidder, q.actor, err)
 	}
 	if answer.Passed != "" {
 		r.over = answer.Over
-		return heard{waits: answer.Passed}, nil
+		return answerOrReason{waits: answer.Passed}, nil
 	}
 	if answer.Cycles > asked.Cycles {
-		return heard{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of its host", q.bidder, answer.Cycles, asked.Cycles)
+		return answerOrReason{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of its host", q.bidder, answer.Cycles, asked.Cycles)
 	}
 	r.out.AskCycles += answer.Cycles
-	r.draw(&d.Entry, d.payer, r.Fees.Cycle.Mul(uint64(answer.Cycles))) // no more than affords saw
-	return heard{bid: c.bidIn(q, &answer)}, nil
+	r.drawAllowance(&d.Entry, d.payer, r.Fees.Cycle.Mul(uint64(answer.Cycles))) // no more than affords saw
+	return answerOrReason{bid: c.bidIn(q, &answer)}, nil
 }
 
 // bidIn returns the bid in an answer; for an invalid answer it returns the default
@@ -288,7 +288,7 @@ func (c *bidCalls) bidIn(q bidKey, answer *Answer) bid {
 		}
 		reason = reasonNonsense
 	}
-	c.lane.out.Events = append(c.lane.out.Events, event(EventGasBidFailed,
+	c.lane.out.Events = append(c.lane.out.Events, newEvent(EventGasBidFailed,
 		GasBidFailed{Bidder: q.bidder, Actor: q.actor, TriggerBlockHeight: q.trigger, Reason: reason}))
 	return bid{}
 }

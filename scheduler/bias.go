@@ -20,10 +20,10 @@ type bias struct{ fifo }
 // lowest bid that would have won (decision T24).
 const PaymentPerCycle = "per_cycle"
 
-// open ends a hundred blocks of which the last was skipped.
-func (bias) open(r *laneRun) policyRun {
+// openRun ends a hundred blocks of which the last was skipped.
+func (bias) openRun(r *laneRun) policyRun {
 	b := &biasRun{fifoRun: fifoRun{r}}
-	b.endSkipped()
+	b.endSkippedPeriod()
 	return b
 }
 
@@ -33,12 +33,12 @@ type biasRun struct {
 	won []turn // the winners' turns, in the order of the auction
 }
 
-// fill holds the auction and gives the winners their turns in its order. The part
+// fillLane holds the auction and gives the winners their turns in its order. The part
 // of its limit that a winner does not use, or all of it if it is cancelled or
 // cannot pay at its turn, is not given to another timer. Its cells are checked
 // against the cells that the block has left (decision T27).
-func (b *biasRun) fill(ready []int) (p plan) {
-	offers, actors := b.offers(ready)
+func (b *biasRun) fillLane(ready []int) (p plan) {
+	offers, actors := b.offersAt(ready)
 	held := newAuction(b.lane.Params, offers, actors)
 	for i, reason := range held.lost {
 		if reason != "" {
@@ -47,15 +47,15 @@ func (b *biasRun) fill(ready []int) (p plan) {
 	}
 	b.won = make([]turn, len(held.winners))
 	for i, winner := range held.winners {
-		b.won[i] = turn{at: held.offers[winner].at, payment: held.payment(i)}
+		b.won[i] = turn{at: held.offers[winner].at, payment: held.paymentOf(i)}
 	}
 	p.turns = slices.Values(b.won)
 	return p
 }
 
-// offers returns the offers of the timers at places of due, and the number of their
+// offersAt returns the offers of the timers at places of due, and the number of their
 // actors.
-func (b *biasRun) offers(places []int) (offers []offer, actors int) {
+func (b *biasRun) offersAt(places []int) (offers []offer, actors int) {
 	r := b.lane
 	rate := biasRate(r.KV, r.Params)
 	offers = make([]offer, 0, len(places))
@@ -76,11 +76,11 @@ func (b *biasRun) offers(places []int) (offers []offer, actors int) {
 			waited, grown = n, biasOf(rate, n)
 			grownTo = exact.WideOf(grown)
 		}
-		limit, _ := r.policy.limits(r.Params, d.GasLimit)
+		limit, _ := r.policy.limitsOfFire(r.Params, d.GasLimit)
 		offers = append(offers, newOffer(at, actor, limit, d.Bid, grown, &grownTo))
 	}
 	return offers, len(known)
 }
 
-// close counts what the winners paid, and in the hundredth block moves λ.
-func (b *biasRun) close() { b.countPayments() }
+// closeRun counts what the winners paid, and in the hundredth block moves λ.
+func (b *biasRun) closeRun() { b.countPayments() }

@@ -29,11 +29,11 @@ func newOffer(at, actor int, limit types.Cycles, bid types.Wei, bias *big.Int, w
 	return o
 }
 
-// compare gives the order of an auction: the highest (bid + Bias(n)) /
+// compareOffers gives the order of an auction: the highest (bid + Bias(n)) /
 // total_cycles, compared exactly, then trigger height and sequence.
 //
 // Spec: CIP-5 §9.2, decision T24.
-func (o *offer) compare(p *offer) int {
+func (o *offer) compareOffers(p *offer) int {
 	if c := p.ratio.Compare(&o.ratio); c != 0 {
 		return c // what the rounded parts tell apart, the whole numbers do
 	}
@@ -57,15 +57,15 @@ type auction struct {
 // newAuction sorts the offers of the given number of actors, and gives room to each
 // that fits, skipping offers that do not.
 func newAuction(p *params.Params, offers []offer, actors int) *auction {
-	slices.SortFunc(offers, func(a, b offer) int { return a.compare(&b) })
+	slices.SortFunc(offers, func(a, b offer) int { return a.compareOffers(&b) })
 	a := &auction{p: p, actors: actors, offers: offers, lost: make([]string, len(offers)), runnerUp: -1}
-	left := a.capacity()
+	left := a.newCapacity()
 	for i := range offers {
 		o := &offers[i]
-		a.lost[i] = left.misfit(o)
+		a.lost[i] = left.whyMisfit(o)
 		switch a.lost[i] {
 		case "":
-			left.take(o)
+			left.takeOffer(o)
 			a.winners = append(a.winners, i)
 		case ReasonActorFires:
 		default:
@@ -84,7 +84,7 @@ type capacity struct {
 	actors []uint64 // fires left to each
 }
 
-func (a *auction) capacity() *capacity {
+func (a *auction) newCapacity() *capacity {
 	left := &capacity{cycles: a.p.LaneTimerCycles, fires: a.p.MaxFiresPerBlock, actors: make([]uint64, a.actors)}
 	for i := range left.actors {
 		left.actors[i] = a.p.MaxFiresPerActor
@@ -92,8 +92,8 @@ func (a *auction) capacity() *capacity {
 	return left
 }
 
-// misfit is why an offer does not fit, or "".
-func (c *capacity) misfit(o *offer) string {
+// whyMisfit is why an offer does not fit, or "".
+func (c *capacity) whyMisfit(o *offer) string {
 	switch {
 	case c.actors[o.actor] == 0:
 		return ReasonActorFires
@@ -105,26 +105,26 @@ func (c *capacity) misfit(o *offer) string {
 	return ""
 }
 
-func (c *capacity) take(o *offer) {
+func (c *capacity) takeOffer(o *offer) {
 	c.actors[o.actor]--
 	c.fires--
 	c.cycles -= o.cycles
 }
 
-// payment returns the amount that a winner pays to the proposer on top of the price
+// paymentOf returns the amount that a winner pays to the proposer on top of the price
 // of its use. Its rule sets the amount, at least the reserve price. The bid is the
 // maximum, also over the reserve price, since no more is locked. A bid of 0 pays
 // nothing.
 //
 // Spec: CIP-5 §9.5, decision T24. Vectors: fixtures/vectors/cip5/9.5-auction.json.
-func (a *auction) payment(winner int) types.Wei {
+func (a *auction) paymentOf(winner int) types.Wei {
 	o := &a.offers[a.winners[winner]]
 	due := o.bid
 	if a.p.Policy == BiasVCG {
 		if a.p.BiasPayment == PaymentPerCycle {
-			due = a.critical(winner)
+			due = a.criticalBid(winner)
 		} else {
-			due = a.asWritten(o)
+			due = a.paymentAsWritten(o)
 		}
 	}
 	if due.Less(a.p.BiasReservePrice) {
@@ -133,9 +133,9 @@ func (a *auction) payment(winner int) types.Wei {
 	return due.Min(o.bid)
 }
 
-// asWritten is §9.5's bid(runner_up) - Bias(winner), rounded down and at least 0; 0
+// paymentAsWritten is §9.5's bid(runner_up) - Bias(winner), rounded down and at least 0; 0
 // if no offer was left out.
-func (a *auction) asWritten(winner *offer) types.Wei {
+func (a *auction) paymentAsWritten(winner *offer) types.Wei {
 	if a.runnerUp < 0 {
 		return types.Wei{}
 	}
@@ -143,23 +143,23 @@ func (a *auction) asWritten(winner *offer) types.Wei {
 	return wholeWei(due.Sub(due, winner.bias))
 }
 
-// critical returns the lowest bid with which the winner would still win this block,
+// criticalBid returns the lowest bid with which the winner would still win this block,
 // all other bids equal. Without the winner, the others take room in their order
 // until the rest is too small for it; the offer at that point is the one it must
 // outbid.
-func (a *auction) critical(winner int) types.Wei {
+func (a *auction) criticalBid(winner int) types.Wei {
 	place := a.winners[winner]
 	o := &a.offers[place]
-	left := a.capacity()
+	left := a.newCapacity()
 	for _, i := range a.winners[:winner] {
-		left.take(&a.offers[i])
+		left.takeOffer(&a.offers[i])
 	}
 	for i := place + 1; i < len(a.offers); i++ {
 		rival := &a.offers[i]
-		if left.misfit(rival) != "" {
+		if left.whyMisfit(rival) != "" {
 			continue
 		}
-		if left.take(rival); left.misfit(o) != "" {
+		if left.takeOffer(rival); left.whyMisfit(o) != "" {
 			return leastBid(o, rival)
 		}
 	}

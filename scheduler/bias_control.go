@@ -29,7 +29,7 @@ type revenue struct {
 	Paid    types.Wei
 }
 
-func (s *revenue) add(paid types.Wei) {
+func (s *revenue) addPaid(paid types.Wei) {
 	sum, ok := s.Paid.AddOk(paid)
 	if !ok {
 		sum = types.MaxWei
@@ -45,8 +45,8 @@ func readControl(kv KV, p *params.Params, now types.Height) control {
 	if data := kv.Get(keyControl); data != nil {
 		mustRead(data, &c)
 	}
-	c.Rate = bounded(p, c.Rate)
-	if end := hundredth(p, now); end < c.End || c.Waited.Winners+c.Fresh.Winners == 0 {
+	c.Rate = boundRate(p, c.Rate)
+	if end := nextPeriodEnd(p, now); end < c.End || c.Waited.Winners+c.Fresh.Winners == 0 {
 		c.End = end
 	}
 	return c
@@ -58,7 +58,7 @@ func biasRate(kv KV, p *params.Params) exact.Fixed { return readControl(kv, p, 0
 // rateOf is a parameter's λ, in units of 1/65,536.
 func rateOf(units uint64) exact.Fixed { return exact.Fixed{Whole: units >> 16, Frac: units << 48} }
 
-func bounded(p *params.Params, rate exact.Fixed) exact.Fixed {
+func boundRate(p *params.Params, rate exact.Fixed) exact.Fixed {
 	if least := rateOf(p.BiasLambdaMin); rate.Less(least) {
 		return least
 	}
@@ -68,8 +68,8 @@ func bounded(p *params.Params, rate exact.Fixed) exact.Fixed {
 	return rate
 }
 
-// hundredth returns the next multiple of bias_control_blocks from now on.
-func hundredth(p *params.Params, now types.Height) types.Height {
+// nextPeriodEnd returns the next multiple of bias_control_blocks from now on.
+func nextPeriodEnd(p *params.Params, now types.Height) types.Height {
 	every := types.Height(p.BiasControlBlocks)
 	if rest := now % every; rest > 0 {
 		if now > math.MaxUint64-(every-rest) {
@@ -80,14 +80,14 @@ func hundredth(p *params.Params, now types.Height) types.Height {
 	return now
 }
 
-// move makes both moves that hold, up first, each within the bounds.
-func (c *control) move(p *params.Params, longest uint64, highest types.Wei) (moved BiasRateMoved) {
-	moved = BiasRateMoved{Before: mustWei(c.Rate.Units()), Up: tooLong(c.Rate, longest, highest), Down: c.carried()}
+// moveRate makes both moves that hold, up first, each within the bounds.
+func (c *control) moveRate(p *params.Params, longest uint64, highest types.Wei) (moved BiasRateMoved) {
+	moved = BiasRateMoved{Before: mustWei(c.Rate.Units()), Up: tooLong(c.Rate, longest, highest), Down: c.isCarrying()}
 	if moved.Up {
-		c.Rate = bounded(p, c.Rate.Part(9, 8))
+		c.Rate = boundRate(p, c.Rate.Part(9, 8))
 	}
 	if moved.Down {
-		c.Rate = bounded(p, c.Rate.Part(7, 8))
+		c.Rate = boundRate(p, c.Rate.Part(7, 8))
 	}
 	moved.Lambda = mustWei(c.Rate.Units())
 	c.Waited, c.Fresh = revenue{}, revenue{}
@@ -107,10 +107,10 @@ func tooLong(rate exact.Fixed, wait uint64, highest types.Wei) bool {
 	return thrice.Cmp(new(big.Int).Lsh(highest.Big(), 64)) > 0
 }
 
-// carried reports whether winners that waited paid on average less than half as
+// isCarrying reports whether winners that waited paid on average less than half as
 // much as winners that did not. If so, bias carries timers to their turn, which the
 // constraint of CIP-5 §9.3 is to prevent. Where either group is empty it does not.
-func (c *control) carried() bool {
+func (c *control) isCarrying() bool {
 	if c.Waited.Winners == 0 || c.Fresh.Winners == 0 {
 		return false
 	}
@@ -121,9 +121,9 @@ func (c *control) carried() bool {
 
 func writeControl(kv KV, c *control) { kv.Set(keyControl, codec.Marshal(c)) }
 
-// endSkipped ends a period whose hundredth block was skipped, nothing being due
+// endSkippedPeriod ends a period whose hundredth block was skipped, nothing being due
 // in it.
-func (b *biasRun) endSkipped() {
+func (b *biasRun) endSkippedPeriod() {
 	r := b.lane
 	if c := readControl(r.KV, r.Params, r.Height); c.End < r.Height {
 		b.moveRate(&c, 0, types.Wei{})
@@ -142,9 +142,9 @@ func (b *biasRun) countPayments() {
 		switch {
 		case !d.fired:
 		case d.Height < r.Height:
-			c.Waited.add(t.payment)
+			c.Waited.addPaid(t.payment)
 		default:
-			c.Fresh.add(t.payment)
+			c.Fresh.addPaid(t.payment)
 		}
 	}
 	if c.End == r.Height {
@@ -156,8 +156,8 @@ func (b *biasRun) countPayments() {
 }
 
 func (b *biasRun) moveRate(c *control, longest uint64, highest types.Wei) {
-	if moved := c.move(b.lane.Params, longest, highest); moved.Before != moved.Lambda {
-		b.lane.out.Events = append(b.lane.out.Events, event(EventBiasRate, moved))
+	if moved := c.moveRate(b.lane.Params, longest, highest); moved.Before != moved.Lambda {
+		b.lane.out.Events = append(b.lane.out.Events, newEvent(EventBiasRate, moved))
 	}
 }
 

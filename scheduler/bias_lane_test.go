@@ -34,7 +34,7 @@ func (c *auctionCase) pending(t *testing.T, w *world) *InBlock {
 	for _, v := range c.Timers {
 		timer := types.Timer{ID: types.Keccak([]byte(strconv.Itoa(int(v.Seq)))), Actor: v.Actor, FeePayer: v.Actor,
 			Height: auctionHeight - types.Height(v.N), GasLimit: types.Cycles(v.Limit), ExpiresAt: 1 << 40, Bid: v.Bid, Seq: types.Seq(v.Seq)}
-		block.insert(&timer, block.placeOf(&timer))
+		block.insertTimer(&timer, block.placeOf(&timer))
 		own := readTally(w.kv, v.Actor)
 		writeTally(w.kv, v.Actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
 	}

@@ -118,7 +118,7 @@ func TestT24APaymentIsAtLeastTheReservePriceAndAtMostTheBid(t *testing.T) {
 		for _, payment := range []string{"runner_up", PaymentPerCycle} {
 			held := rules.hold(timers, payment)
 			for i, place := range held.winners {
-				bid, pays := held.offers[place].bid, held.payment(i)
+				bid, pays := held.offers[place].bid, held.paymentOf(i)
 				if bid.Less(pays) || pays.Less(bid.Min(types.WeiOf(rules.reserve))) {
 					t.Fatalf("%s: winner %d bid %s and pays %s, reserve %d", payment, i, bid, pays, rules.reserve)
 				}
@@ -134,7 +134,7 @@ func TestT24PerCycleIsTheLeastBidThatStillWins(t *testing.T) {
 		rules, timers := drawAuction(t)
 		held := rules.hold(timers, PaymentPerCycle)
 		for i, place := range held.winners {
-			at, least := held.offers[place].at, held.critical(i)
+			at, least := held.offers[place].at, held.criticalBid(i)
 			with := func(bid types.Wei) int {
 				others := slices.Clone(timers)
 				others[at].Bid = bid
@@ -166,7 +166,7 @@ func TestSection91UnderPerCycleNoLieGainsAnything(t *testing.T) {
 			if place < 0 {
 				return new(big.Int)
 			}
-			return new(big.Int).Sub(worth.Big(), held.payment(place).Big())
+			return new(big.Int).Sub(worth.Big(), held.paymentOf(place).Big())
 		}
 		lie := types.WeiOf(rapid.Uint64Range(0, 10_000).Draw(t, "lie"))
 		if gain(lie).Cmp(gain(worth)) > 0 {
@@ -437,7 +437,7 @@ func TestT24LambdaStaysWithinTheBoundsThatHold(t *testing.T) {
 		{100, 1, 100}, {100, 100, 100}, {100, 101, 200}, {1, 7, 7}, {7, 1<<64 - 1, 1<<64 - 1}, {10, 1<<64 - 1, 1<<64 - 1},
 	} {
 		w.p.BiasControlBlocks = uint64(c.every)
-		if got := hundredth(&w.p, c.now); got != c.want {
+		if got := nextPeriodEnd(&w.p, c.now); got != c.want {
 			t.Errorf("%d: the period of %d ends at %d, want %d", i, c.now, got, c.want)
 		}
 	}
@@ -489,10 +489,10 @@ func BenchmarkAuction(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", payment, due), func(b *testing.B) {
 				for b.Loop() {
 					r := &laneRun{InBlock: w.at(1000), policy: bias{}, due: timers}
-					offers, actors := (&biasRun{fifoRun: fifoRun{r}}).offers(places)
+					offers, actors := (&biasRun{fifoRun: fifoRun{r}}).offersAt(places)
 					held := newAuction(r.Params, offers, actors)
 					for i := range held.winners {
-						held.payment(i)
+						held.paymentOf(i)
 					}
 				}
 			})

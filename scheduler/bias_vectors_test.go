@@ -86,12 +86,12 @@ func TestVectorsOfLambda(t *testing.T) {
 					at.Fresh = revenue{Winners: at.Fresh.Winners + b.Fresh.Count, Paid: at.Fresh.Paid.Add(b.Fresh.Paid)}
 				}
 			}
-			if hundredth(&p, types.Height(h)) != types.Height(h) {
+			if nextPeriodEnd(&p, types.Height(h)) != types.Height(h) {
 				continue
 			}
 			want := c.Rates[0]
 			c.Rates = c.Rates[1:]
-			moved := at.move(&p, longest, highest)
+			moved := at.moveRate(&p, longest, highest)
 			lambda, _ := fixedOf(t, want.Lambda)
 			if want.Height != h || moved.Up != want.Up || moved.Down != want.Down || at.Rate != lambda {
 				t.Errorf("%s at %d: up %v, down %v, λ %v; want %+v", c.Name, h, moved.Up, moved.Down, at.Rate, want)

@@ -41,18 +41,18 @@ type Books interface {
 	Move(from, to types.Address, amount types.Wei) bool
 }
 
-// done is the last height whose lane has run.
-func (b *InBlock) done() types.Height {
+// lastLaneHeight is the last height whose lane has run.
+func (b *InBlock) lastLaneHeight() types.Height {
 	if b.LaneOver {
 		return b.Height
 	}
 	return b.Height - 1
 }
 
-// calendar returns the calendar in the block's state.
-func (b *InBlock) calendar() Calendar { return CalendarOf(b.Params, b.KV) }
+// calendarOf returns the calendar in the block's state.
+func (b *InBlock) calendarOf() Calendar { return CalendarOf(b.Params, b.KV) }
 
 // Maintain is CIP-1 §3 step 2: it moves timers between the tiers of the
 // calendar, at most max_migrations_per_block of them a height, before the
 // transactions of the block, and returns the moves in their order.
-func (b *InBlock) Maintain() []types.TimerMove { return b.calendar().Maintain(b.Height) }
+func (b *InBlock) Maintain() []types.TimerMove { return b.calendarOf().Maintain(b.Height) }

@@ -25,10 +25,10 @@ func (c Calendar) Maintain(now types.Height) (moves []types.TimerMove) {
 }
 
 // Insert puts a timer at its height.
-func (c Calendar) Insert(e Entry) { c.tiers.Insert(e.Place, e.encode()) }
+func (c Calendar) Insert(e Entry) { c.tiers.Insert(e.Place, e.encodeEntry()) }
 
 // Replace rewrites a timer's entry in place.
-func (c Calendar) Replace(e Entry) { c.tiers.Replace(e.Place, e.encode()) }
+func (c Calendar) Replace(e Entry) { c.tiers.Replace(e.Place, e.encodeEntry()) }
 
 // Remove takes a timer out.
 func (c Calendar) Remove(p Place) { c.tiers.Remove(p) }
@@ -59,7 +59,9 @@ func (c Calendar) Next() (height types.Height, ok bool) { return c.tiers.Next() 
 
 // Shift moves a due timer into the arrears, with the height of its last
 // examination, or out of them with 0.
-func (c Calendar) Shift(e Entry, examined types.Height) { c.tiers.Shift(e.Place, examined, e.encode()) }
+func (c Calendar) Shift(e Entry, examined types.Height) {
+	c.tiers.Shift(e.Place, examined, e.encodeEntry())
+}
 
 // Settle notes that height now examined all that is due.
 func (c Calendar) Settle(now types.Height) { c.tiers.Settle(now) }
@@ -72,7 +74,7 @@ func TierOf(p *params.Params, kv KV, id types.TimerID) (tier string, ok bool) {
 		return "", false
 	}
 	r := mustReadRecord(data)
-	_, stands, ok := CalendarOf(p, kv).tiers.Find(r.place())
+	_, stands, ok := CalendarOf(p, kv).tiers.Find(r.placeOf())
 	return stands.String(), ok
 }
 

@@ -24,7 +24,7 @@ func Check(p *params.Params, kv KV) error {
 		return err
 	}
 	counts := make(map[types.Address]uint64)
-	sponsored := make(map[types.Hash]drawn)
+	sponsored := make(map[types.Hash]allowanceSum)
 	next := readSequence(kv)
 	items := CalendarOf(p, kv).tiers.Due(math.MaxUint64, math.MaxUint64) // all of them
 	for _, item := range items {
@@ -38,7 +38,7 @@ func Check(p *params.Params, kv KV) error {
 		counts[e.Actor]++
 		if e.Sponsor != nil {
 			had := sponsored[*e.Sponsor]
-			sponsored[*e.Sponsor] = drawn{had.timers + 1, had.bids.Add(e.Bid)}
+			sponsored[*e.Sponsor] = allowanceSum{had.timers + 1, had.bids.Add(e.Bid)}
 		}
 	}
 	if err := checkAllowances(kv, sponsored); err != nil {
@@ -81,11 +81,11 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 	}
 	r := mustReadRecord(data)
 	switch {
-	case r.place() != e.Place:
-		return fmt.Errorf("scheduler: timer %s: got the place %v, want %v by its record", e.ID, e.Place, r.place())
+	case r.placeOf() != e.Place:
+		return fmt.Errorf("scheduler: timer %s: got the place %v, want %v by its record", e.ID, e.Place, r.placeOf())
 	case e.Seq >= next:
 		return fmt.Errorf("scheduler: timer %s has sequence %d, the next is %d", e.ID, e.Seq, next)
-	case string(kv.Get(keyOwned(e.Actor, e.Seq))) != string(e.ID[:]):
+	case string(kv.Get(keyOfOwner(e.Actor, e.Seq))) != string(e.ID[:]):
 		return fmt.Errorf("scheduler: timer %s is missing among those of actor %s", e.ID, e.Actor)
 	case !paysByWord(kv, e):
 		return fmt.Errorf("scheduler: timer %s is paid by %s, who is not whose allowance it draws on", e.ID, e.FeePayer)
@@ -96,7 +96,7 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 }
 
 func scanKeys(kv KV, prefix string) (keys [][]byte) {
-	scan(kv, []byte(prefix), func(key, _ []byte) bool {
+	scanPrefix(kv, []byte(prefix), func(key, _ []byte) bool {
 		keys = append(keys, append([]byte(nil), key...))
 		return true
 	})
@@ -107,11 +107,11 @@ func scanKeys(kv KV, prefix string) (keys [][]byte) {
 // window, that the spread follows from the sums, and that no value is 0.
 func checkWindow(kv KV) error {
 	var fires []actorFires
-	scan(kv, []byte("t/w/"), func(_, value []byte) bool {
+	scanPrefix(kv, []byte("t/w/"), func(_, value []byte) bool {
 		fires = appendFires(fires, value)
 		return true
 	})
-	fires = summed(fires)
+	fires = sumByActor(fires)
 	if n := len(scanKeys(kv, "t/u/")); n != len(fires) {
 		return fmt.Errorf("scheduler: %d actors fired in the window and %d have a sum", len(fires), n)
 	}

@@ -10,22 +10,22 @@ import (
 // are ordered by tip times the weight of their actor.
 type eip1559 struct{ fifo }
 
-// limits: a timer that was scheduled before the activation is clamped to the cap
+// limitsOfFire: a timer that was scheduled before the activation is clamped to the cap
 // of §10 (decision T5). **Deviation**: as written none of them would ever fire.
-func (eip1559) limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells) {
+func (eip1559) limitsOfFire(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells) {
 	return types.FireLimit(gasLimit, min(p.MaxCyclesPerFire, p.MaxCyclesPerFireLane)), p.MaxCellsPerFire
 }
 
-func (eip1559) price(b *InBlock, t *types.Timer) feemarket.Price {
+func (eip1559) priceOf(b *InBlock, t *types.Timer) feemarket.Price {
 	price, _ := b.lanePrice(bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle}, previousP50(b.KV, b.Height))
 	return price
 }
 
-// open is the window's decay (CIP-1 §3 step 10: "at the start of the next
+// openRun is the window's decay (CIP-1 §3 step 10: "at the start of the next
 // end-of-block step").
-func (eip1559) open(r *laneRun) policyRun {
-	e := &eip1559Run{lane: r, activated: activate(r.KV, r.Height), p50: previousP50(r.KV, r.Height), window: r.window()}
-	e.window.decay()
+func (eip1559) openRun(r *laneRun) policyRun {
+	e := &eip1559Run{lane: r, activated: activateAt(r.KV, r.Height), p50: previousP50(r.KV, r.Height), window: r.fairnessWindow()}
+	e.window.dropOldBlocks()
 	return e
 }
 
@@ -37,9 +37,9 @@ type eip1559Run struct {
 	window    window
 }
 
-// quote prices the timers as their bidders say, and weighs their actors by the
+// quotePrices prices the timers as their bidders say, and weighs their actors by the
 // fires of the blocks before (CIP-1 §3 step 6, §8; decisions T14, T15, T21).
-func (e *eip1559Run) quote() error {
+func (e *eip1559Run) quotePrices() error {
 	r := e.lane
 	if len(r.due) == 0 {
 		return nil
@@ -48,14 +48,14 @@ func (e *eip1559Run) quote() error {
 	if err != nil {
 		return err
 	}
-	weights := e.window.weights()
+	weights := e.window.currentWeights()
 	for at := range r.due {
 		d := &r.due[at]
-		d.weight = weights.of(d.Actor)
-		if d.expired(r.Height) {
+		d.weight = weights.weightOf(d.Actor)
+		if d.hasExpired(r.Height) {
 			continue
 		}
-		price, low := r.lanePrice(d.stated().or(answers.of(at)), e.p50)
+		price, low := r.lanePrice(d.statedBid().orElse(answers.bidAt(at)), e.p50)
 		if d.price = price; low {
 			d.pricedOut = ReasonPricedOut
 		}
@@ -63,9 +63,9 @@ func (e *eip1559Run) quote() error {
 	return nil
 }
 
-// fill is CIP-1 §3 step 7. A timer over the cap of §10 is "deferred without an
+// fillLane is CIP-1 §3 step 7. A timer over the cap of §10 is "deferred without an
 // attempt". It is from after the activation, and the cap was lowered below its stated limit.
-func (e *eip1559Run) fill(ready []int) (p plan) {
+func (e *eip1559Run) fillLane(ready []int) (p plan) {
 	order := e.byUrgency(ready)
 	kept := order[:0]
 	for _, at := range order {
@@ -86,8 +86,8 @@ func (e *eip1559Run) overCap(d *dueTimer) bool {
 	return mustReadRecord(e.lane.KV.Get(keyRecord(d.ID))).ScheduledAt >= e.activated
 }
 
-// close counts the fires for the blocks to come (CIP-1 §3 step 10, §7.1).
-func (e *eip1559Run) close() {
+// closeRun counts the fires for the blocks to come (CIP-1 §3 step 10, §7.1).
+func (e *eip1559Run) closeRun() {
 	var fires []actorFires
 	var tips []types.Wei
 	for i := range e.lane.due {
@@ -96,6 +96,6 @@ func (e *eip1559Run) close() {
 			tips = append(tips, d.price.TipCycle)
 		}
 	}
-	e.window.keep(fires)
+	e.window.keepFires(fires)
 	keepP50(e.lane.KV, e.lane.Height, tips)
 }

@@ -387,9 +387,9 @@ func (x *trial) block(t *rapid.T) {
 	for _, a := range x.actors { // their weights, as the block reports none that is not due
 		want := x.l.weight(w, w.now(), a)
 		mark := w.kv.mark()
-		w.blockNow().window().decay()
-		weights := w.blockNow().window().weights()
-		got := weights.of(a)
+		w.blockNow().fairnessWindow().dropOldBlocks()
+		weights := w.blockNow().fairnessWindow().currentWeights()
+		got := weights.weightOf(a)
 		w.kv.rollback(mark)
 		if (&ratio{*want}).is(got) == false {
 			t.Fatalf("%s weighs %s, by the letter %s", a, got, want.RatString())

@@ -221,9 +221,9 @@ func TestT16ExpiredTimersAreExaminedBeside(t *testing.T) {
 	w.fund(carol, types.WeiOf(1<<60))
 	for range 5 {
 		timer := w.tipping(t, carol, 1<<40, 1<<30, 1000)
-		e, _ := w.blockNow().calendar().Find(Place{Height: timer.Height, Rank: 1 << 30, Seq: timer.Seq})
+		e, _ := w.blockNow().calendarOf().Find(Place{Height: timer.Height, Rank: 1 << 30, Seq: timer.Seq})
 		e.ExpiresAt = timer.Height // it has expired when the next block comes
-		w.blockNow().calendar().Replace(e)
+		w.blockNow().calendarOf().Replace(e)
 	}
 	live := w.tipping(t, bob, 5000, 9, 1000)
 	w.head = live.Height
@@ -619,23 +619,23 @@ func TestSection8ClipBoundsAreParameters(t *testing.T) {
 	w := lane1559()
 	w.p.WeightMin, w.p.WeightMax = 3, 9
 	b := w.at(5)
-	b.window().keep([]actorFires{{alice, 4}, {bob, 4}, {carol, 1}})
-	weights := b.window().weights()
+	b.fairnessWindow().keepFires([]actorFires{{alice, 4}, {bob, 4}, {carol, 1}})
+	weights := b.fairnessWindow().currentWeights()
 	for actor, want := range map[types.Address]string{alice: "3/1", carol: "15/2", addressOf("dave"): "9/1"} {
-		if got := lowestTerms(weights.of(actor)).String(); got != want {
+		if got := lowestTerms(weights.weightOf(actor)).String(); got != want {
 			t.Errorf("%s weighs %s, want %s", nameOf(actor), got, want)
 		}
 	}
 	w.p.WeightMax = 2 // below the minimum: no boost
-	weights = b.window().weights()
-	if got := lowestTerms(weights.of(addressOf("dave"))).String(); got != "3/1" {
+	weights = b.fairnessWindow().currentWeights()
+	if got := lowestTerms(weights.weightOf(addressOf("dave"))).String(); got != "3/1" {
 		t.Errorf("weighs %s", got)
 	}
 }
 
 func TestCheckFindsADamagedWindow(t *testing.T) {
 	w := lane1559()
-	w.at(5).window().keep([]actorFires{{alice, 4}, {bob, 1}})
+	w.at(5).fairnessWindow().keepFires([]actorFires{{alice, 4}, {bob, 1}})
 	for _, p := range w.kv.dump() {
 		mark := w.kv.mark()
 		w.kv.Set(p.key, nil)
@@ -731,8 +731,8 @@ func TestT21DecayCostsWhatEntersAndLeaves(t *testing.T) {
 	}
 	cost := func(n int) int {
 		before := w.kv.writes
-		w.blockNow().window().decay()
-		w.blockNow().window().keep(fires(n))
+		w.blockNow().fairnessWindow().dropOldBlocks()
+		w.blockNow().fairnessWindow().keepFires(fires(n))
 		w.head++
 		return w.kv.writes - before
 	}

@@ -34,12 +34,12 @@ const maxEntryBytes = 1 + 2 + 32 + 3*(1+20) + 2*9 + 3*(3+32) + 2 + 32
 
 var errEntry = errors.New("scheduler: a due entry is malformed")
 
-// encode returns the deterministic CBOR of the array [id, actor, fee_payer or null
+// encodeEntry returns the deterministic CBOR of the array [id, actor, fee_payer or null
 // if the actor pays, gas_limit, expires_at, max_fee_per_cycle or null,
 // max_priority_fee_per_cycle or null, gba or null, bid]. If another account pays,
 // the transaction of the allowance follows. It is written out by hand, as is
 // decodeEntry, because a block may examine fifty thousand of them.
-func (e *Entry) encode() []byte {
+func (e *Entry) encodeEntry() []byte {
 	b := make([]byte, 0, maxEntryBytes)
 	if (e.Sponsor != nil) != (e.FeePayer != e.Actor) {
 		panic("scheduler: timer " + e.ID.String() + " must have a sponsor exactly if its fee payer is not its actor")
@@ -77,13 +77,13 @@ func decodeEntry(p Place, data []byte) (Entry, error) {
 	}
 	e := Entry{Place: p, ID: types.TimerID(data[3:35]), Actor: types.Address(data[36:56])}
 	r := reader{rest: data[payerAt:]}
-	payer := r.address()
-	e.GasLimit, e.ExpiresAt = types.Cycles(r.uint()), types.Height(r.uint())
-	e.MaxFeePerCycle, e.MaxPriorityFeePerCycle = r.wei(), r.wei()
-	e.GBA = r.address()
-	bid := r.wei()
+	payer := r.readAddress()
+	e.GasLimit, e.ExpiresAt = types.Cycles(r.readUint()), types.Height(r.readUint())
+	e.MaxFeePerCycle, e.MaxPriorityFeePerCycle = r.readWei(), r.readWei()
+	e.GBA = r.readAddress()
+	bid := r.readWei()
 	if data[0] == cborTen {
-		e.Sponsor = r.hash()
+		e.Sponsor = r.readHash()
 	}
 	if r.bad || len(r.rest) > 0 || bid == nil || payer != nil && *payer == e.Actor || (payer != nil) != (e.Sponsor != nil) {
 		return Entry{}, errEntry
@@ -132,8 +132,8 @@ type reader struct {
 	bad  bool
 }
 
-// null reports whether the next value is null, and takes it off.
-func (r *reader) null() bool {
+// takeNull reports whether the next value is null, and takes it off.
+func (r *reader) takeNull() bool {
 	if len(r.rest) > 0 && r.rest[0] == cborNull {
 		r.rest = r.rest[1:]
 		return true
@@ -141,7 +141,7 @@ func (r *reader) null() bool {
 	return false
 }
 
-func (r *reader) uint() uint64 {
+func (r *reader) readUint() uint64 {
 	n, rest, ok := codec.CutUnsigned(r.rest)
 	if !ok {
 		r.bad, r.rest = true, nil
@@ -150,8 +150,8 @@ func (r *reader) uint() uint64 {
 	return n
 }
 
-func (r *reader) address() *types.Address {
-	if r.null() {
+func (r *reader) readAddress() *types.Address {
+	if r.takeNull() {
 		return nil
 	}
 	if len(r.rest) < 21 || r.rest[0] != cborAddress {
@@ -163,7 +163,7 @@ func (r *reader) address() *types.Address {
 	return &a
 }
 
-func (r *reader) hash() *types.Hash {
+func (r *reader) readHash() *types.Hash {
 	if len(r.rest) < 34 || r.rest[0] != cborBytes || r.rest[1] != 32 {
 		r.bad, r.rest = true, nil
 		return nil
@@ -173,14 +173,14 @@ func (r *reader) hash() *types.Hash {
 	return &h
 }
 
-// wei reads an amount: an unsigned integer, or above 2^64-1 tag 2 with 9 to 32
+// readWei reads an amount: an unsigned integer, or above 2^64-1 tag 2 with 9 to 32
 // bytes.
-func (r *reader) wei() *types.Wei {
-	if r.null() {
+func (r *reader) readWei() *types.Wei {
+	if r.takeNull() {
 		return nil
 	}
 	if len(r.rest) == 0 || r.rest[0] != 0xc2 {
-		w := types.WeiOf(r.uint())
+		w := types.WeiOf(r.readUint())
 		return &w
 	}
 	size := r.bignumBytes()

@@ -90,7 +90,7 @@ func TestDueEntriesAreDeterministicCBOR(t *testing.T) {
 			gba := address(t, "gba")
 			e.GBA, want.GBA = &gba, &gba
 		}
-		if got := e.encode(); !bytes.Equal(got, want.encode(e.Sponsor)) || len(got) > maxEntryBytes {
+		if got := e.encodeEntry(); !bytes.Equal(got, want.encode(e.Sponsor)) || len(got) > maxEntryBytes {
 			t.Fatalf("%x, want %x", got, want.encode(e.Sponsor))
 		}
 		if back, err := decodeEntry(e.Place, want.encode(e.Sponsor)); err != nil || !reflect.DeepEqual(back, e) {
@@ -108,7 +108,7 @@ func TestAnEntryIsReadInOneWay(t *testing.T) {
 		{ID: types.TimerID{1}, Actor: types.Address{2}, FeePayer: bob, GasLimit: 5, ExpiresAt: 6, MaxFeePerCycle: &two,
 			MaxPriorityFeePerCycle: &two, GBA: &types.Address{3}, Bid: types.MaxWei, Sponsor: &types.Hash{1}},
 	} {
-		data := e.encode()
+		data := e.encodeEntry()
 		if !readSlowly(data) {
 			t.Fatalf("%x is no entry", data)
 		}
@@ -128,14 +128,14 @@ func TestAnEntryIsReadInOneWay(t *testing.T) {
 }
 
 func FuzzDecodeEntry(f *testing.F) {
-	f.Add((&Entry{GasLimit: 550_000, ExpiresAt: 2_592_001}).encode())
-	f.Add((&Entry{GasLimit: 550_000, ExpiresAt: 2_592_001, FeePayer: bob, Sponsor: &types.Hash{1}}).encode())
+	f.Add((&Entry{GasLimit: 550_000, ExpiresAt: 2_592_001}).encodeEntry())
+	f.Add((&Entry{GasLimit: 550_000, ExpiresAt: 2_592_001, FeePayer: bob, Sponsor: &types.Hash{1}}).encodeEntry())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := decodeEntry(Place{Height: 1, Seq: 2}, data)
 		if slowly := readSlowly(data); (err == nil) != slowly {
 			t.Fatalf("%x: %v, the general decoder says %t", data, err, slowly)
 		}
-		if err == nil && !bytes.Equal(e.encode(), data) {
+		if err == nil && !bytes.Equal(e.encodeEntry(), data) {
 			t.Fatalf("%x is not what its entry is written as", data)
 		}
 	})

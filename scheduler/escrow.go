@@ -18,39 +18,39 @@ func (b *InBlock) takeBid(t *types.Timer, signed *types.Sponsorship, stated *typ
 	switch {
 	case stated == nil:
 		return nil, nil
-	case auctions(b.Params):
+	case isAuction(b.Params):
 		return nil, b.lockBid(t, signed, *stated)
-	case bidRejected(b.Params, b.Height):
-		return nil, refuse(CodeArgDeprecated, "CIP-1 §6, T22",
+	case rejectsBids(b.Params, b.Height):
+		return nil, newError(CodeArgDeprecated, "CIP-1 §6, T22",
 			"bid is withdrawn under the policy %s; state max_fee_per_cycle and max_priority_fee_per_cycle instead", b.Params.Policy)
 	}
-	return []types.Event{bidIgnored(t.ID, *stated)}, nil
+	return []types.Event{newBidIgnored(t.ID, *stated)}, nil
 }
 
-// lockBid moves a bid from the fee payer into the escrow. InBlock.release is what
+// lockBid moves a bid from the fee payer into the escrow. InBlock.releaseBid is what
 // brings it back.
 func (b *InBlock) lockBid(t *types.Timer, signed *types.Sponsorship, bid types.Wei) error {
 	if t.Sponsor != nil {
 		if left := b.allowanceOf(signed).Left; left.Less(bid) {
-			return refuse(CodeBidNotCovered, "CIP-5 §9.7, T28",
+			return newError(CodeBidNotCovered, "CIP-5 §9.7, T28",
 				"the transaction's sponsor has %s wei left, less than the bid of %s wei that the timer locks", left, bid)
 		}
 	}
 	if !bid.IsZero() && !b.Books.Move(t.FeePayer, types.TimerEscrow, bid) {
-		return refuse(CodeBidNotCovered, "CIP-5 §9.7, T24", "fee_payer %s holds %s wei, less than the bid of %s wei that the timer locks",
+		return newError(CodeBidNotCovered, "CIP-5 §9.7, T24", "fee_payer %s holds %s wei, less than the bid of %s wei that the timer locks",
 			t.FeePayer, b.Books.Balance(t.FeePayer), bid)
 	}
 	t.Bid = bid
 	return nil
 }
 
-// release returns what is left of a timer's locked bid to its payer, and to the
+// releaseBid returns what is left of a timer's locked bid to its payer, and to the
 // allowance that it came from.
-func (b *InBlock) release(e *Entry, left types.Wei) {
+func (b *InBlock) releaseBid(e *Entry, left types.Wei) {
 	if !left.IsZero() && !b.Books.Move(types.TimerEscrow, e.FeePayer, left) {
 		panic("scheduler: the escrow does not hold the bid of timer " + e.ID.String())
 	}
-	b.restore(e, e.FeePayer, left)
+	b.restoreAllowance(e, e.FeePayer, left)
 }
 
 // LockedBids is what the bids of all pending timers add up to, which the escrow
@@ -62,15 +62,15 @@ func LockedBids(p *params.Params, kv KV) (sum types.Wei) {
 	return sum
 }
 
-// bidRejected reports whether the window in which a bid is only ignored has closed:
+// rejectsBids reports whether the window in which a bid is only ignored has closed:
 // at bid_rejected_from, or, if that is 0, at the activation of eip1559.
-func bidRejected(p *params.Params, now types.Height) bool {
+func rejectsBids(p *params.Params, now types.Height) bool {
 	if p.BidRejectedFrom == 0 {
 		return p.Policy == EIP1559
 	}
 	return now >= p.BidRejectedFrom
 }
 
-// auctions reports whether p's policy is one of the biased auctions, which lock
+// isAuction reports whether p's policy is one of the biased auctions, which lock
 // bids.
-func auctions(p *params.Params) bool { return p.Policy == BiasVCG || p.Policy == BiasFirstPrice }
+func isAuction(p *params.Params) bool { return p.Policy == BiasVCG || p.Policy == BiasFirstPrice }

@@ -23,7 +23,7 @@ const (
 	EventBiasRate              = "timer.bias_lambda_moved"        // decision T24's λ moved, as from the next block, which no spec names
 )
 
-func event(name string, data any) types.Event {
+func newEvent(name string, data any) types.Event {
 	return types.Event{Actor: types.GovernanceAddress, Name: name, Data: codec.Marshal(data)}
 }
 
@@ -117,16 +117,16 @@ func ConfigOf(p *params.Params) TimerConfig {
 
 // ConfigUpdated is the event of a block whose timer configuration p differs from
 // that of the block before (opcode 49, or the governance instruction).
-func ConfigUpdated(p *params.Params) types.Event { return event(EventConfigUpdated, ConfigOf(p)) }
+func ConfigUpdated(p *params.Params) types.Event { return newEvent(EventConfigUpdated, ConfigOf(p)) }
 
-func bidIgnored(id types.TimerID, bid types.Wei) types.Event {
-	return event(EventBidIgnored, BidIgnored{TimerID: id, Bid: bid})
+func newBidIgnored(id types.TimerID, bid types.Wei) types.Event {
+	return newEvent(EventBidIgnored, BidIgnored{TimerID: id, Bid: bid})
 }
 
 func cancelledByGovernance(id types.TimerID) types.Event {
-	return event(EventCancelledByGovernance, CancelledByGovernance{TimerID: id})
+	return newEvent(EventCancelledByGovernance, CancelledByGovernance{TimerID: id})
 }
 
 func extendedByGovernance(id types.TimerID, expiresAt types.Height) types.Event {
-	return event(EventExtendedByGovernance, ExtendedByGovernance{TimerID: id, NewExpiresAt: expiresAt})
+	return newEvent(EventExtendedByGovernance, ExtendedByGovernance{TimerID: id, NewExpiresAt: expiresAt})
 }

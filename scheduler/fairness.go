@@ -59,8 +59,8 @@ func encodeFires(fires []actorFires) []byte {
 func appendFires(fires []actorFires, data []byte) []actorFires {
 	const majorArray = 0x80
 	r := reader{rest: append([]byte{data[0] ^ majorArray}, data[1:]...)}
-	for n := r.uint() / 2; n > 0 && !r.bad; n-- {
-		actor, count := r.address(), r.uint()
+	for n := r.readUint() / 2; n > 0 && !r.bad; n-- {
+		actor, count := r.readAddress(), r.readUint()
 		if actor == nil {
 			panic("scheduler: the fires of a block are damaged")
 		}
@@ -95,10 +95,10 @@ type window struct {
 	height types.Height
 }
 
-func (b *InBlock) window() window { return window{b.KV, b.Params, b.Height} }
+func (b *InBlock) fairnessWindow() window { return window{b.KV, b.Params, b.Height} }
 
-// decay takes the blocks out of the window that are too old for it now.
-func (w window) decay() {
+// dropOldBlocks takes the blocks out of the window that are too old for it now.
+func (w window) dropOldBlocks() {
 	first := w.height - min(w.height, types.Height(w.params.FairnessWindowBlocks))
 	var gone [][]byte
 	var fires []actorFires
@@ -109,7 +109,7 @@ func (w window) decay() {
 	for _, key := range gone {
 		w.kv.Set(key, nil)
 	}
-	w.count(summed(fires), func(total, n uint64) uint64 {
+	w.countFires(sumByActor(fires), func(total, n uint64) uint64 {
 		if n > total {
 			panic("scheduler: an actor has fewer fires than the window counts")
 		}
@@ -117,18 +117,18 @@ func (w window) decay() {
 	})
 }
 
-// keep counts the fires of the block for the blocks to come.
-func (w window) keep(fires []actorFires) {
+// keepFires counts the fires of the block for the blocks to come.
+func (w window) keepFires(fires []actorFires) {
 	if len(fires) == 0 {
 		return
 	}
-	fires = summed(fires)
+	fires = sumByActor(fires)
 	w.kv.Set(keyWindow(w.height), encodeFires(fires))
-	w.count(fires, func(total, n uint64) uint64 { return total + n })
+	w.countFires(fires, func(total, n uint64) uint64 { return total + n })
 }
 
-// summed sorts fires by actor and adds up those of the same.
-func summed(fires []actorFires) []actorFires {
+// sumByActor sorts fires by actor and adds up those of the same.
+func sumByActor(fires []actorFires) []actorFires {
 	slices.SortFunc(fires, func(a, b actorFires) int { return bytes.Compare(a.Actor[:], b.Actor[:]) })
 	sums := fires[:0]
 	for _, f := range fires {
@@ -141,8 +141,8 @@ func summed(fires []actorFires) []actorFires {
 	return sums
 }
 
-// count moves the actors' sums by their fires, and the spread of the sums.
-func (w window) count(fires []actorFires, move func(total, n uint64) uint64) {
+// countFires moves the actors' sums by their fires, and the spread of the sums.
+func (w window) countFires(fires []actorFires, move func(total, n uint64) uint64) {
 	var left, entered []uint64 // sums
 	for _, f := range fires {
 		before := recentFires(w.kv, f.Actor)
@@ -150,13 +150,13 @@ func (w window) count(fires []actorFires, move func(total, n uint64) uint64) {
 		writeNumber(w.kv, keyRecent(f.Actor), after)
 		left, entered = append(left, before), append(entered, after)
 	}
-	w.spread(entered, func(actors, n uint64) uint64 { return actors + n })
-	w.spread(left, func(actors, n uint64) uint64 { return actors - n })
+	w.moveSpread(entered, func(actors, n uint64) uint64 { return actors + n })
+	w.moveSpread(left, func(actors, n uint64) uint64 { return actors - n })
 }
 
-// spread moves how many actors have each of the sums; an actor whose sum is 0 is
+// moveSpread moves how many actors have each of the sums; an actor whose sum is 0 is
 // not in the window.
-func (w window) spread(sums []uint64, move func(actors, n uint64) uint64) {
+func (w window) moveSpread(sums []uint64, move func(actors, n uint64) uint64) {
 	slices.Sort(sums)
 	for len(sums) > 0 {
 		sum, same := sums[0], 1
@@ -187,20 +187,20 @@ type weights struct {
 	known       map[types.Address]uint64 // numerators
 }
 
-// weights returns the weights at the block's start, by the current window.
-func (w window) weights() weights {
+// currentWeights returns the weights at the block's start, by the current window.
+func (w window) currentWeights() weights {
 	all := weights{kv: w.kv, least: w.params.WeightMin, most: max(w.params.WeightMin, w.params.WeightMax),
 		known: make(map[types.Address]uint64)}
-	all.center, all.per = w.center()
+	all.center, all.per = w.centerOf()
 	return all
 }
 
-// center returns the network's center, as a fraction of at least 1: the lower
+// centerOf returns the network's center, as a fraction of at least 1: the lower
 // median of the sums of the actors with a fire in the window, or their mean.
-func (w window) center() (center, per uint64) {
+func (w window) centerOf() (center, per uint64) {
 	var sums, counts []uint64
 	var actors, fires uint64
-	scan(w.kv, []byte("t/v/"), func(key, value []byte) bool {
+	scanPrefix(w.kv, []byte("t/v/"), func(key, value []byte) bool {
 		sum, n := binary.BigEndian.Uint64(key[keyPrefixBytes:]), uint64(0)
 		mustRead(value, &n)
 		sums, counts = append(sums, sum), append(counts, n)
@@ -222,19 +222,19 @@ func (w window) center() (center, per uint64) {
 	panic("scheduler: a spread without a middle")
 }
 
-// of returns the weight of an actor. The fires of a window, which all ran, times
+// weightOf returns the weight of an actor. The fires of a window, which all ran, times
 // the maximum weight, 1,000, are far below 2^64.
-func (w *weights) of(actor types.Address) types.Weight {
+func (w *weights) weightOf(actor types.Address) types.Weight {
 	num, ok := w.known[actor]
 	if !ok {
-		num = w.most*w.center - (w.most-w.least)*w.measured(recentFires(w.kv, actor))
+		num = w.most*w.center - (w.most-w.least)*w.clampedRatio(recentFires(w.kv, actor))
 		w.known[actor] = num
 	}
 	return types.Weight{Num: num, Den: w.center}
 }
 
-// measured is min(ratio, 1) as a fraction of center.
-func (w *weights) measured(recent uint64) uint64 {
+// clampedRatio is min(ratio, 1) as a fraction of center.
+func (w *weights) clampedRatio(recent uint64) uint64 {
 	high, low := bits.Mul64(recent, w.per)
 	if high > 0 || low > w.center {
 		return w.center

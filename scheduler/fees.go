@@ -25,11 +25,11 @@ func (b *InBlock) resolveTier(t *types.Timer, tier string) error {
 	permille, known := map[string]uint64{TierEconomy: p.TierEconomy, TierStandard: p.TierStandard,
 		TierFast: p.TierFast, TierUrgent: p.TierUrgent}[tier]
 	if !known {
-		return refuse(CodePriorityTier, "CIP-1 §7.3", "priority_tier_hint is %.32q; the tiers are %s, %s, %s and %s",
+		return newError(CodePriorityTier, "CIP-1 §7.3", "priority_tier_hint is %.32q; the tiers are %s, %s, %s and %s",
 			tier, TierEconomy, TierStandard, TierFast, TierUrgent)
 	}
 	if t.MaxPriorityFeePerCycle != nil {
-		return refuse(CodePriorityTwice, "CIP-1 §7.3", "both max_priority_fee_per_cycle, %s, and priority_tier_hint, %s, are given: leave one "+
+		return newError(CodePriorityTwice, "CIP-1 §7.3", "both max_priority_fee_per_cycle, %s, and priority_tier_hint, %s, are given: leave one "+
 			"out",
 			t.MaxPriorityFeePerCycle, tier)
 	}
@@ -50,7 +50,7 @@ func (b *InBlock) boundFees(t *types.Timer) error {
 		return nil
 	}
 	if t.MaxFeePerCycle.Less(b.Fees.Lane) {
-		return refuse(CodeBelowBaseFee, "CIP-1 §6", "max_fee_per_cycle is %s wei, and the base fee of the timer lane %s", t.MaxFeePerCycle,
+		return newError(CodeBelowBaseFee, "CIP-1 §6", "max_fee_per_cycle is %s wei, and the base fee of the timer lane %s", t.MaxFeePerCycle,
 			b.Fees.Lane)
 	}
 	room := t.MaxFeePerCycle.Sub(b.Fees.Lane)
@@ -60,20 +60,20 @@ func (b *InBlock) boundFees(t *types.Timer) error {
 	return nil
 }
 
-// clamped returns the event that boundFees lowered the stated priority.
-func clamped(t *types.Timer, stated *types.Wei) []types.Event {
+// newPriorityClamped returns the event that boundFees lowered the stated priority.
+func newPriorityClamped(t *types.Timer, stated *types.Wei) []types.Event {
 	if stated == nil || *stated == *t.MaxPriorityFeePerCycle {
 		return nil
 	}
-	return []types.Event{event(EventPriorityClamped,
+	return []types.Event{newEvent(EventPriorityClamped,
 		PriorityClamped{TimerID: t.ID, Stated: *stated, Clamped: *t.MaxPriorityFeePerCycle})}
 }
 
-// reserve warns where the actor pays for a timer and holds less than its max_cost
+// reserveMaxCost warns where the actor pays for a timer and holds less than its max_cost
 // for each timer it has pending: some of them may end unfired.
 //
 // Spec: CIP-1 §13.1, "at least one max_cost reserve per pending timer".
-func (b *InBlock) reserve(t *types.Timer, pending uint64) []types.Event {
+func (b *InBlock) reserveMaxCost(t *types.Timer, pending uint64) []types.Event {
 	if Free(b.Params) || t.FeePayer != t.Actor {
 		return nil
 	}
@@ -85,6 +85,6 @@ func (b *InBlock) reserve(t *types.Timer, pending uint64) []types.Event {
 	if !balance.Less(required) {
 		return nil
 	}
-	return []types.Event{event(EventReserveLow,
+	return []types.Event{newEvent(EventReserveLow,
 		ReserveLow{Actor: t.Actor, Pending: pending, Required: required, Balance: balance})}
 }

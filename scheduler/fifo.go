@@ -10,22 +10,22 @@ import (
 // they fit (decisions T11, T27). The other policies build on it.
 type fifo struct{}
 
-func (fifo) limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells) {
+func (fifo) limitsOfFire(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells) {
 	return types.FireLimit(gasLimit, p.MaxCyclesPerFire), p.MaxCellsPerFire
 }
 
-func (fifo) price(b *InBlock, _ *types.Timer) feemarket.Price { return b.plainPrice() }
+func (fifo) priceOf(b *InBlock, _ *types.Timer) feemarket.Price { return b.plainPrice() }
 
 func (fifo) insolventEnds() bool { return true }
 
-func (fifo) open(r *laneRun) policyRun { return fifoRun{r} }
+func (fifo) openRun(r *laneRun) policyRun { return fifoRun{r} }
 
 // fifoRun keeps nothing.
 type fifoRun struct{ lane *laneRun }
 
-// quote prices a cycle at the cycle base fee, without tip or lane fee (decision
+// quotePrices prices a cycle at the cycle base fee, without tip or lane fee (decision
 // T27), and at nothing if fires are free (decision T2).
-func (f fifoRun) quote() error {
+func (f fifoRun) quotePrices() error {
 	price := f.lane.plainPrice()
 	for i := range f.lane.due {
 		f.lane.due[i].price = price
@@ -33,9 +33,9 @@ func (f fifoRun) quote() error {
 	return nil
 }
 
-func (fifoRun) fill(ready []int) plan { return plan{turns: inOrder(ready)} }
+func (fifoRun) fillLane(ready []int) plan { return plan{turns: inOrder(ready)} }
 
-func (fifoRun) close() {}
+func (fifoRun) closeRun() {}
 
 // plainPrice is the block's price without tip or lane fee.
 func (b *InBlock) plainPrice() feemarket.Price {

@@ -17,14 +17,14 @@ import (
 // Spec: CIP-1 first revision §§3, 4, decisions T3, T14, T15, T23.
 type gba struct{ fifo }
 
-func (gba) price(b *InBlock, t *types.Timer) feemarket.Price {
+func (gba) priceOf(b *InBlock, t *types.Timer) feemarket.Price {
 	price, _ := b.revisionPrice(bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle})
 	return price
 }
 
 func (gba) insolventEnds() bool { return false }
 
-func (gba) open(r *laneRun) policyRun { return &gbaRun{lane: r} }
+func (gba) openRun(r *laneRun) policyRun { return &gbaRun{lane: r} }
 
 // gbaRun is gba in one block.
 type gbaRun struct {
@@ -33,9 +33,9 @@ type gbaRun struct {
 	queued []int                          // places of due: those that had or could have had a turn
 }
 
-// quote asks the agents, and gives each timer the weight that its actor has in
+// quotePrices asks the agents, and gives each timer the weight that its actor has in
 // this epoch. The owner pays for the call too.
-func (g *gbaRun) quote() error {
+func (g *gbaRun) quotePrices() error {
 	r := g.lane
 	for at := range r.due {
 		r.due[at].payer = r.due[at].Actor
@@ -47,7 +47,7 @@ func (g *gbaRun) quote() error {
 	weights := make(map[types.Address]uint64)
 	for at := range r.due {
 		d := &r.due[at]
-		if d.expired(r.Height) {
+		if d.hasExpired(r.Height) {
 			continue
 		}
 		weight, known := weights[d.Actor]
@@ -56,7 +56,7 @@ func (g *gbaRun) quote() error {
 			weights[d.Actor] = weight
 		}
 		d.weight = types.Weight{Num: weight, Den: gbaOne}
-		price, low := r.revisionPrice(d.stated().or(answers.of(at)))
+		price, low := r.revisionPrice(d.statedBid().orElse(answers.bidAt(at)))
 		if d.price = price; low {
 			d.pricedOut = ReasonBelowCycleFee
 		}
@@ -64,12 +64,12 @@ func (g *gbaRun) quote() error {
 	return nil
 }
 
-// fill gives the timers their turns in two passes of their order: first each whose
+// fillLane gives the timers their turns in two passes of their order: first each whose
 // limit fits into the rest of its actor's slice, then the others while the budget
 // lasts. A lack of cells or of money is final for the block.
-func (g *gbaRun) fill(ready []int) plan {
+func (g *gbaRun) fillLane(ready []int) plan {
 	order := g.byTip(ready)
-	g.queued, g.parts = ready, g.slices(order)
+	g.queued, g.parts = ready, g.apportionBudget(order)
 	return plan{turns: func(yield func(turn) bool) {
 		var rest []int
 		for _, at := range order {
@@ -89,7 +89,7 @@ func (g *gbaRun) fill(ready []int) plan {
 // continues.
 func (g *gbaRun) withinSlice(at int, yield func(turn) bool) (within, more bool) {
 	d := &g.lane.due[at]
-	cycles, _ := g.lane.policy.limits(g.lane.Params, d.GasLimit)
+	cycles, _ := g.lane.policy.limitsOfFire(g.lane.Params, d.GasLimit)
 	left := g.parts[d.Actor]
 	if cycles > left {
 		return false, true
@@ -111,9 +111,9 @@ func (g *gbaRun) byTip(places []int) []int {
 	return order
 }
 
-// slices apportions the budget among the actors of places of due by weight, each
+// apportionBudget apportions the budget among the actors of places of due by weight, each
 // part rounded down (revision §3 step 5d, decision T23).
-func (g *gbaRun) slices(places []int) map[types.Address]types.Cycles {
+func (g *gbaRun) apportionBudget(places []int) map[types.Address]types.Cycles {
 	parts := make(map[types.Address]types.Cycles)
 	var sum uint64
 	for _, at := range places {
@@ -132,8 +132,8 @@ func (g *gbaRun) slices(places []int) map[types.Address]types.Cycles {
 	return parts
 }
 
-// close counts the turns of the block, for the timers that were queued.
-func (g *gbaRun) close() {
+// closeRun counts the turns of the block, for the timers that were queued.
+func (g *gbaRun) closeRun() {
 	r := g.lane
 	var actors []types.Address // in the order in which they appear
 	weights := make(map[types.Address]*actorWeight)
@@ -150,7 +150,7 @@ func (g *gbaRun) close() {
 			w.Budget = w.Budget.Add(r.Params.LaneTimerCycles)
 			actors, weights[d.Actor] = append(actors, d.Actor), w
 		}
-		w.turn(d, uint64(r.Height-d.Height))
+		w.countTurn(d, uint64(r.Height-d.Height))
 		if d.fired {
 			fires[d.Actor]++
 		}
@@ -190,7 +190,7 @@ func (b *InBlock) revisionPrice(said bid) (price feemarket.Price, pricedOut bool
 	if !ok {
 		most = types.MaxWei
 	}
-	whole := said.or(bid{&most, &types.Wei{}})
+	whole := said.orElse(bid{&most, &types.Wei{}})
 	tip, ok := feemarket.Tip(*whole.maxFee, *whole.priority, b.Fees.Cycle)
 	price.TipCycle = tip
 	return price, !ok
@@ -228,6 +228,6 @@ var revisionBids = bidCodec{
 		if !readMap(output, &fees) || fees.TipPerCycle != nil && fees.MaxPriorityFeePerCycle != nil {
 			return bid{}, false
 		}
-		return bid{fees.MaxFeePerCycle, fees.MaxPriorityFeePerCycle}.or(bid{nil, fees.TipPerCycle}), true
+		return bid{fees.MaxFeePerCycle, fees.MaxPriorityFeePerCycle}.orElse(bid{nil, fees.TipPerCycle}), true
 	},
 }

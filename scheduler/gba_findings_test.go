@@ -16,7 +16,7 @@ import (
 func TestFindingTakingPartOnlyCostsWeight(t *testing.T) {
 	p := newWorld().p
 	perfect := actorWeight{Turns: 1, Fires: 1, Tips: types.WeiOf(1), Late: p.GBAFloorAfter, Budget: 1}
-	if score := perfect.score(&p, types.WeiOf(1)); score != 1000 {
+	if score := perfect.scoreOf(&p, types.WeiOf(1)); score != 1000 {
 		t.Fatalf("the best score is %d", score)
 	}
 

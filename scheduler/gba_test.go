@@ -395,21 +395,21 @@ func BenchmarkRevision(b *testing.B) {
 			}
 		}
 		r := &laneRun{InBlock: w.at(2), policy: gba{}, host: LaneHost{CellsLeft: w.cells, Fire: w.fire, Ask: w.ask}}
-		r.take()
+		r.takeDue()
 		due := slices.Clone(r.due)
 		b.Run(fmt.Sprintf("%d actors", actors), func(b *testing.B) {
 			for b.Loop() {
 				copy(r.due, due)
 				r.out = LaneResult{}
 				run := &gbaRun{lane: r}
-				if err := run.quote(); err != nil {
+				if err := run.quotePrices(); err != nil {
 					b.Fatal(err)
 				}
-				ready, _ := r.classify()
-				if run.fill(ready); len(run.parts) != actors {
+				ready, _ := r.classifyDue()
+				if run.fillLane(ready); len(run.parts) != actors {
 					b.Fatal(len(run.parts))
 				}
-				run.close()
+				run.closeRun()
 			}
 		})
 	}

@@ -31,7 +31,7 @@ func TestVectorsOfScores(t *testing.T) {
 			continue
 		}
 		s := actorWeight{Turns: c.Turns, Fires: c.Fired, Tips: tips, Late: c.Late, Cycles: c.Cycles, Budget: c.Budget * c.Blocks}
-		if got := s.score(&p, c.HighestTip); got != c.Score {
+		if got := s.scoreOf(&p, c.HighestTip); got != c.Score {
 			t.Errorf("%s: %+v scores %d", c.Name, c, got)
 		}
 	}
@@ -189,7 +189,7 @@ func revisionID(seq types.Seq) types.TimerID {
 
 // insertRevision puts a vector's timer into state, due in the block being made.
 func (w *world) insertRevision(v *revisionTimer) {
-	w.at(1).insert(&types.Timer{ID: revisionID(v.Seq), Actor: v.Actor, FeePayer: v.Actor, GasLimit: v.GasLimit, ExpiresAt: 1 << 40,
+	w.at(1).insertTimer(&types.Timer{ID: revisionID(v.Seq), Actor: v.Actor, FeePayer: v.Actor, GasLimit: v.GasLimit, ExpiresAt: 1 << 40,
 		MaxFeePerCycle: &v.MaxFee, MaxPriorityFeePerCycle: &v.Tip, Seq: v.Seq, Height: w.now()}, Place{Height: w.now(), Seq: v.Seq})
 	own := readTally(w.kv, v.Actor)
 	writeTally(w.kv, v.Actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
@@ -201,15 +201,15 @@ func (w *world) insertRevision(v *revisionTimer) {
 // revisionOrder is the order and the slices of the block being made.
 func (w *world) revisionOrder() (order []types.Seq, parts map[types.Address]types.Cycles) {
 	r := &laneRun{InBlock: w.blockNow(), host: LaneHost{Ask: w.ask}, policy: gba{}}
-	r.take()
+	r.takeDue()
 	run := &gbaRun{lane: r}
-	if err := run.quote(); err != nil {
+	if err := run.quotePrices(); err != nil {
 		panic(err)
 	}
-	ready, _ := r.classify()
+	ready, _ := r.classifyDue()
 	places := run.byTip(ready)
 	for _, at := range places {
 		order = append(order, r.due[at].Seq)
 	}
-	return order, run.slices(places)
+	return order, run.apportionBudget(places)
 }

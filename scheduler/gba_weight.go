@@ -59,17 +59,17 @@ func actorWeightOf(b *InBlock, actor types.Address) actorWeight {
 	var w actorWeight
 	mustRead(data, &w)
 	if w.Epoch < now {
-		w.roll(b.Params, now, highestTip(b.KV, w.Epoch))
+		w.rollEpoch(b.Params, now, highestTip(b.KV, w.Epoch))
 	}
 	return w
 }
 
-// roll moves the weight at the end of its epoch by the score, or toward its start
+// rollEpoch moves the weight at the end of its epoch by the score, or toward its start
 // if it had no turn, and then toward the start for each idle epoch up to now.
-func (w *actorWeight) roll(p *params.Params, now uint64, highest types.Wei) {
+func (w *actorWeight) rollEpoch(p *params.Params, now uint64, highest types.Wei) {
 	score := p.GBAWeightStart
 	if w.Turns > 0 {
-		score = w.score(p, highest)
+		score = w.scoreOf(p, highest)
 	}
 	weight := moveWeight(p, w.Weight, score, w.Deferred)
 	for idle := now - w.Epoch - 1; idle > 0; idle-- {
@@ -96,7 +96,7 @@ func moveWeight(p *params.Params, weight, score, deferred uint64) uint64 {
 	return next
 }
 
-// score is S, 0..1,000: the mean, rounded down, of
+// scoreOf is S, 0..1,000: the mean, rounded down, of
 //
 //	tip          tips over turns × the highest anyone offered in the epoch
 //	outcome      fires over turns
@@ -109,7 +109,7 @@ func moveWeight(p *params.Params, weight, score, deferred uint64) uint64 {
 //
 // Spec: CIP-1 first revision §3 step 5a, decision T23.
 // Vectors: fixtures/vectors/cip1/first-revision-score.json.
-func (w *actorWeight) score(p *params.Params, highest types.Wei) uint64 {
+func (w *actorWeight) scoreOf(p *params.Params, highest types.Wei) uint64 {
 	tip := uint64(0)
 	if !highest.IsZero() {
 		most := new(big.Int).Mul(highest.Big(), new(big.Int).SetUint64(w.Turns))
@@ -122,8 +122,8 @@ func (w *actorWeight) score(p *params.Params, highest types.Wei) uint64 {
 	return (tip + outcome + lateness + consumption) / 4
 }
 
-// turn counts a timer that was queued late blocks after its height.
-func (w *actorWeight) turn(d *dueTimer, late uint64) {
+// countTurn counts a timer that was queued late blocks after its height.
+func (w *actorWeight) countTurn(d *dueTimer, late uint64) {
 	w.Turns++
 	w.Late = exact.Sum(w.Late, late)
 	w.Cycles = w.Cycles.Add(d.used)

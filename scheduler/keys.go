@@ -15,15 +15,15 @@ func keyRecord(id types.TimerID) []byte  { return append([]byte("t/r/"), id[:]..
 func keyPayload(id types.TimerID) []byte { return append([]byte("t/p/"), id[:]...) }
 func keyActor(a types.Address) []byte    { return append([]byte("t/a/"), a[:]...) }
 
-func keyOwned(a types.Address, seq types.Seq) []byte {
+func keyOfOwner(a types.Address, seq types.Seq) []byte {
 	return binary.BigEndian.AppendUint64(keyOwner(a), uint64(seq))
 }
 
 func keyOwner(a types.Address) []byte { return append([]byte("t/o/"), a[:]...) }
 
-// scan calls each for the keys with a prefix, which has a slash, in order, until
+// scanPrefix calls each for the keys with a prefix, which has a slash, in order, until
 // it returns false.
-func scan(kv KV, prefix []byte, each func(key, value []byte) bool) {
+func scanPrefix(kv KV, prefix []byte, each func(key, value []byte) bool) {
 	end := len(prefix)
 	for prefix[end-1] == 0xff { // ends at the slash at the latest
 		end--
@@ -35,7 +35,7 @@ func scan(kv KV, prefix []byte, each func(key, value []byte) bool) {
 
 // holdsAny reports whether state has a key with a prefix.
 func holdsAny(kv KV, prefix string) (found bool) {
-	scan(kv, []byte(prefix), func(_, _ []byte) bool {
+	scanPrefix(kv, []byte(prefix), func(_, _ []byte) bool {
 		found = true
 		return false
 	})
@@ -56,7 +56,7 @@ type record struct {
 	Examined    types.Height `cbor:"-"` // that of the entry's Place; see encode
 }
 
-func (r *record) place() Place {
+func (r *record) placeOf() Place {
 	return Place{Height: r.At, Rank: r.Rank, Seq: r.Seq, Examined: r.Examined}
 }
 
@@ -79,7 +79,7 @@ func readTally(kv KV, actor types.Address) tally {
 	if t, ok := decodeTally(data); ok {
 		return t
 	}
-	return read[tally](data)
+	return mustReadNew[tally](data)
 }
 
 func writeTally(kv KV, actor types.Address, t tally) { kv.Set(keyActor(actor), codec.Marshal(&t)) }

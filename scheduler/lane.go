@@ -108,20 +108,20 @@ func (b *InBlock) RunLane(lane LaneHost) (LaneResult, error) {
 		return LaneResult{}, err
 	}
 	r := &laneRun{InBlock: b, host: lane, policy: policy}
-	run := policy.open(r)
-	r.take()
-	if err := run.quote(); err != nil {
+	run := policy.openRun(r)
+	r.takeDue()
+	if err := run.quotePrices(); err != nil {
 		return LaneResult{}, err
 	}
-	ready, ending := r.classify()
-	r.collect(ending)
-	if err := r.greedy(run.fill(ready)); err != nil {
+	ready, ending := r.classifyDue()
+	r.runCleanup(ending)
+	if err := r.runGreedy(run.fillLane(ready)); err != nil {
 		return LaneResult{}, err
 	}
-	run.close()
+	run.closeRun()
 	r.deferRest()
 	if !r.more {
-		r.calendar().Settle(r.Height)
+		r.calendarOf().Settle(r.Height)
 	}
 	return r.out, nil
 }
@@ -148,28 +148,28 @@ type dueTimer struct {
 	used    types.Cycles // what its fire used
 }
 
-// offered returns the amount that its change reports: an auction's bid, otherwise
+// offeredAmount returns the amount that its change reports: an auction's bid, otherwise
 // the tip.
-func (d *dueTimer) offered() types.Wei {
+func (d *dueTimer) offeredAmount() types.Wei {
 	if d.price.TipCycle.IsZero() {
 		return d.Bid
 	}
 	return d.price.TipCycle
 }
 
-func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
+func (d *dueTimer) hasExpired(now types.Height) bool { return now > d.ExpiresAt }
 
-// take examines the due timers: max_examined_timers of them, as many expired timers,
+// takeDue examines the due timers: max_examined_timers of them, as many expired timers,
 // which can only end, as the cleanup lane takes (decision T16), and at most
 // max_arrears_examined of those in arrears. Their places in due are in the order of
 // trigger height, then sequence.
-func (r *laneRun) take() {
-	room, beside := r.Params.MaxExamined, r.burials()
+func (r *laneRun) takeDue() {
+	room, beside := r.Params.MaxExamined, r.cleanupRoom()
 	limit := max(room, room+beside) // a sum that wraps is beyond all there are
-	items, inArrears := r.calendar().tiers.DueOf(r.Height, limit, r.Params.MaxArrears)
+	items, inArrears := r.calendarOf().tiers.DueOf(r.Height, limit, r.Params.MaxArrears)
 	found := len(items)
 	if uint64(found) > room {
-		items = r.examinable(items, room, beside)
+		items = r.keepExaminable(items, room, beside)
 	}
 	r.more = len(items) < found || uint64(found) == limit || inArrears == r.Params.MaxArrears
 	slices.SortFunc(items, func(a, b calendar.Item) int {
@@ -185,9 +185,9 @@ func (r *laneRun) take() {
 	r.out.Changes = make([]types.TimerChange, 0, len(items)) // one each, besides those of handlers
 }
 
-// examinable keeps the first room items, and after these at most as many expired
+// keepExaminable keeps the first room items, and after these at most as many expired
 // items as the second limit admits.
-func (r *laneRun) examinable(items []calendar.Item, room, beside uint64) []calendar.Item {
+func (r *laneRun) keepExaminable(items []calendar.Item, room, beside uint64) []calendar.Item {
 	kept := items[:0]
 	for _, item := range items {
 		e := mustDecodeEntry(item.Place, item.Value)
@@ -204,8 +204,8 @@ func (r *laneRun) examinable(items []calendar.Item, room, beside uint64) []calen
 	return kept
 }
 
-// burials is the number of timers that the cleanup lane can end in a block.
-func (r *laneRun) burials() uint64 {
+// cleanupRoom is the number of timers that the cleanup lane can end in a block.
+func (r *laneRun) cleanupRoom() uint64 {
 	if r.Params.GCCyclesPerTimer == 0 {
 		return r.Params.MaxExamined
 	}
@@ -218,19 +218,19 @@ func (r *laneRun) burials() uint64 {
 func (r *laneRun) deferRest() {
 	for i := range r.due {
 		d := &r.due[i]
-		if d.waiting == "" || !r.pending(d) {
+		if d.waiting == "" || !r.isStillPending(d) {
 			continue
 		}
 		if plant.Planted == plant.ForgetsCarried && r.Height > d.Height {
-			r.remove(&d.Entry)
+			r.removeTimer(&d.Entry)
 			continue
 		}
-		r.shift(&d.Entry, r.examinedOf(d))
+		r.shiftArrears(&d.Entry, r.examinedOf(d))
 		r.out.Deferred++
 		r.out.Changes = append(r.out.Changes, types.TimerChange{Kind: types.ChangeDeferred,
 			Timer: types.Timer{ID: d.ID, Actor: d.Actor, Height: d.Height, FeePayer: d.FeePayer, GasLimit: d.GasLimit,
 				ExpiresAt: d.ExpiresAt, Seq: d.Seq, Deferrals: Deferrals(d.Height, r.Height)},
-			Status: types.TimerPending, At: r.Height, Reason: d.waiting, Priority: d.offered(), Weight: lowestTerms(d.weight),
+			Status: types.TimerPending, At: r.Height, Reason: d.waiting, Priority: d.offeredAmount(), Weight: lowestTerms(d.weight),
 		})
 	}
 }

@@ -41,9 +41,9 @@ func previousP50(kv KV, height types.Height) types.Wei {
 	return types.Wei{}
 }
 
-// activate returns the first block that ran eip1559, which is the block at height
+// activateAt returns the first block that ran eip1559, which is the block at height
 // if there was none before.
-func activate(kv KV, height types.Height) types.Height {
+func activateAt(kv KV, height types.Height) types.Height {
 	if kv.Get(keyLane) == nil {
 		kv.Set(keyLane, codec.Marshal(&laneState{Activated: height}))
 	}

@@ -28,7 +28,7 @@ func lastAnswers(b *InBlock) func(*dueTimer, types.Wei) (types.Wei, bool) {
 		if data == nil {
 			return types.Wei{}, false
 		}
-		last := read[lastAnswer](data)
+		last := mustReadNew[lastAnswer](data)
 		return last.MaxFee, last.MaxFee.Less(floor) && uint64(b.Height-last.At) < b.Params.GBARetryBlocks
 	}
 }

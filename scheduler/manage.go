@@ -7,21 +7,21 @@ import (
 // Cancel ends a timer on behalf of its actor, the only account that may (CIP-5
 // §4.1). The change names the timer without its payload.
 func (b *InBlock) Cancel(actor types.Address, id types.TimerID) (types.TimerChange, error) {
-	e, r, err := b.owned(actor, id, "cancel")
+	e, r, err := b.findOwned(actor, id, "cancel")
 	if err != nil {
 		return types.TimerChange{}, err
 	}
-	return b.cancel(&r, &e, ReasonByOwner), nil
+	return b.cancelTimer(&r, &e, ReasonByOwner), nil
 }
 
 // CancelByGovernance ends a timer on behalf of the system key (opcode 48,
 // SYS_CANCEL_TIMER).
 func (b *InBlock) CancelByGovernance(id types.TimerID) (types.TimerChange, types.Event, error) {
-	r, e, ok := find(b.calendar(), b.KV, id)
+	r, e, ok := findPending(b.calendarOf(), b.KV, id)
 	if !ok {
-		return types.TimerChange{}, types.Event{}, unknown(id)
+		return types.TimerChange{}, types.Event{}, errUnknownTimer(id)
 	}
-	return b.cancel(&r, &e, ReasonByGovernance), cancelledByGovernance(id), nil
+	return b.cancelTimer(&r, &e, ReasonByGovernance), cancelledByGovernance(id), nil
 }
 
 // Extend moves a timer's expires_at on behalf of its actor. It only lengthens
@@ -29,72 +29,73 @@ func (b *InBlock) CancelByGovernance(id types.TimerID) (types.TimerChange, types
 // expiry has passed and that waits for the cleanup lane is still pending, so
 // extending it saves it.
 func (b *InBlock) Extend(actor types.Address, id types.TimerID, expiresAt types.Height) (types.TimerChange, error) {
-	e, r, err := b.owned(actor, id, "extend")
+	e, r, err := b.findOwned(actor, id, "extend")
 	if err != nil {
 		return types.TimerChange{}, err
 	}
-	return b.extend(&r, &e, expiresAt, ReasonExtended)
+	return b.extendTimer(&r, &e, expiresAt, ReasonExtended)
 }
 
 // ExtendByGovernance does the same on behalf of the system key (opcode 50,
 // SYS_EXTEND_TIMER).
 func (b *InBlock) ExtendByGovernance(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, error) {
-	r, e, ok := find(b.calendar(), b.KV, id)
+	r, e, ok := findPending(b.calendarOf(), b.KV, id)
 	if !ok {
-		return types.TimerChange{}, types.Event{}, unknown(id)
+		return types.TimerChange{}, types.Event{}, errUnknownTimer(id)
 	}
-	change, err := b.extend(&r, &e, expiresAt, ReasonExtendedGov)
+	change, err := b.extendTimer(&r, &e, expiresAt, ReasonExtendedGov)
 	if err != nil {
 		return types.TimerChange{}, types.Event{}, err
 	}
 	return change, extendedByGovernance(id, expiresAt), nil
 }
 
-func (b *InBlock) owned(actor types.Address, id types.TimerID, verb string) (Entry, record, error) {
-	r, e, ok := find(b.calendar(), b.KV, id)
+func (b *InBlock) findOwned(actor types.Address, id types.TimerID, verb string) (Entry, record, error) {
+	r, e, ok := findPending(b.calendarOf(), b.KV, id)
 	if !ok {
-		return e, r, unknown(id)
+		return e, r, errUnknownTimer(id)
 	}
 	if e.Actor != actor {
-		return e, r, refuse(CodeNotOwner, "CIP-5 §4.1", "timer %s belongs to %s; only that actor may %s it", id, e.Actor, verb)
+		return e, r, newError(CodeNotOwner, "CIP-5 §4.1", "timer %s belongs to %s; only that actor may %s it", id, e.Actor, verb)
 	}
 	return e, r, nil
 }
 
-func unknown(id types.TimerID) error {
-	return refuse(CodeUnknownTimer, "CIP-5 §4.1", "no timer %s is pending: it has ended, or never was", id)
+func errUnknownTimer(id types.TimerID) error {
+	return newError(CodeUnknownTimer, "CIP-5 §4.1", "no timer %s is pending: it has ended, or never was", id)
 }
 
-func (b *InBlock) cancel(r *record, e *Entry, reason string) types.TimerChange {
-	timer := assemble(r, e, Deferrals(e.Height, b.done()))
-	b.remove(e)
-	b.release(e, e.Bid)
+func (b *InBlock) cancelTimer(r *record, e *Entry, reason string) types.TimerChange {
+	timer := assembleTimer(r, e, Deferrals(e.Height, b.lastLaneHeight()))
+	b.removeTimer(e)
+	b.releaseBid(e, e.Bid)
 	return types.TimerChange{Kind: types.ChangeEnded, Timer: timer, Status: types.TimerCancelled, At: b.Height, Reason: reason}
 }
 
-func (b *InBlock) extend(r *record, e *Entry, expiresAt types.Height, reason string) (types.TimerChange, error) {
+func (b *InBlock) extendTimer(r *record, e *Entry, expiresAt types.Height, reason string) (types.TimerChange, error) {
 	if expiresAt <= e.ExpiresAt {
-		return types.TimerChange{}, refuse(CodeExpiresNotLater, "T18", "expires_at %d is not above the timer's %d; extending only lengthens",
+		return types.TimerChange{}, newError(CodeExpiresNotLater, "T18", "expires_at %d is not above the timer's %d; extending only lengthens",
 			expiresAt, e.ExpiresAt)
 	}
 	if latest := latestExpiry(b.Params, b.Height); expiresAt > latest {
-		return types.TimerChange{}, refuse(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d",
+		return types.TimerChange{}, newError(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d",
 			expiresAt, b.Params.MaxTTLBlocks, latest)
 	}
-	if err := b.prolong(r, e, expiresAt); err != nil {
+	if err := b.writeExpiry(r, e, expiresAt); err != nil {
 		return types.TimerChange{}, err
 	}
-	return types.TimerChange{Kind: types.ChangeExtended, Timer: assemble(r, e, Deferrals(e.Height, b.done())), Status: types.TimerPending,
+	return types.TimerChange{Kind: types.ChangeExtended, Timer: assembleTimer(r, e, Deferrals(e.Height, b.lastLaneHeight())),
+		Status: types.TimerPending,
 		At:     b.Height,
 		Reason: reason}, nil
 }
 
-// prolong writes the new expires_at. A timer that waits for its key moves to the
+// writeExpiry writes the new expires_at. A timer that waits for its key moves to the
 // height after that; if it had expired, it counts changes of the key from now on.
-func (b *InBlock) prolong(r *record, e *Entry, expiresAt types.Height) error {
-	if !e.watching() {
+func (b *InBlock) writeExpiry(r *record, e *Entry, expiresAt types.Height) error {
+	if !e.isWatching() {
 		e.ExpiresAt = expiresAt
-		b.calendar().Replace(*e)
+		b.calendarOf().Replace(*e)
 		return nil
 	}
 	if err := hasHeightBehind(expiresAt); err != nil {
@@ -102,8 +103,8 @@ func (b *InBlock) prolong(r *record, e *Entry, expiresAt types.Height) error {
 	}
 	e.ExpiresAt = expiresAt
 	if watcherIn(b.KV, r, e.Seq) == nil {
-		b.remember(e.ID, watcherOf(r.Watch, r.Height, e.Seq))
+		b.rememberWatcher(e.ID, watcherOf(r.Watch, r.Height, e.Seq))
 	}
-	b.place(r, e, expiresAt+1)
+	b.moveInCalendar(r, e, expiresAt+1)
 	return nil
 }

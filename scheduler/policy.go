@@ -10,30 +10,30 @@ import (
 
 // policy is what differs between the ways of filling the lane (decision T25).
 type policy interface {
-	// limits is what a fire of a timer may use.
-	limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells)
-	// price returns the cost of a fire of the timer in this block by its own stated
+	// limitsOfFire is what a fire of a timer may use.
+	limitsOfFire(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells)
+	// priceOf returns the cost of a fire of the timer in this block by its own stated
 	// numbers; the protocol's default stands in for a bidder's.
-	price(b *InBlock, t *types.Timer) feemarket.Price
+	priceOf(b *InBlock, t *types.Timer) feemarket.Price
 	// insolventEnds reports whether a payer who cannot hold max_cost ends the
 	// timer, or defers it.
 	insolventEnds() bool
-	// open begins the policy's part in a block, and brings what it keeps in
+	// openRun begins the policy's part in a block, and brings what it keeps in
 	// state to that block: decay, epochs.
-	open(r *laneRun) policyRun
+	openRun(r *laneRun) policyRun
 }
 
 // policyRun is a policy at work in one block. Its methods are called in this
 // order, once, by RunLane.
 type policyRun interface {
-	// quote prices each due timer that has not expired, asking its bidder if it has
+	// quotePrices prices each due timer that has not expired, asking its bidder if it has
 	// one. An error comes from the environment.
-	quote() error
-	// fill parts the timers that may fire, by their places in laneRun.due, into
+	quotePrices() error
+	// fillLane parts the timers that may fire, by their places in laneRun.due, into
 	// those that get a turn and those that do not.
-	fill(ready []int) plan
-	// close keeps what the next block will ask for: counters, weights.
-	close()
+	fillLane(ready []int) plan
+	// closeRun keeps what the next block will ask for: counters, weights.
+	closeRun()
 }
 
 // plan lists the timers that get a turn in a block.
@@ -95,7 +95,7 @@ var policies = map[string]policy{
 func policyOf(p *params.Params) (policy, error) {
 	policy, ok := policies[p.Policy]
 	if !ok {
-		return nil, refuse(CodePolicyUnsupported, "T25", "the lane has no policy %q", p.Policy)
+		return nil, newError(CodePolicyUnsupported, "T25", "the lane has no policy %q", p.Policy)
 	}
 	return policy, nil
 }
@@ -116,7 +116,7 @@ func FireLimit(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cel
 	if err != nil {
 		return 0, 0
 	}
-	return policy.limits(p, gasLimit)
+	return policy.limitsOfFire(p, gasLimit)
 }
 
 // MaxCost returns the maximum cost of a fire of the timer in this block, in wei, by
@@ -127,8 +127,8 @@ func (b *InBlock) MaxCost(t *types.Timer) types.Wei {
 	if err != nil {
 		return types.MaxWei
 	}
-	price := policy.price(b, t)
-	cycles, cells := policy.limits(b.Params, t.GasLimit)
+	price := policy.priceOf(b, t)
+	cycles, cells := policy.limitsOfFire(b.Params, t.GasLimit)
 	cost, _ := costOf(&price, cycles, cells)
 	return cost
 }

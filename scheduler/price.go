@@ -12,12 +12,12 @@ type bid struct {
 	priority *types.Wei // the proposer's part of it, at most
 }
 
-func (d *dueTimer) stated() bid { return bid{d.MaxFeePerCycle, d.MaxPriorityFeePerCycle} }
+func (d *dueTimer) statedBid() bid { return bid{d.MaxFeePerCycle, d.MaxPriorityFeePerCycle} }
 
-func (b bid) whole() bool { return b.maxFee != nil && b.priority != nil }
+func (b bid) isWhole() bool { return b.maxFee != nil && b.priority != nil }
 
-// or fills in the numbers that b leaves open, each separately (decision T14).
-func (b bid) or(other bid) bid {
+// orElse fills in the numbers that b leaves open, each separately (decision T14).
+func (b bid) orElse(other bid) bid {
 	if b.maxFee == nil {
 		b.maxFee = other.maxFee
 	}
@@ -53,7 +53,7 @@ func (b *InBlock) supplyDefault(t *types.Timer) {
 	if b.Params.DefaultBidAt != DefaultAtSchedule || b.Params.Policy != EIP1559 || t.GBA != nil || gasBidder(b.KV, t.Actor) != nil {
 		return
 	}
-	whole := bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle}.or(b.defaultBid(previousP50(b.KV, b.Height)))
+	whole := bid{t.MaxFeePerCycle, t.MaxPriorityFeePerCycle}.orElse(b.defaultBid(previousP50(b.KV, b.Height)))
 	t.MaxFeePerCycle, t.MaxPriorityFeePerCycle = whole.maxFee, whole.priority
 }
 
@@ -75,8 +75,8 @@ func (b *InBlock) lanePrice(stated bid, p50 types.Wei) (price feemarket.Price, p
 		return price, false
 	}
 	whole := stated
-	if !stated.whole() {
-		whole = stated.or(b.defaultBid(p50))
+	if !stated.isWhole() {
+		whole = stated.orElse(b.defaultBid(p50))
 	}
 	tip, ok := feemarket.Tip(*whole.maxFee, *whole.priority, b.Fees.Lane)
 	price.BaseFeeLane, price.TipCycle = b.Fees.Lane, tip

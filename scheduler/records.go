@@ -8,10 +8,10 @@ import (
 // Records and tallies are read for each fire, so those of the common form are
 // read here; whatever else is in state is left to the decoder.
 
-// encode returns the deterministic CBOR of a record. For a timer in arrears it is the
+// encodeRecord returns the deterministic CBOR of a record. For a timer in arrears it is the
 // array [examined, record] (decision T16). For every other it is the record, as states
 // from before the arrears have it.
-func (r *record) encode() []byte {
+func (r *record) encodeRecord() []byte {
 	data := codec.Marshal(r)
 	if r.Examined == 0 {
 		return data
@@ -27,21 +27,21 @@ func mustReadRecord(data []byte) record {
 	examined := types.Height(0)
 	if len(data) > 0 && data[0] == cborPair {
 		in := reader{rest: data[1:]}
-		if examined = types.Height(in.uint()); in.bad || examined == 0 {
+		if examined = types.Height(in.readUint()); in.bad || examined == 0 {
 			panic("scheduler: the record of a timer in arrears is damaged")
 		}
 		data = in.rest
 	}
 	r, ok := decodeRecord(data)
 	if !ok {
-		r = read[record](data)
+		r = mustReadNew[record](data)
 	}
 	r.Examined = examined
 	return r
 }
 
-// read is mustRead into a new value, which the fast readers do without.
-func read[T any](data []byte) (v T) {
+// mustReadNew is mustRead into a new value, which the fast readers do without.
+func mustReadNew[T any](data []byte) (v T) {
 	mustRead(data, &v)
 	return v
 }
@@ -52,10 +52,10 @@ func decodeRecord(data []byte) (r record, ok bool) {
 		return record{}, false
 	}
 	in := reader{rest: data[1:]}
-	at, rank, seq, height := in.uint(), in.uint(), in.uint(), in.uint()
-	handler := in.text()
-	scheduled := in.uint()
-	if !in.null() || in.bad || len(in.rest) > 0 {
+	at, rank, seq, height := in.readUint(), in.readUint(), in.readUint(), in.readUint()
+	handler := in.readText()
+	scheduled := in.readUint()
+	if !in.takeNull() || in.bad || len(in.rest) > 0 {
 		return record{}, false
 	}
 	return record{At: types.Height(at), Rank: rank, Seq: types.Seq(seq), Height: types.Height(height), Handler: handler,
@@ -68,13 +68,13 @@ func decodeTally(data []byte) (t tally, ok bool) {
 		return tally{}, false
 	}
 	in := reader{rest: data[1:]}
-	t = tally{Pending: in.uint(), Nonce: in.uint()}
+	t = tally{Pending: in.readUint(), Nonce: in.readUint()}
 	return t, !in.bad && len(in.rest) == 0
 }
 
-// text reads a text of less than 24 bytes, or of less than 256; a longer one is
+// readText reads a text of less than 24 bytes, or of less than 256; a longer one is
 // bad to it.
-func (r *reader) text() string {
+func (r *reader) readText() string {
 	size, at := 0, 1
 	switch {
 	case len(r.rest) > 0 && r.rest[0]>>5 == 3 && r.rest[0]&31 < 24:

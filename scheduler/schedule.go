@@ -40,7 +40,7 @@ func TimerID(actor types.Address, height types.Height, payload []byte, nonce uin
 // Spec: CIP-5 §§3, 4, CIP-1 §§6, 7.3, 10; decisions T1, T4, T5, T6, T14, T16,
 // T18, T22, T27, T28. Vectors: fixtures/vectors/cip1/6-schedule.json.
 func (b *InBlock) Schedule(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, []types.Event, error) {
-	timer, err := b.resolve(actor, signed, req)
+	timer, err := b.resolveRequest(actor, signed, req)
 	if err != nil {
 		return types.Timer{}, nil, err
 	}
@@ -51,7 +51,7 @@ func (b *InBlock) Schedule(actor types.Address, signed *types.Sponsorship, req p
 	}
 	own := readTally(b.KV, actor)
 	if own.Pending >= b.Params.MaxTimers {
-		return types.Timer{}, nil, refuse(CodeTooManyTimers, "CIP-5 §8, T5",
+		return types.Timer{}, nil, newError(CodeTooManyTimers, "CIP-5 §8, T5",
 			"actor %s has %d timers pending, at most %d; cancel one or wait until one fires", actor, own.Pending, b.Params.MaxTimers)
 	}
 	timer.ID = TimerID(actor, req.Height, req.Payload, own.Nonce)
@@ -60,13 +60,13 @@ func (b *InBlock) Schedule(actor types.Address, signed *types.Sponsorship, req p
 		return types.Timer{}, nil, err
 	}
 	timer.Seq = readSequence(b.KV)
-	b.insert(&timer, b.placeOf(&timer))
-	b.enlist(&timer, signed)
+	b.insertTimer(&timer, b.placeOf(&timer))
+	b.enlistSponsored(&timer, signed)
 	writeTally(b.KV, actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
 	next := timer.Seq + 1
 	b.KV.Set(keySequence, codec.Marshal(next))
-	events = append(events, clamped(&timer, tip)...)
-	return timer, append(events, b.reserve(&timer, own.Pending+1)...), nil
+	events = append(events, newPriorityClamped(&timer, tip)...)
+	return timer, append(events, b.reserveMaxCost(&timer, own.Pending+1)...), nil
 }
 
 // placeOf returns the place of a new timer in the calendar. Its rank is the tip it
@@ -90,18 +90,18 @@ func Scheduled(t types.Timer) types.TimerChange {
 	return types.TimerChange{Kind: types.ChangeScheduled, Timer: t, Status: types.TimerPending, At: t.ScheduledAt}
 }
 
-// resolve applies the defaults and judges everything but the actor's count.
-func (b *InBlock) resolve(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, error) {
+// resolveRequest applies the defaults and judges everything but the actor's count.
+func (b *InBlock) resolveRequest(actor types.Address, signed *types.Sponsorship, req program.TimerRequest) (types.Timer, error) {
 	p, now := b.Params, b.Height
 	t := types.Timer{
 		Actor: actor, Height: req.Height, ScheduledAt: now, GBA: req.GBA,
 		MaxFeePerCycle: req.MaxFeePerCycle, MaxPriorityFeePerCycle: req.MaxPriorityFeePerCycle,
 	}
 	if req.Height <= now {
-		return t, refuse(CodeHeightNotFuture, "CIP-5 §4.2", "height %d is not above the current height %d", req.Height, now)
+		return t, newError(CodeHeightNotFuture, "CIP-5 §4.2", "height %d is not above the current height %d", req.Height, now)
 	}
 	if uint64(len(req.Payload)) > p.MaxTimerPayload {
-		return t, refuse(CodePayloadTooLarge, "CIP-5 §4.2", "the payload has %d bytes, at most %d", len(req.Payload), p.MaxTimerPayload)
+		return t, newError(CodePayloadTooLarge, "CIP-5 §4.2", "the payload has %d bytes, at most %d", len(req.Payload), p.MaxTimerPayload)
 	}
 	if err := resolveHandler(p, &t, req); err != nil {
 		return t, err
@@ -132,7 +132,7 @@ func resolveHandler(p *params.Params, t *types.Timer, req program.TimerRequest) 
 		}
 	}
 	if uint64(len(t.Handler)) > p.MaxTimerHandler {
-		return refuse(CodeHandlerTooLong, "CIP-5 §4.2", "the handler's name has %d bytes, at most %d", len(t.Handler), p.MaxTimerHandler)
+		return newError(CodeHandlerTooLong, "CIP-5 §4.2", "the handler's name has %d bytes, at most %d", len(t.Handler), p.MaxTimerHandler)
 	}
 	return nil
 }
@@ -146,16 +146,16 @@ func resolveFeePayer(t *types.Timer, signed *types.Sponsorship, stated *types.Ad
 		t.FeePayer = *stated
 	}
 	if t.FeePayer.InSystemBand() {
-		return refuse(CodeFeePayerSystem, "CIP-5 §4.1", "fee_payer %s is an address of the system's own, which cannot pay", t.FeePayer)
+		return newError(CodeFeePayerSystem, "CIP-5 §4.1", "fee_payer %s is an address of the system's own, which cannot pay", t.FeePayer)
 	}
 	switch {
 	case t.FeePayer == t.Actor:
 		return nil
 	case signed == nil || t.FeePayer != signed.Signer:
-		return refuse(CodeFeePayerForeign, "CIP-1 §13, T2, T18, T28",
+		return newError(CodeFeePayerForeign, "CIP-1 §13, T2, T18, T28",
 			"fee_payer %s is neither the actor %s nor the signer of a transaction that calls this actor itself", t.FeePayer, t.Actor)
 	case signed.Most.IsZero():
-		return refuse(CodeNoSponsor, "T28",
+		return newError(CodeNoSponsor, "T28",
 			"fee_payer %s signed the transaction and no sponsor with it; state the most in wei that timers may cost its signer", t.FeePayer)
 	}
 	t.Sponsor = &signed.Transaction
@@ -176,10 +176,10 @@ func resolveGasLimit(p *params.Params, t *types.Timer, stated *types.Cycles) err
 	}
 	t.GasLimit = *stated
 	if t.GasLimit < p.MinGasLimit {
-		return refuse(CodeGasLimitTooLow, "T18", "gas_limit is %d cycles, at least %d", t.GasLimit, p.MinGasLimit)
+		return newError(CodeGasLimitTooLow, "T18", "gas_limit is %d cycles, at least %d", t.GasLimit, p.MinGasLimit)
 	}
 	if t.GasLimit > most {
-		return refuse(CodeGasLimitTooHigh, "CIP-5 §6.2, CIP-1 §10, T18", "gas_limit is %d cycles, at most %d", t.GasLimit, most)
+		return newError(CodeGasLimitTooHigh, "CIP-5 §6.2, CIP-1 §10, T18", "gas_limit is %d cycles, at most %d", t.GasLimit, most)
 	}
 	return nil
 }
@@ -193,16 +193,16 @@ func resolveExpiry(p *params.Params, t *types.Timer, now types.Height, stated *t
 		t.ExpiresAt = *stated
 	}
 	if stated == nil && t.Height > latest {
-		return refuse(CodeExpiresTooEarly, "T6", "height %d is more than max_ttl_blocks, %d, from now, and no timer lives longer; the latest "+
+		return newError(CodeExpiresTooEarly, "T6", "height %d is more than max_ttl_blocks, %d, from now, and no timer lives longer; the latest "+
 			"is %d",
 			t.Height, p.MaxTTLBlocks, latest)
 	}
 	if t.ExpiresAt < t.Height {
-		return refuse(CodeExpiresTooEarly, "T6", "expires_at %d is below the timer's height %d; the latest is %d, max_ttl_blocks from now",
+		return newError(CodeExpiresTooEarly, "T6", "expires_at %d is below the timer's height %d; the latest is %d, max_ttl_blocks from now",
 			t.ExpiresAt, t.Height, latest)
 	}
 	if t.ExpiresAt > latest {
-		return refuse(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d", t.ExpiresAt, p.MaxTTLBlocks,
+		return newError(CodeExpiresTooLate, "T6", "expires_at %d is more than %d blocks from now; the latest is %d", t.ExpiresAt, p.MaxTTLBlocks,
 			latest)
 	}
 	return nil

@@ -91,7 +91,7 @@ const (
 	CodeBidderNoActor     = "gas_bidder_not_an_actor"
 )
 
-func refuse(code, section, format string, args ...any) *Error {
+func newError(code, section, format string, args ...any) *Error {
 	return &Error{Code: code, Section: section, Message: fmt.Sprintf(format, args...)}
 }
 

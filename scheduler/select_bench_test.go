@@ -52,12 +52,12 @@ func BenchmarkSelect(b *testing.B) {
 		m.journal = nil
 		b.Run(fmt.Sprintf("sort/due=%d", n), func(b *testing.B) {
 			r := &laneRun{InBlock: blockOf(&p, m, 2), policy: eip1559{}}
-			r.take()
-			run := &eip1559Run{lane: r, window: r.window()}
-			if err := run.quote(); err != nil {
+			r.takeDue()
+			run := &eip1559Run{lane: r, window: r.fairnessWindow()}
+			if err := run.quotePrices(); err != nil {
 				b.Fatal(err)
 			}
-			ready, _ := r.classify()
+			ready, _ := r.classifyDue()
 			b.ReportAllocs()
 			for b.Loop() {
 				run.byUrgency(ready)

@@ -45,9 +45,9 @@ func (b *InBlock) allowanceOf(s *types.Sponsorship) allowance {
 	return a
 }
 
-// enlist counts a new timer that names the signer in his allowance, and takes
+// enlistSponsored counts a new timer that names the signer in his allowance, and takes
 // its locked bid from that, which lockBid looked for.
-func (b *InBlock) enlist(t *types.Timer, s *types.Sponsorship) {
+func (b *InBlock) enlistSponsored(t *types.Timer, s *types.Sponsorship) {
 	if t.Sponsor == nil {
 		return
 	}
@@ -56,8 +56,8 @@ func (b *InBlock) enlist(t *types.Timer, s *types.Sponsorship) {
 	b.writeAllowance(*t.Sponsor, &a)
 }
 
-// delist takes a timer that ends out of its allowance, which ends with its last.
-func (b *InBlock) delist(e *Entry) {
+// delistSponsored takes a timer that ends out of its allowance, which ends with its last.
+func (b *InBlock) delistSponsored(e *Entry) {
 	if e.Sponsor == nil {
 		return
 	}
@@ -72,10 +72,10 @@ func (b *InBlock) delist(e *Entry) {
 	b.writeAllowance(*e.Sponsor, &a)
 }
 
-// means is what payer can spend on a timer now: its balance, and of a signer no
+// spendable is what payer can spend on a timer now: its balance, and of a signer no
 // more than the timer's allowance has left. Another than the fee payer, under
 // gba, spends nothing that anybody signed for.
-func (b *InBlock) means(e *Entry, payer types.Address) types.Wei {
+func (b *InBlock) spendable(e *Entry, payer types.Address) types.Wei {
 	holds := b.Books.Balance(payer)
 	if e.Sponsor == nil || payer != e.FeePayer {
 		return holds
@@ -84,18 +84,18 @@ func (b *InBlock) means(e *Entry, payer types.Address) types.Wei {
 	return holds.Min(a.Left)
 }
 
-// draw takes from a timer's allowance what payer is charged, which means allows.
-func (b *InBlock) draw(e *Entry, payer types.Address, amount types.Wei) {
-	b.adjust(e, payer, func(a *allowance) { a.Left = a.Left.Sub(amount) })
+// drawAllowance takes from a timer's allowance what payer is charged, which means allows.
+func (b *InBlock) drawAllowance(e *Entry, payer types.Address, amount types.Wei) {
+	b.adjustAllowance(e, payer, func(a *allowance) { a.Left = a.Left.Sub(amount) })
 }
 
-// restore gives back what payer was not charged in the end. If the last timer ended
+// restoreAllowance gives back what payer was not charged in the end. If the last timer ended
 // meanwhile, no timer is left to draw on it.
-func (b *InBlock) restore(e *Entry, payer types.Address, amount types.Wei) {
-	b.adjust(e, payer, func(a *allowance) { a.Left = a.Left.Add(amount) })
+func (b *InBlock) restoreAllowance(e *Entry, payer types.Address, amount types.Wei) {
+	b.adjustAllowance(e, payer, func(a *allowance) { a.Left = a.Left.Add(amount) })
 }
 
-func (b *InBlock) adjust(e *Entry, payer types.Address, by func(*allowance)) {
+func (b *InBlock) adjustAllowance(e *Entry, payer types.Address, by func(*allowance)) {
 	if e.Sponsor == nil || payer != e.FeePayer {
 		return
 	}
@@ -119,16 +119,16 @@ func paysByWord(kv KV, e *Entry) bool {
 	return known && a.Payer == e.FeePayer
 }
 
-// drawn is the sum that the pending timers of an allowance hold of it, counted
+// allowanceSum is the sum that the pending timers of an allowance hold of it, counted
 // again.
-type drawn struct {
+type allowanceSum struct {
 	timers uint64
 	bids   types.Wei
 }
 
 // checkAllowances says what is wrong with t/j, or nil: by transaction, what its
 // pending timers add up to.
-func checkAllowances(kv KV, pending map[types.Hash]drawn) error {
+func checkAllowances(kv KV, pending map[types.Hash]allowanceSum) error {
 	keys := scanKeys(kv, "t/j/")
 	if len(keys) != len(pending) {
 		return fmt.Errorf("scheduler: state has %d allowances, and timers draw on %d", len(keys), len(pending))

@@ -6,34 +6,34 @@ import (
 	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
-// insert writes a timer's record, payload, entry and owner entry. The caller
+// insertTimer writes a timer's record, payload, entry and owner entry. The caller
 // updates the actor's tally. at is its place if it watched nothing.
-func (b *InBlock) insert(t *types.Timer, at Place) {
+func (b *InBlock) insertTimer(t *types.Timer, at Place) {
 	if t.Watch != nil {
-		at = b.watch(t, at)
+		at = b.watchKey(t, at)
 	}
 	r := record{At: at.Height, Rank: at.Rank, Seq: at.Seq, Height: t.Height, Handler: t.Handler, ScheduledAt: t.ScheduledAt, Watch: t.Watch}
-	b.KV.Set(keyRecord(t.ID), r.encode())
+	b.KV.Set(keyRecord(t.ID), r.encodeRecord())
 	if len(t.Payload) > 0 {
 		b.KV.Set(keyPayload(t.ID), append([]byte(nil), t.Payload...))
 	}
-	b.KV.Set(keyOwned(t.Actor, t.Seq), append([]byte(nil), t.ID[:]...))
-	b.calendar().Insert(Entry{Place: at, ID: t.ID, Actor: t.Actor, FeePayer: t.FeePayer, GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt,
+	b.KV.Set(keyOfOwner(t.Actor, t.Seq), append([]byte(nil), t.ID[:]...))
+	b.calendarOf().Insert(Entry{Place: at, ID: t.ID, Actor: t.Actor, FeePayer: t.FeePayer, GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt,
 		MaxFeePerCycle: t.MaxFeePerCycle, MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, GBA: t.GBA, Bid: t.Bid, Sponsor: t.Sponsor})
 }
 
-// remove takes a pending timer out of state and out of its actor's count.
-func (b *InBlock) remove(e *Entry) {
-	if e.watching() {
-		b.unwatch(e)
+// removeTimer takes a pending timer out of state and out of its actor's count.
+func (b *InBlock) removeTimer(e *Entry) {
+	if e.isWatching() {
+		b.unwatchKey(e)
 	}
-	b.forgive(e.ID)
-	b.delist(e)
+	b.forgiveTimer(e.ID)
+	b.delistSponsored(e)
 	b.forgetAnswer(e.ID)
 	b.KV.Set(keyRecord(e.ID), nil)
 	b.KV.Set(keyPayload(e.ID), nil)
-	b.KV.Set(keyOwned(e.Actor, e.Seq), nil)
-	b.calendar().Remove(e.Place)
+	b.KV.Set(keyOfOwner(e.Actor, e.Seq), nil)
+	b.calendarOf().Remove(e.Place)
 	own := readTally(b.KV, e.Actor)
 	if own.Pending == 0 {
 		panic("scheduler: actor " + e.Actor.String() + " has a timer that its count does not hold")
@@ -42,21 +42,21 @@ func (b *InBlock) remove(e *Entry) {
 	writeTally(b.KV, e.Actor, own)
 }
 
-// find returns the record and the entry of a pending timer.
-func find(c Calendar, kv KV, id types.TimerID) (r record, e Entry, ok bool) {
+// findPending returns the record and the entry of a pending timer.
+func findPending(c Calendar, kv KV, id types.TimerID) (r record, e Entry, ok bool) {
 	data := kv.Get(keyRecord(id))
 	if data == nil {
 		return record{}, Entry{}, false
 	}
 	r = mustReadRecord(data)
-	if e, ok = c.Find(r.place()); !ok {
+	if e, ok = c.Find(r.placeOf()); !ok {
 		panic("scheduler: timer " + id.String() + " is missing from the calendar")
 	}
 	return r, e, true
 }
 
-// assemble returns a timer without its payload.
-func assemble(r *record, e *Entry, deferrals uint64) types.Timer {
+// assembleTimer returns a timer without its payload.
+func assembleTimer(r *record, e *Entry, deferrals uint64) types.Timer {
 	return types.Timer{
 		ID: e.ID, Actor: e.Actor, Height: r.Height, Handler: r.Handler,
 		FeePayer: e.FeePayer, GasLimit: e.GasLimit, ExpiresAt: e.ExpiresAt,
@@ -65,10 +65,10 @@ func assemble(r *record, e *Entry, deferrals uint64) types.Timer {
 	}
 }
 
-// load reads a pending timer that the calendar has, without its payload.
-func load(kv KV, e *Entry, deferrals uint64) types.Timer {
+// loadTimer reads a pending timer that the calendar has, without its payload.
+func loadTimer(kv KV, e *Entry, deferrals uint64) types.Timer {
 	r := mustReadRecord(kv.Get(keyRecord(e.ID)))
-	return assemble(&r, e, deferrals)
+	return assembleTimer(&r, e, deferrals)
 }
 
 func readPayload(kv KV, id types.TimerID) []byte {
@@ -78,11 +78,11 @@ func readPayload(kv KV, id types.TimerID) []byte {
 // Get returns a pending timer, whole. last is the height of the last block that
 // is done, from which its deferrals are counted.
 func Get(p *params.Params, kv KV, last types.Height, id types.TimerID) (types.Timer, bool) {
-	r, e, ok := find(CalendarOf(p, kv), kv, id)
+	r, e, ok := findPending(CalendarOf(p, kv), kv, id)
 	if !ok {
 		return types.Timer{}, false
 	}
-	t := assemble(&r, &e, Deferrals(e.Height, last))
+	t := assembleTimer(&r, &e, Deferrals(e.Height, last))
 	t.Payload = readPayload(kv, id)
 	return t, true
 }
@@ -91,17 +91,17 @@ func Get(p *params.Params, kv KV, last types.Height, id types.TimerID) (types.Ti
 // payloads: at most max_timers_per_actor of them.
 func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (timers []types.Timer) {
 	var ids []types.TimerID
-	scan(kv, keyOwner(actor), func(_, id []byte) bool {
+	scanPrefix(kv, keyOwner(actor), func(_, id []byte) bool {
 		ids = append(ids, types.TimerID(id))
 		return true
 	})
 	of := CalendarOf(p, kv)
 	for _, id := range ids {
-		r, e, ok := find(of, kv, id)
+		r, e, ok := findPending(of, kv, id)
 		if !ok {
 			panic("scheduler: actor " + actor.String() + " owns timer " + id.String() + ", which has no record")
 		}
-		timers = append(timers, assemble(&r, &e, Deferrals(e.Height, last)))
+		timers = append(timers, assembleTimer(&r, &e, Deferrals(e.Height, last)))
 	}
 	return timers
 }
@@ -109,7 +109,7 @@ func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (t
 // Named calls each with the id and the handler of an actor's pending timers, in insertion
 // order, until it returns false.
 func Named(kv KV, actor types.Address, each func(id types.TimerID, handler string) bool) {
-	scan(kv, keyOwner(actor), func(_, id []byte) bool {
+	scanPrefix(kv, keyOwner(actor), func(_, id []byte) bool {
 		r := mustReadRecord(kv.Get(keyRecord(types.TimerID(id))))
 		return each(types.TimerID(id), r.Handler)
 	})
@@ -121,7 +121,7 @@ func Payload(kv KV, id types.TimerID) []byte { return readPayload(kv, id) }
 // Total is the number of pending timers in the whole chain. It reads a few bytes
 // for each actor that ever scheduled one.
 func Total(kv KV) (pending uint64) {
-	scan(kv, []byte("t/a/"), func(_, value []byte) bool {
+	scanPrefix(kv, []byte("t/a/"), func(_, value []byte) bool {
 		var t tally
 		mustRead(value, &t)
 		pending += t.Pending

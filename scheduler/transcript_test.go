@@ -296,7 +296,7 @@ func (s *transcript) line(c types.TimerChange) string {
 	} else if !c.Priority.IsZero() {
 		line += fmt.Sprintf(" bid=%s", c.Priority)
 	}
-	if !c.TipPaid.IsZero() && auctions(&s.p) {
+	if !c.TipPaid.IsZero() && isAuction(&s.p) {
 		line += fmt.Sprintf(" pays=%s", c.TipPaid)
 	}
 	if c.Reason != "" {

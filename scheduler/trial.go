@@ -36,7 +36,7 @@ func NewTrial(b *InBlock, last types.Cycles) (*Trial, error) {
 	case b.Params.Policy == GBA && !Free(b.Params):
 		return &Trial{lane, revisionBids, b.revisionPrice}, nil
 	}
-	return nil, refuse(CodePolicyUnsupported, "T14", "the policy %s does not use gas bidding agents", b.Params.Policy)
+	return nil, newError(CodePolicyUnsupported, "T14", "the policy %s does not use gas bidding agents", b.Params.Policy)
 }
 
 // Context returns the context that an agent would get for a timer of actor that is

@@ -13,18 +13,18 @@ import (
 // id (decision T10).
 const TieByID = "id"
 
-// ranked is a timer in the order of turns: its urgency in 128 bits, or the maximum
+// rankedTimer is a timer in the order of turns: its urgency in 128 bits, or the maximum
 // if these do not hold it, and the front of the fields that decide ties.
-type ranked struct {
+type rankedTimer struct {
 	high, low, tie uint64
 	at             int // place in due
 }
 
 const greatest = ^uint64(0)
 
-func (e *eip1559Run) rank(at int) ranked {
+func (e *eip1559Run) rankTimer(at int) rankedTimer {
 	u := e.urgencyAt(at)
-	t := ranked{high: u[1], low: u[0], tie: uint64(at), at: at}
+	t := rankedTimer{high: u[1], low: u[0], tie: uint64(at), at: at}
 	if u[2]|u[3]|u[4]|u[5] != 0 {
 		t.high, t.low = greatest, greatest
 	}
@@ -42,8 +42,8 @@ func (e *eip1559Run) urgencyAt(at int) exact.Wide {
 	return exact.SumTimes(d.price.TipCycle, e.lane.Params.PriorityFloor, d.weight.Num)
 }
 
-// compare gives the more urgent first, and never 0.
-func (e *eip1559Run) compare(a, b *ranked) int {
+// compareRanks gives the more urgent first, and never 0.
+func (e *eip1559Run) compareRanks(a, b *rankedTimer) int {
 	if a.high != b.high {
 		return cmp.Compare(b.high, a.high)
 	}
@@ -70,11 +70,11 @@ func (e *eip1559Run) compare(a, b *ranked) int {
 // weights order nothing; a priority_floor of 1 fixes this. Vectors:
 // fixtures/vectors/cip1/3-selection.json.
 func (e *eip1559Run) byUrgency(ready []int) []int {
-	all := make([]ranked, len(ready))
+	all := make([]rankedTimer, len(ready))
 	for i, at := range ready {
-		all[i] = e.rank(at)
+		all[i] = e.rankTimer(at)
 	}
-	slices.SortFunc(all, func(a, b ranked) int { return e.compare(&a, &b) })
+	slices.SortFunc(all, func(a, b rankedTimer) int { return e.compareRanks(&a, &b) })
 	order := make([]int, len(all))
 	for i := range all {
 		order[i] = all[i].at

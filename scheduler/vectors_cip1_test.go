@@ -49,16 +49,16 @@ func TestVectorsOfPrices(t *testing.T) {
 		w.fees = Fees{Cycle: c.BaseFeeCycle, Cell: c.BaseFeeCell, Lane: c.BaseFeeLane}
 		w.fund(alice, c.Balance)
 		r := &laneRun{InBlock: w.blockNow(), policy: eip1559{}}
-		r.insert(&types.Timer{ID: types.TimerID{1}, Actor: alice, FeePayer: alice, GasLimit: c.GasLimit, ExpiresAt: 100}, Place{Height: 1})
-		r.take()
+		r.insertTimer(&types.Timer{ID: types.TimerID{1}, Actor: alice, FeePayer: alice, GasLimit: c.GasLimit, ExpiresAt: 100}, Place{Height: 1})
+		r.takeDue()
 		d := &r.due[0]
-		full := bid{c.StatedFee, c.StatedTip}.or(bid{c.GBAFee, c.GBATip})
+		full := bid{c.StatedFee, c.StatedTip}.orElse(bid{c.GBAFee, c.GBATip})
 		price, pricedOut := r.lanePrice(full, c.P50)
 		d.price = price
-		full = full.or(r.defaultBid(c.P50))
+		full = full.orElse(r.defaultBid(c.P50))
 		cost, payable := r.maxCost(d)
 		class := "ready"
-		if _, ends := r.insolvency(d); ends {
+		if _, ends := r.judgeInsolvency(d); ends {
 			class = "insufficient_funds"
 		} else if pricedOut {
 			class = "deferred"
@@ -135,20 +135,20 @@ func TestVectorsOfWeights(t *testing.T) {
 				fires = append(fires, actorFires{c.Fires[i].Actor, c.Fires[i].Fires})
 			}
 			if height >= c.Activation && height < c.Height {
-				w.at(height).window().decay()
-				w.at(height).window().keep(fires)
+				w.at(height).fairnessWindow().dropOldBlocks()
+				w.at(height).fairnessWindow().keepFires(fires)
 			}
 		}
-		w.at(c.Height).window().decay()
+		w.at(c.Height).fairnessWindow().dropOldBlocks()
 		if err := Check(&w.p, w.kv); err != nil {
 			t.Fatal(err)
 		}
-		weights := w.at(c.Height).window().weights()
+		weights := w.at(c.Height).fairnessWindow().currentWeights()
 		if weights.center != 1 && !c.Middle.is(types.Weight{Num: weights.center, Den: weights.per}) {
 			t.Errorf("%s: center %d/%d, want %s", c.Name, weights.center, weights.per, c.Middle.RatString())
 		}
 		for _, want := range c.Weights {
-			if got := weights.of(want.Actor); !want.Weight.is(got) || recentFires(w.kv, want.Actor) != want.Recent {
+			if got := weights.weightOf(want.Actor); !want.Weight.is(got) || recentFires(w.kv, want.Actor) != want.Recent {
 				t.Errorf("%s: %s has %d and %s, want %d and %s", c.Name, want.Actor, recentFires(w.kv, want.Actor), got, want.Recent,
 					want.Weight.RatString())
 			}
@@ -203,8 +203,8 @@ type weighed struct {
 	order *[]types.Seq
 }
 
-func (p weighed) open(r *laneRun) policyRun {
-	return &weighedRun{p.eip1559.open(r).(*eip1559Run), p}
+func (p weighed) openRun(r *laneRun) policyRun {
+	return &weighedRun{p.eip1559.openRun(r).(*eip1559Run), p}
 }
 
 // weighedRun is weighed in one block.
@@ -213,8 +213,8 @@ type weighedRun struct {
 	weighed weighed
 }
 
-func (p *weighedRun) quote() error {
-	if err := p.eip1559Run.quote(); err != nil {
+func (p *weighedRun) quotePrices() error {
+	if err := p.eip1559Run.quotePrices(); err != nil {
 		return err
 	}
 	r := p.lane
@@ -230,11 +230,11 @@ func (p *weighedRun) quote() error {
 	return nil
 }
 
-func (p *weighedRun) fill(ready []int) plan {
+func (p *weighedRun) fillLane(ready []int) plan {
 	for _, at := range p.byUrgency(slices.Clone(ready)) {
 		*p.weighed.order = append(*p.weighed.order, p.lane.due[at].Seq)
 	}
-	return p.eip1559Run.fill(ready)
+	return p.eip1559Run.fillLane(ready)
 }
 
 // play puts the timers of a vector into a world and runs its block. A payer for
@@ -265,16 +265,16 @@ func play(t *testing.T, w *world, timers []vectorTimer, signed map[types.Address
 		if timer.FeePayer != timer.Actor {
 			timer.Sponsor = ptr(types.Keccak(timer.FeePayer[:]))
 		}
-		b.insert(&timer, at)
+		b.insertTimer(&timer, at)
 		most, stated := signed[timer.FeePayer]
 		if !stated {
 			most = types.MaxWei
 		}
-		b.enlist(&timer, signedBy(timer.FeePayer, most))
+		b.enlistSponsored(&timer, signedBy(timer.FeePayer, most))
 		if v.Examined != nil {
 			w.blockNow().Maintain()
-			entry, _ := b.calendar().Find(at)
-			b.shift(&entry, *v.Examined)
+			entry, _ := b.calendarOf().Find(at)
+			b.shiftArrears(&entry, *v.Examined)
 		}
 		own := readTally(w.kv, v.Actor)
 		writeTally(w.kv, v.Actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
@@ -403,7 +403,7 @@ func TestVectorsOfSelection(t *testing.T) {
 				t.Errorf("p50 %s, want %s", got, c.P50Next)
 			}
 			var next seqs
-			for _, e := range w.blockNow().calendar().Due(w.now(), 1000) {
+			for _, e := range w.blockNow().calendarOf().Due(w.now(), 1000) {
 				next = append(next, e.Seq)
 			}
 			if !slices.Equal(next, c.Next) {
@@ -594,7 +594,7 @@ func TestVectorsOfBidders(t *testing.T) {
 				if want.Way == "failed" {
 					failed++
 				}
-				if got := said.of(at); !same(got.maxFee, want.MaxFee) || !same(got.priority, want.MaxPriority) {
+				if got := said.bidAt(at); !same(got.maxFee, want.MaxFee) || !same(got.priority, want.MaxPriority) {
 					t.Errorf("timer %d (%s): %s/%s, want %s/%s", want.Seq, want.Way, got.maxFee, got.priority, want.MaxFee, want.MaxPriority)
 				}
 			}

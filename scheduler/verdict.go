@@ -18,17 +18,17 @@ type endingAt struct {
 	verdict
 }
 
-// classify separates the due timers that may fire from those that end unfired:
+// classifyDue separates the due timers that may fire from those that end unfired:
 // expired timers first, then timers whose payer, judged separately, cannot hold
 // max_cost (decisions T9, T13).
-func (r *laneRun) classify() (ready []int, ending []endingAt) {
+func (r *laneRun) classifyDue() (ready []int, ending []endingAt) {
 	ready = make([]int, 0, len(r.due))
 	for i := range r.due {
 		d := &r.due[i]
-		if d.waiting != "" && !d.expired(r.Height) {
+		if d.waiting != "" && !d.hasExpired(r.Height) {
 			continue // its cost is unknown: its bidder was skipped
 		}
-		v, ends := r.insolvency(d)
+		v, ends := r.judgeInsolvency(d)
 		switch {
 		case ends:
 			ending = append(ending, endingAt{i, v})
@@ -42,18 +42,18 @@ func (r *laneRun) classify() (ready []int, ending []endingAt) {
 	return ready, ending
 }
 
-// insolvency reports whether a timer ends now, because it expired or its payer
+// judgeInsolvency reports whether a timer ends now, because it expired or its payer
 // lacks the money. Under a policy in which insolvency does not end it, an insolvent
 // one waits.
-func (r *laneRun) insolvency(d *dueTimer) (verdict, bool) {
-	if d.expired(r.Height) {
+func (r *laneRun) judgeInsolvency(d *dueTimer) (verdict, bool) {
+	if d.hasExpired(r.Height) {
 		return verdict{expired: true}, true
 	}
 	if Free(r.Params) {
 		return verdict{}, false
 	}
 	required, payable := r.maxCost(d)
-	available := r.means(&d.Entry, d.payer)
+	available := r.spendable(&d.Entry, d.payer)
 	if payable && !available.Less(required) {
 		return verdict{required: required, available: available}, false
 	}
@@ -68,7 +68,7 @@ func (r *laneRun) insolvency(d *dueTimer) (verdict, bool) {
 // the amount that its payer must hold to be charged before the handler runs. If the
 // sum overflows it is types.MaxWei, which no account can pay.
 func (r *laneRun) maxCost(d *dueTimer) (cost types.Wei, payable bool) {
-	cycles, cells := r.policy.limits(r.Params, d.GasLimit)
+	cycles, cells := r.policy.limitsOfFire(r.Params, d.GasLimit)
 	return costOf(&d.price, cycles, cells)
 }
 
@@ -80,17 +80,17 @@ func costOf(price *feemarket.Price, cycles types.Cycles, cells types.Cells) (typ
 	return cost.Total(), true
 }
 
-// collect is the cleanup lane: it ends timers by trigger height, then sequence,
+// runCleanup is the cleanup lane: it ends timers by trigger height, then sequence,
 // as far as TIMER_GC_CYCLES reaches. The others wait, and are not fired
 // meanwhile (decisions T19, T27).
-func (r *laneRun) collect(ending []endingAt) {
+func (r *laneRun) runCleanup(ending []endingAt) {
 	for i := range ending {
-		r.end(ending[i].at, &ending[i].verdict)
+		r.endUnfired(ending[i].at, &ending[i].verdict)
 	}
 }
 
-// end ends one timer unfired if the cleanup lane has room for it.
-func (r *laneRun) end(at int, v *verdict) {
+// endUnfired ends one timer unfired if the cleanup lane has room for it.
+func (r *laneRun) endUnfired(at int, v *verdict) {
 	d := &r.due[at]
 	if r.Params.GCCyclesPerTimer > r.Params.GCCyclesPerBlock.Sub(r.out.GCCycles) {
 		d.waiting = ReasonGCFull
@@ -98,17 +98,17 @@ func (r *laneRun) end(at int, v *verdict) {
 	}
 	r.out.GCCycles += r.Params.GCCyclesPerTimer
 	d.waiting = ""
-	change := types.TimerChange{Kind: types.ChangeEnded, Timer: load(r.KV, &d.Entry, uint64(r.Height-d.Height)), At: r.Height,
-		Priority: d.offered(), Weight: lowestTerms(d.weight)}
-	r.remove(&d.Entry)
-	r.release(&d.Entry, d.Bid)
+	change := types.TimerChange{Kind: types.ChangeEnded, Timer: loadTimer(r.KV, &d.Entry, uint64(r.Height-d.Height)), At: r.Height,
+		Priority: d.offeredAmount(), Weight: lowestTerms(d.weight)}
+	r.removeTimer(&d.Entry)
+	r.releaseBid(&d.Entry, d.Bid)
 	if v.expired {
 		change.Status, change.Reason = types.TimerExpired, ReasonExpired
-		r.out.Events = append(r.out.Events, event(EventExpired,
+		r.out.Events = append(r.out.Events, newEvent(EventExpired,
 			Expired{TimerID: d.ID, ExpiresAt: d.ExpiresAt, CurrentHeight: r.Height}))
 	} else {
 		change.Status, change.Reason = types.TimerInsufficientFunds, ReasonInsufficient
-		r.out.Events = append(r.out.Events, event(EventInsufficientFunds,
+		r.out.Events = append(r.out.Events, newEvent(EventInsufficientFunds,
 			InsufficientFunds{TimerID: d.ID, FeePayer: d.FeePayer, Required: v.required, Available: v.available}))
 	}
 	r.out.Changes = append(r.out.Changes, change)

@@ -53,7 +53,7 @@ func keyWatcher(w watchedKey, height types.Height, seq types.Seq) []byte {
 	return binary.BigEndian.AppendUint64(key, uint64(seq))
 }
 
-func keyChanged(at types.Height, w watchedKey) []byte {
+func keyOfChange(at types.Height, w watchedKey) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte("t/x/"), uint64(at)), w[:]...)
 }
 
@@ -63,9 +63,9 @@ func keyFresh(w watchedKey, seq types.Seq) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte("t/K/"), w[:]...), uint64(seq))
 }
 
-// watching reports whether the timer waits for its key: no other timer is placed
+// isWatching reports whether the timer waits for its key: no other timer is placed
 // after its expires_at.
-func (e *Entry) watching() bool { return e.Height > e.ExpiresAt }
+func (e *Entry) isWatching() bool { return e.Height > e.ExpiresAt }
 
 // watcherOf is a timer's place in t/k.
 func watcherOf(w *types.Watch, height types.Height, seq types.Seq) []byte {
@@ -82,11 +82,11 @@ func (b *InBlock) resolveWatch(t *types.Timer, stated *types.Watch) error {
 	}
 	p := b.Params
 	if p.Policy != Fifo && p.Policy != EIP1559 {
-		return refuse(CodeWatchUnsupported, "CIP-5 §9.8, T26", "under %s a timer watches nothing: give a height, or use a chain under %s or %s",
+		return newError(CodeWatchUnsupported, "CIP-5 §9.8, T26", "under %s a timer watches nothing: give a height, or use a chain under %s or %s",
 			p.Policy, Fifo, EIP1559)
 	}
 	if uint64(len(stated.Key)) > p.MaxStateKeyBytes {
-		return refuse(CodeWatchUnsupported, "T26", "the watched key has %d bytes; keys of state have at most %d", len(stated.Key),
+		return newError(CodeWatchUnsupported, "T26", "the watched key has %d bytes; keys of state have at most %d", len(stated.Key),
 			p.MaxStateKeyBytes)
 	}
 	if err := hasHeightBehind(t.ExpiresAt); err != nil {
@@ -99,27 +99,28 @@ func (b *InBlock) resolveWatch(t *types.Timer, stated *types.Watch) error {
 // hasHeightBehind refuses an expires_at without a height after it.
 func hasHeightBehind(expiresAt types.Height) error {
 	if expiresAt == math.MaxUint64 {
-		return refuse(CodeExpiresTooLate, "T26", "a timer that watches a key expires before the last height there is, %d", uint64(math.MaxUint64))
+		return newError(CodeExpiresTooLate, "T26", "a timer that watches a key expires before the last height there is, %d",
+			uint64(math.MaxUint64))
 	}
 	return nil
 }
 
-// watch enters a new timer that watches a key, and returns its place in the
+// watchKey enters a new timer that watches a key, and returns its place in the
 // calendar. After the transactions of a block it watches from the value at this moment.
-func (b *InBlock) watch(t *types.Timer, at Place) Place {
+func (b *InBlock) watchKey(t *types.Timer, at Place) Place {
 	from := t.Height
 	if b.Value != nil && t.Height == b.Height+1 {
 		from++
 		key := keyFresh(watchedKeyOf(t.Watch.Actor, types.Keccak(t.Watch.Key)), t.Seq)
-		b.KV.Set(key, append(append([]byte{}, t.ID[:]...), digest(b.Value(*t.Watch))...))
+		b.KV.Set(key, append(append([]byte{}, t.ID[:]...), valueDigest(b.Value(*t.Watch))...))
 	}
-	b.remember(t.ID, watcherOf(t.Watch, from, t.Seq))
+	b.rememberWatcher(t.ID, watcherOf(t.Watch, from, t.Seq))
 	at.Height = t.ExpiresAt + 1
 	return at
 }
 
-// remember puts a watcher into t/k, unless t/k has it.
-func (b *InBlock) remember(id types.TimerID, key []byte) {
+// rememberWatcher puts a watcher into t/k, unless t/k has it.
+func (b *InBlock) rememberWatcher(id types.TimerID, key []byte) {
 	if b.KV.Get(key) != nil {
 		return
 	}
@@ -127,14 +128,14 @@ func (b *InBlock) remember(id types.TimerID, key []byte) {
 	writeNumber(b.KV, keyWatchers, readWatchers(b.KV)+1)
 }
 
-// unwatch forgets a timer that ends before its key changed.
-func (b *InBlock) unwatch(e *Entry) {
+// unwatchKey forgets a timer that ends before its key changed.
+func (b *InBlock) unwatchKey(e *Entry) {
 	r := mustReadRecord(b.KV.Get(keyRecord(e.ID)))
-	b.forget(&r, e.Seq)
+	b.forgetWatcher(&r, e.Seq)
 }
 
-// forget removes a watcher from t/k, if t/k has it.
-func (b *InBlock) forget(r *record, seq types.Seq) {
+// forgetWatcher removes a watcher from t/k, if t/k has it.
+func (b *InBlock) forgetWatcher(r *record, seq types.Seq) {
 	key := watcherIn(b.KV, r, seq)
 	if key == nil {
 		return
@@ -159,12 +160,12 @@ var keyWatchers = []byte("t/z")
 
 func readWatchers(kv KV) uint64 { return readNumber(kv, keyWatchers) }
 
-// place moves a timer within the calendar.
-func (b *InBlock) place(r *record, e *Entry, height types.Height) {
-	b.calendar().Remove(e.Place)
+// moveInCalendar moves a timer within the calendar.
+func (b *InBlock) moveInCalendar(r *record, e *Entry, height types.Height) {
+	b.calendarOf().Remove(e.Place)
 	e.Height, r.At = height, height
-	b.calendar().Insert(*e)
-	b.KV.Set(keyRecord(e.ID), r.encode())
+	b.calendarOf().Insert(*e)
+	b.KV.Set(keyRecord(e.ID), r.encodeRecord())
 }
 
 // Watched reports whether any timer watches a key. If it returns false, NoteLate
@@ -186,7 +187,7 @@ func WatchesWait(kv KV) bool {
 // Spec: CIP-5 §9.8, decisions T4, T26, T27.
 func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 	late := b.takeLate()
-	watched := b.watched(b.Height, len(written))
+	watched := b.hasWatcher(b.Height, len(written))
 	var changed []watchedKey
 	for i := range written {
 		w := &written[i]
@@ -197,9 +198,9 @@ func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 			continue
 		}
 		if !known {
-			before = digest(w.Before)
+			before = valueDigest(w.Before)
 		}
-		if !bytes.Equal(before, digest(w.After)) {
+		if !bytes.Equal(before, valueDigest(w.After)) {
 			changed = append(changed, key)
 		}
 	}
@@ -207,10 +208,10 @@ func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 		changed = append(changed, key)
 	}
 	for _, key := range changed {
-		b.KV.Set(keyChanged(b.Height, key), []byte{})
+		b.KV.Set(keyOfChange(b.Height, key), []byte{})
 	}
 	b.compareFresh()
-	return b.wake()
+	return b.wakeWatchers()
 }
 
 // compareFresh judges fresh watchers, in the block after the one that scheduled them. Their
@@ -219,7 +220,7 @@ func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 // Spec: decisions T26, T27.
 func (b *InBlock) compareFresh() {
 	var fresh [][]byte
-	scan(b.KV, []byte("t/K/"), func(key, _ []byte) bool {
+	scanPrefix(b.KV, []byte("t/K/"), func(key, _ []byte) bool {
 		fresh = append(fresh, append([]byte(nil), key...))
 		return true
 	})
@@ -228,12 +229,12 @@ func (b *InBlock) compareFresh() {
 		value := append([]byte(nil), b.KV.Get(key)...)
 		b.KV.Set(key, nil)
 		id, from := types.TimerID(value[:len(types.TimerID{})]), value[len(types.TimerID{}):]
-		if !b.waits(id) {
+		if !b.isWaiting(id) {
 			continue
 		}
 		of := watchedKey(key[keyPrefixBytes : keyPrefixBytes+keyBytes])
 		if _, hashed := now[of]; !hashed {
-			now[of] = digest(b.Value(*mustReadRecord(b.KV.Get(keyRecord(id))).Watch))
+			now[of] = valueDigest(b.Value(*mustReadRecord(b.KV.Get(keyRecord(id))).Watch))
 		}
 		if !bytes.Equal(now[of], from) {
 			b.KV.Set(append(binary.BigEndian.AppendUint64([]byte("t/x/"), uint64(b.Height)), key[keyPrefixBytes:]...), id[:])
@@ -245,22 +246,22 @@ func (b *InBlock) compareFresh() {
 // transactions of this block, for the next one. written are the keys written since,
 // without duplicates.
 func (b *InBlock) NoteLate(written []StorageWrite) {
-	watched := b.watched(b.Height+1, len(written))
+	watched := b.hasWatcher(b.Height+1, len(written))
 	var late []int
 	for i := range written {
 		w := &written[i]
-		if watched(watchedKeyOf(w.Actor, w.Key)) && !bytes.Equal(digest(w.Before), digest(w.After)) {
+		if watched(watchedKeyOf(w.Actor, w.Key)) && !bytes.Equal(valueDigest(w.Before), valueDigest(w.After)) {
 			late = append(late, i)
 		}
 	}
 	for _, i := range late {
 		w := &written[i]
-		b.KV.Set(keyLate(watchedKeyOf(w.Actor, w.Key)), digest(w.Before))
+		b.KV.Set(keyLate(watchedKeyOf(w.Actor, w.Key)), valueDigest(w.Before))
 	}
 }
 
-// digest stands for a value; that of none differs from that of every other.
-func digest(value []byte) []byte {
+// valueDigest stands for a value; that of none differs from that of every other.
+func valueDigest(value []byte) []byte {
 	if value == nil {
 		return []byte{0}
 	}
@@ -272,7 +273,7 @@ func digest(value []byte) []byte {
 // this block wrote it again.
 func (b *InBlock) takeLate() map[watchedKey][]byte {
 	late := map[watchedKey][]byte{}
-	scan(b.KV, []byte("t/y/"), func(key, value []byte) bool {
+	scanPrefix(b.KV, []byte("t/y/"), func(key, value []byte) bool {
 		late[watchedKey(key[keyPrefixBytes:])] = append([]byte(nil), value...)
 		return true
 	})
@@ -282,15 +283,15 @@ func (b *InBlock) takeLate() map[watchedKey][]byte {
 	return late
 }
 
-// watched returns a predicate that is to be called times times: whether a key has a
+// hasWatcher returns a predicate that is to be called times times: whether a key has a
 // watcher of a height up to now. It reads all watchers once, or those of each key,
 // whatever is less.
-func (b *InBlock) watched(now types.Height, times int) func(watchedKey) bool {
+func (b *InBlock) hasWatcher(now types.Height, times int) func(watchedKey) bool {
 	if readWatchers(b.KV) > uint64(times) {
-		return func(key watchedKey) bool { return len(b.watchers(key, now, 1)) > 0 }
+		return func(key watchedKey) bool { return len(b.listWatchers(key, now, 1)) > 0 }
 	}
 	all := map[watchedKey]bool{}
-	scan(b.KV, []byte("t/k/"), func(key, _ []byte) bool {
+	scanPrefix(b.KV, []byte("t/k/"), func(key, _ []byte) bool {
 		key = key[keyPrefixBytes:]
 		if types.Height(binary.BigEndian.Uint64(key[keyBytes:])) <= now {
 			all[watchedKey(key[:keyBytes])] = true
@@ -300,9 +301,9 @@ func (b *InBlock) watched(now types.Height, times int) func(watchedKey) bool {
 	return func(key watchedKey) bool { return all[key] }
 }
 
-// watchers lists at most limit watchers of a key whose heights are up to now, by
+// listWatchers lists at most limit watchers of a key whose heights are up to now, by
 // height, then sequence.
-func (b *InBlock) watchers(key watchedKey, now types.Height, limit uint64) (ids []types.TimerID) {
+func (b *InBlock) listWatchers(key watchedKey, now types.Height, limit uint64) (ids []types.TimerID) {
 	b.KV.Scan(keyWatcher(key, 0, 0), keyWatcher(key, now, math.MaxUint64), func(_, id []byte) bool {
 		ids = append(ids, types.TimerID(id))
 		return uint64(len(ids)) < limit
@@ -310,8 +311,8 @@ func (b *InBlock) watchers(key watchedKey, now types.Height, limit uint64) (ids 
 	return ids
 }
 
-// wake works off t/x, at most max_triggered_per_block keys and timers.
-func (b *InBlock) wake() (changes []types.TimerChange) {
+// wakeWatchers works off t/x, at most max_triggered_per_block keys and timers.
+func (b *InBlock) wakeWatchers() (changes []types.TimerChange) {
 	left := b.Params.MaxTriggered
 	for _, key := range b.changedKeys(left) {
 		if left == 0 {
@@ -320,12 +321,12 @@ func (b *InBlock) wake() (changes []types.TimerChange) {
 		at := types.Height(binary.BigEndian.Uint64(key[keyPrefixBytes:]))
 		var ids []types.TimerID
 		if len(key) == keyPrefixBytes+8+keyBytes {
-			ids = b.watchers(watchedKey(key[keyPrefixBytes+8:]), at, left)
-		} else if id := types.TimerID(b.KV.Get(key)); b.waits(id) {
+			ids = b.listWatchers(watchedKey(key[keyPrefixBytes+8:]), at, left)
+		} else if id := types.TimerID(b.KV.Get(key)); b.isWaiting(id) {
 			ids = append(ids, id)
 		}
 		for _, id := range ids {
-			changes = append(changes, b.trigger(id)...)
+			changes = append(changes, b.triggerWatcher(id)...)
 		}
 		left -= uint64(len(ids))
 		if left > 0 || len(key) > keyPrefixBytes+8+keyBytes {
@@ -335,39 +336,39 @@ func (b *InBlock) wake() (changes []types.TimerChange) {
 	return changes
 }
 
-// waits reports whether a timer is pending and in t/k.
-func (b *InBlock) waits(id types.TimerID) bool {
-	r, e, ok := find(b.calendar(), b.KV, id)
+// isWaiting reports whether a timer is pending and in t/k.
+func (b *InBlock) isWaiting(id types.TimerID) bool {
+	r, e, ok := findPending(b.calendarOf(), b.KV, id)
 	return ok && r.Watch != nil && watcherIn(b.KV, &r, e.Seq) != nil
 }
 
 func (b *InBlock) changedKeys(limit uint64) (keys [][]byte) {
-	scan(b.KV, []byte("t/x/"), func(key, _ []byte) bool {
+	scanPrefix(b.KV, []byte("t/x/"), func(key, _ []byte) bool {
 		keys = append(keys, append([]byte(nil), key...))
 		return uint64(len(keys)) < limit
 	})
 	return keys
 }
 
-// trigger makes a watcher due now. A watcher that has expired stays where the
+// triggerWatcher makes a watcher due now. A watcher that has expired stays where the
 // cleanup lane finds it, and watches again if it is extended.
-func (b *InBlock) trigger(id types.TimerID) []types.TimerChange {
-	r, e, ok := find(b.calendar(), b.KV, id)
+func (b *InBlock) triggerWatcher(id types.TimerID) []types.TimerChange {
+	r, e, ok := findPending(b.calendarOf(), b.KV, id)
 	if !ok {
 		panic("scheduler: timer " + id.String() + " watches a key and is not pending")
 	}
-	b.forget(&r, e.Seq)
+	b.forgetWatcher(&r, e.Seq)
 	if e.ExpiresAt < b.Height {
 		return nil
 	}
-	b.place(&r, &e, b.Height)
-	return []types.TimerChange{{Kind: types.ChangeTriggered, Timer: assemble(&r, &e, 0), Status: types.TimerPending, At: b.Height,
+	b.moveInCalendar(&r, &e, b.Height)
+	return []types.TimerChange{{Kind: types.ChangeTriggered, Timer: assembleTimer(&r, &e, 0), Status: types.TimerPending, At: b.Height,
 		Reason: ReasonTriggered}}
 }
 
 // checkWatch says what is wrong with a pending timer's watch, or nil.
 func checkWatch(e *Entry, r *record) error {
-	if e.watching() && (r.Watch == nil || e.Height != e.ExpiresAt+1 || e.Examined != 0) {
+	if e.isWatching() && (r.Watch == nil || e.Height != e.ExpiresAt+1 || e.Examined != 0) {
 		return fmt.Errorf("scheduler: timer %s is at %d, after its expires_at %d, and watches no key", e.ID, e.Height, e.ExpiresAt)
 	}
 	return nil
@@ -382,8 +383,8 @@ func checkWatchers(p *params.Params, kv KV) error {
 	}
 	for _, key := range keys {
 		id := types.TimerID(kv.Get(key))
-		r, e, ok := find(CalendarOf(p, kv), kv, id)
-		if !ok || r.Watch == nil || !e.watching() || string(watcherIn(kv, &r, e.Seq)) != string(key) {
+		r, e, ok := findPending(CalendarOf(p, kv), kv, id)
+		if !ok || r.Watch == nil || !e.isWatching() || string(watcherIn(kv, &r, e.Seq)) != string(key) {
 			return fmt.Errorf("scheduler: the watcher %x has no timer that waits for that key", key[keyPrefixBytes:])
 		}
 	}

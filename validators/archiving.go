@@ -59,13 +59,13 @@ func (flush) forArchive()          {}
 func (rangeRequest) forArchive()   {}
 func (flushDue) forArchive()       {}
 
-func (f *archiveRequest) head() *Head {
+func (f *archiveRequest) lastHead() *Head {
 	tip := f.Tip()
 	return &Head{State: tip.State, Block: tip.Block, Hash: tip.Hash, Finalization: f.Finalization, Notarization: f.Notarization}
 }
 
-// draws reports whether runners are drawn in the blocks.
-func (f *archiveRequest) draws() bool {
+// drawsRunners reports whether runners are drawn in the blocks.
+func (f *archiveRequest) drawsRunners() bool {
 	return slices.ContainsFunc(f.Results, (*ledger.Result).Draws)
 }
 
@@ -102,33 +102,33 @@ func (u *unflushed) add(blocks int, writes []env.Write) {
 func (v *Validator) newArchive() (roles.Steps[archiveEvent], error) {
 	a := &archiving{v: v, writer: history.NewWriter(v.history, v.config.History, v.memo.blockWrites)}
 	a.writeBack, _ = v.node.Store.(env.WriteBack)
-	return roles.Steps[archiveEvent]{Each: a.receive, Last: a.stop}, nil
+	return roles.Steps[archiveEvent]{Each: a.receiveEvent, Last: a.stopRole}, nil
 }
 
-func (a *archiving) receive(event archiveEvent) {
+func (a *archiving) receiveEvent(event archiveEvent) {
 	switch event := event.(type) {
 	case archiveRequest:
 		a.waiting = append(a.waiting, event)
 		a.blocks += len(event.Results)
 		switch {
 		case a.blocks >= maxCommitBlocks:
-			a.commit()
+			a.commitWaiting()
 		case a.posted:
-		case event.draws() && event.batch == 0 && a.v.node.Connections != nil:
+		case event.drawsRunners() && event.batch == 0 && a.v.node.Connections != nil:
 			a.flushLater()
 		default:
 			a.posted = true
 			a.v.archive.Post(flush{})
 		}
 	case rangeRequest:
-		a.serve(event)
+		a.serveRange(event)
 	case flush:
 		a.posted = false
-		a.commit()
+		a.commitWaiting()
 	case flushDue:
 		a.flushStore()
 	default:
-		panic(unknown("archive", event))
+		panic(unknownEvent("archive", event))
 	}
 }
 
@@ -145,17 +145,17 @@ func (a *archiving) flushLater() {
 	a.alarm.Set(clock.Now().Add(behindAnswers))
 }
 
-func (a *archiving) stop() {
+func (a *archiving) stopRole() {
 	if a.alarm != nil {
 		a.alarm.Set(types.Never)
 	}
-	a.commit()
+	a.commitWaiting()
 	a.flushStore()
 }
 
-// commit writes all that waits in one transaction. A store that fails stops
+// commitWaiting writes all that waits in one transaction. A store that fails stops
 // the validator: what it would serve from then on could not be trusted.
-func (a *archiving) commit() {
+func (a *archiving) commitWaiting() {
 	if len(a.waiting) == 0 {
 		return
 	}
@@ -165,18 +165,18 @@ func (a *archiving) commit() {
 	}
 	writes, err := a.writer.Writes(finals)
 	if err != nil {
-		a.v.fail("the store cannot be read", err)
+		a.v.failWith("the store cannot be read", err)
 		return
 	}
 	if plant.Planted == plant.TipBeforeState {
 		tip := len(writes) - 1
 		if err := a.v.node.Store.Commit(writes[tip:]); err != nil {
-			a.v.fail("the store cannot be written", err)
+			a.v.failWith("the store cannot be written", err)
 			return
 		}
 	}
 	if err := a.v.node.Store.Commit(writes); err != nil {
-		a.v.fail("the store cannot be written", err)
+		a.v.failWith("the store cannot be written", err)
 		return
 	}
 	a.unflushed.add(a.blocks, writes)
@@ -184,11 +184,11 @@ func (a *archiving) commit() {
 		a.flushStore() // before readers see the blocks
 	}
 	for i := range a.waiting {
-		a.v.show(&a.waiting[i])
+		a.v.showStored(&a.waiting[i])
 	}
 	for i := range a.waiting {
 		if event := &a.waiting[i]; event.batch != 0 || i == len(a.waiting)-1 {
-			a.v.consensus.Post(archived{event.head(), event.batch, event.Tip().NextSet})
+			a.v.consensus.Post(archived{event.lastHead(), event.batch, event.Tip().NextSet})
 		}
 	}
 	a.waiting, a.blocks = nil, 0
@@ -234,6 +234,6 @@ func (a *archiving) flushStore() {
 	}
 	a.unflushed = unflushed{}
 	if err := a.writeBack.Flush(); err != nil {
-		a.v.fail("the store cannot be written", err)
+		a.v.failWith("the store cannot be written", err)
 	}
 }

@@ -34,7 +34,7 @@ func TestBlocksThatDrawRunnersAreWrittenInTime(t *testing.T) {
 	a := &archiving{v: &Validator{node: env.Validator{Base: env.Base{Clock: clock}, Connections: noRunners{}}}}
 	draws := archiveRequest{Final: history.Final{Results: []*ledger.Result{{Jobs: []types.JobChange{{Kind: types.JobChangeDrawn}}}}}}
 	for range 5 {
-		a.receive(draws)
+		a.receiveEvent(draws)
 		clock.now = clock.now.Add(time.Millisecond)
 	}
 	if len(clock.set) != 1 || clock.set[0] != types.Time(0).Add(behindAnswers) {
@@ -64,7 +64,7 @@ func TestOnlyBlocksThatDrawConnectedRunnersWait(t *testing.T) {
 		if c.runners {
 			a.v.node.Connections = noRunners{}
 		}
-		a.receive(archiveRequest{Final: history.Final{Results: c.results}, batch: c.batch})
+		a.receiveEvent(archiveRequest{Final: history.Final{Results: c.results}, batch: c.batch})
 		if waits := len(clock.set) == 1; waits != c.waits || a.posted == c.waits {
 			t.Errorf("%s: it waits: %v, and is written at once: %v", c.what, waits, a.posted)
 		}

@@ -8,29 +8,29 @@ import (
 	"github.com/cowboyinc/devnet/validators/rations"
 )
 
-// serve answers a peer that lacks finalized blocks. The size of the answer is
+// serveRange answers a peer that lacks finalized blocks. The size of the answer is
 // charged to the peer's rations; the request already was.
-func (a *archiving) serve(event rangeRequest) {
-	source := &served{archive: a.v.history, tip: a.v.Head().Block.Header.Height}
+func (a *archiving) serveRange(event rangeRequest) {
+	source := &servedChain{archive: a.v.history, tip: a.v.Head().Block.Header.Height}
 	if kept, err := a.v.history.Kept(); err == nil {
 		source.first = kept.From
 	}
 	batch := catchup.Serve(event.request, source)
 	frame := encodeFrame(batch)
-	a.v.ingress.owe(event.from, rations.Served, len(frame))
+	a.v.ingress.oweRation(event.from, rations.Served, len(frame))
 	a.v.node.Mesh.Send(event.from, frame)
 }
 
-// served is the finalized chain as catchup.Serve reads it. Unreadable blocks count
+// servedChain is the finalized chain as catchup.Serve reads it. Unreadable blocks count
 // as missing: the peer asks another validator.
-type served struct {
+type servedChain struct {
 	archive *history.Archive
 	first   types.Height
 	tip     types.Height
 	last    *history.Stored
 }
 
-func (s *served) at(h types.Height) *history.Stored {
+func (s *servedChain) storedAt(h types.Height) *history.Stored {
 	if s.last == nil || s.last.Block.Header.Height != h {
 		stored, err := s.archive.Block(h)
 		if err != nil || stored == nil {
@@ -42,8 +42,8 @@ func (s *served) at(h types.Height) *history.Stored {
 }
 
 // Block implements catchup.Source.
-func (s *served) Block(h types.Height) (*types.Block, int) {
-	stored := s.at(h)
+func (s *servedChain) Block(h types.Height) (*types.Block, int) {
+	stored := s.storedAt(h)
 	if stored == nil {
 		return nil, 0
 	}
@@ -51,15 +51,15 @@ func (s *served) Block(h types.Height) (*types.Block, int) {
 }
 
 // Finalization implements catchup.Source.
-func (s *served) Finalization(h types.Height) *types.Certificate {
-	if stored := s.at(h); stored != nil {
+func (s *servedChain) Finalization(h types.Height) *types.Certificate {
+	if stored := s.storedAt(h); stored != nil {
 		return stored.Finalization
 	}
 	return nil
 }
 
 // Next implements catchup.Source.
-func (s *served) Next(h types.Height) types.Height {
+func (s *servedChain) Next(h types.Height) types.Height {
 	next, err := s.archive.Next(h)
 	if err != nil || next > s.tip {
 		return 0
@@ -68,7 +68,7 @@ func (s *served) Next(h types.Height) types.Height {
 }
 
 // First implements catchup.Source.
-func (s *served) First() types.Height { return s.first }
+func (s *servedChain) First() types.Height { return s.first }
 
 // Tip implements catchup.Source.
-func (s *served) Tip() types.Height { return s.tip }
+func (s *servedChain) Tip() types.Height { return s.tip }

@@ -68,7 +68,7 @@ func (v *Validator) newGateway() (roles.Steps[gatewayEvent], error) {
 		c.machine, c.first = gateway.New(gateway.Config{ChainID: v.genesis.ChainID, Signer: v.node.Signer, Verifier: recovering{v},
 			Chance: chanceOf(v, head)}, headOf(head.State, 0, c.jobs))
 	}
-	return roles.Steps[gatewayEvent]{Each: c.receive, Last: c.stop}, nil
+	return roles.Steps[gatewayEvent]{Each: c.receiveEvent, Last: c.stopRole}, nil
 }
 
 // chanceOf returns a random source that no outsider can predict: it follows from a
@@ -85,34 +85,34 @@ func headOf(state *ledger.State, skipped uint64, reader gateway.Reader) *gateway
 		Pace: state.Pace(), Reader: reader, Registry: state.Registrations()}
 }
 
-func (c *connecting) receive(event gatewayEvent) {
+func (c *connecting) receiveEvent(event gatewayEvent) {
 	switch event := event.(type) {
 	case begin:
 		c.alarm = c.v.node.Clock.NewAlarm(func() { c.v.gateway.Post(overdue{}) })
-		c.perform(c.first)
+		c.performOutput(c.first)
 	case connected:
 		if came, is := event.event.(connection.Came); is {
-			c.v.did(env.BytesRead, uint64(len(came.Frame)))
+			c.v.reportWork(env.BytesRead, uint64(len(came.Frame)))
 		}
-		c.step(gateway.Connection{Event: event.event})
+		c.stepMachine(gateway.Connection{Event: event.event})
 	case newHead:
 		c.onHead(event.results)
 	case foreseen:
-		c.step(gateway.Foreseen{Drafts: draftsOf(event.result)})
+		c.stepMachine(gateway.Foreseen{Drafts: draftsOf(event.result)})
 	case polled:
-		c.polled(event)
+		c.takePolled(event)
 	case unkept:
-		c.step(gateway.Unkept{Runner: event.runner, Job: event.job})
+		c.stepMachine(gateway.Unkept{Runner: event.runner, Job: event.job})
 	case overdue:
 		c.armed = types.Never
-		c.step(gateway.Tick{})
+		c.stepMachine(gateway.Tick{})
 	default:
-		panic(unknown("gateway", event))
+		panic(unknownEvent("gateway", event))
 	}
 }
 
-// stop says Goodbye to all runners. It does not run in a crash.
-func (c *connecting) stop() {
+// stopRole says Goodbye to all runners. It does not run in a crash.
+func (c *connecting) stopRole() {
 	if c.alarm == nil {
 		return
 	}
@@ -128,9 +128,9 @@ func (c *connecting) onHead(results []*ledger.Result) {
 	for _, result := range results {
 		skipped += result.Block.Header.Skipped
 	}
-	c.jobs.follow(results)
+	c.jobs.followBlocks(results)
 	c.changed = true
-	c.step(headOf(c.jobs.state, skipped, c.jobs))
+	c.stepMachine(headOf(c.jobs.state, skipped, c.jobs))
 }
 
 // drawnIn lists the members that a block drew: all of a committee, or those that took
@@ -160,8 +160,8 @@ func draftsOf(result *ledger.Result) (drafts []gateway.Draft) {
 	return drafts
 }
 
-// polled takes a result or a refusal that came by HTTP, and answers.
-func (c *connecting) polled(event polled) {
+// takePolled takes a result or a refusal that came by HTTP, and answers.
+func (c *connecting) takePolled(event polled) {
 	out := c.machine.Step(c.v.node.Clock.Now(), gateway.Polled{Runner: event.runner, Result: event.result, Ack: event.ack})
 	var answer error
 	for _, report := range out.Report {
@@ -169,16 +169,16 @@ func (c *connecting) polled(event polled) {
 			answer = &NotTakenError{not.Why}
 		}
 	}
-	c.perform(out)
-	c.v.requests.answer(event.request, answer)
+	c.performOutput(out)
+	c.v.requests.answerRequest(event.request, answer)
 }
 
-func (c *connecting) step(event gateway.Event) {
-	c.perform(c.machine.Step(c.v.node.Clock.Now(), event))
+func (c *connecting) stepMachine(event gateway.Event) {
+	c.performOutput(c.machine.Step(c.v.node.Clock.Now(), event))
 }
 
-// perform does what the machine asks, in the order it must be done.
-func (c *connecting) perform(out gateway.Output) {
+// performOutput does what the machine asks, in the order it must be done.
+func (c *connecting) performOutput(out gateway.Output) {
 	for _, s := range out.Submit {
 		c.v.intake.Post(ownReport{c.v.reportOf(s)})
 	}
@@ -189,7 +189,7 @@ func (c *connecting) perform(out gateway.Output) {
 		c.v.consensus.Post(attested{out.Attest})
 	}
 	for _, report := range out.Report {
-		c.report(report)
+		c.reportToOthers(report)
 	}
 	if at := c.machine.Deadline(); at != c.armed {
 		c.armed = at
@@ -202,9 +202,9 @@ func (c *connecting) perform(out gateway.Output) {
 	}
 }
 
-// report tells others what happened to runners here.
-func (c *connecting) report(report gateway.Report) {
-	c.v.count.runners.note(report)
+// reportToOthers tells others what happened to runners here.
+func (c *connecting) reportToOthers(report gateway.Report) {
+	c.v.count.runners.countReport(report)
 	switch report := report.(type) {
 	case gateway.Arrived:
 		c.changed = true
@@ -236,6 +236,6 @@ type recovering struct{ v *Validator }
 
 // Recover implements gateway.Verifier.
 func (r recovering) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
-	r.v.did(env.Recoveries, 1)
+	r.v.reportWork(env.Recoveries, 1)
 	return r.v.node.Verifier.Recover(digest, sig)
 }

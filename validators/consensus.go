@@ -57,9 +57,9 @@ func (peerAhead) forConsensus()    {}
 func (attested) forConsensus()     {}
 func (archived) forConsensus()     {}
 
-// agree is an event for the Simplex machine, synchronize one for that of catch-up.
-func agree(event simplex.Event) consensusEvent       { return simplexEvent{event} }
-func synchronize(event catchup.Event) consensusEvent { return catchupEvent{event} }
+// asSimplexEvent is an event for the Simplex machine, synchronize one for that of catch-up.
+func asSimplexEvent(event simplex.Event) consensusEvent { return simplexEvent{event} }
+func asCatchupEvent(event catchup.Event) consensusEvent { return catchupEvent{event} }
 
 // consensus is the role that owns the Simplex machine, the catch-up machine
 // and the log.
@@ -74,17 +74,17 @@ type consensus struct {
 }
 
 func (v *Validator) newConsensus() (roles.Steps[consensusEvent], error) {
-	c, err := resume(v)
+	c, err := resumeConsensus(v)
 	if err != nil {
 		return roles.Steps[consensusEvent]{}, fmt.Errorf("cannot resume consensus: %w", err)
 	}
-	return roles.Steps[consensusEvent]{Each: c.receive, Last: c.stop}, nil
+	return roles.Steps[consensusEvent]{Each: c.receiveEvent, Last: c.stopRole}, nil
 }
 
-// resume makes the role from its log.
-func resume(v *Validator) (*consensus, error) {
+// resumeConsensus makes the role from its log.
+func resumeConsensus(v *Validator) (*consensus, error) {
 	head := v.head.Load()
-	records, lost, err := v.judged(head)
+	records, lost, err := v.judgeLog(head)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +97,13 @@ func resume(v *Validator) (*consensus, error) {
 		Timing:   timing,
 		Set:      *head.State.Validators(),
 		Previous: head.State.PreviousValidators(),
-		Root:     head.root(),
+		Root:     head.asRoot(),
 		Lost:     lost,
 		Life:     v.node.Life,
 		Python:   v.config.Python,
 		Lied:     v.node.Lied,
 		Follows:  v.config.Unfit != "",
-		Presence: c.presence,
+		Presence: c.attestPresence,
 	}, records)
 	if err != nil {
 		return nil, err
@@ -111,25 +111,25 @@ func resume(v *Validator) (*consensus, error) {
 	v.known.machine = c.machine
 	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(),
 		Timeout: answerDelays * timing.LinkDelay, Root: head.syncRoot()})
-	c.publish()
+	c.publishSets()
 	return c, nil
 }
 
-// judged reads the log, and reports whether it is lost, or its end is (decision C5). A
+// judgeLog reads the log, and reports whether it is lost, or its end is (decision C5). A
 // log of a former version is written again, so that the loss of its end shows later.
-func (v *Validator) judged(head *Head) (records [][]byte, lost bool, err error) {
-	if records, err = v.records(); err != nil {
+func (v *Validator) judgeLog(head *Head) (records [][]byte, lost bool, err error) {
+	if records, err = v.readRecords(); err != nil {
 		return nil, false, err
 	}
-	reach, err := simplex.ReachOf(records, head.root())
+	reach, err := simplex.ReachOf(records, head.asRoot())
 	if err == nil {
-		err = v.planReplay(records, head.root())
+		err = v.planReplay(records, head.asRoot())
 	}
 	if err != nil {
 		return nil, false, err
 	}
 	if reach == simplex.Former {
-		if records, err = simplex.Adopt(records, head.root()); err == nil {
+		if records, err = simplex.Adopt(records, head.asRoot()); err == nil {
 			err = v.node.Log.Rewrite(records)
 		}
 		return records, false, err
@@ -141,13 +141,13 @@ func (v *Validator) judged(head *Head) (records [][]byte, lost bool, err error) 
 	return records, lost, nil
 }
 
-// presence returns the gateway's attestation in the form of a vote.
-func (c *consensus) presence(now types.Time, runners int, places selection.Places) []byte {
+// attestPresence returns the gateway's attestation in the form of a vote.
+func (c *consensus) attestPresence(now types.Time, runners int, places selection.Places) []byte {
 	return c.runners.Bitmap(now, runners, places).Bytes()
 }
 
-// records reads the log, oldest first.
-func (v *Validator) records() (records [][]byte, err error) {
+// readRecords reads the log, oldest first.
+func (v *Validator) readRecords() (records [][]byte, err error) {
 	err = v.node.Log.Replay(func(record []byte) error {
 		records = append(records, record)
 		return nil
@@ -158,7 +158,7 @@ func (v *Validator) records() (records [][]byte, err error) {
 	return records, err
 }
 
-func (head *Head) root() simplex.Root {
+func (head *Head) asRoot() simplex.Root {
 	return simplex.Root{Block: head.Block, Hash: head.Hash, Finalization: head.Finalization, Notarization: head.Notarization}
 }
 
@@ -167,25 +167,25 @@ func (head *Head) syncRoot() catchup.Root {
 		Set: *head.State.Validators(), Previous: head.State.PreviousValidators()}
 }
 
-func (c *consensus) receive(event consensusEvent) {
+func (c *consensus) receiveEvent(event consensusEvent) {
 	if _, begins := event.(begin); !begins && c.alarm == nil {
 		return // the mesh was a moment earlier: what comes before the beginning is as if it was lost
 	}
 	switch event := event.(type) {
 	case begin:
 		c.alarm = c.v.node.Clock.NewAlarm(func() { c.v.consensus.Post(alarmFired{}) })
-		c.step(simplex.Start{})
+		c.stepMachine(simplex.Start{})
 	case alarmFired:
 		c.onAlarm()
 	case received:
-		c.v.pythons.note(event.From, event.Message)
-		c.step(simplex.Received(event))
+		c.v.pythons.noteVersion(event.From, event.Message)
+		c.stepMachine(simplex.Received(event))
 	case simplexEvent:
-		c.step(event.event)
+		c.stepMachine(event.event)
 	case catchupEvent:
 		c.stepSync(event.event)
 		if is, moved := event.event.(catchup.Finalized); moved {
-			c.follow(is.Root) // only this reports blocks of catch-up that no caller waited for any longer
+			c.followRoot(is.Root) // only this reports blocks of catch-up that no caller waited for any longer
 		}
 	case attested:
 		c.runners.Take(event.changes)
@@ -193,13 +193,13 @@ func (c *consensus) receive(event consensusEvent) {
 		last := types.Height(uint64(event.epoch) * c.v.head.Load().State.NextParams().EpochBlocks)
 		c.stepSync(catchup.Behind{Peer: event.from, Height: last})
 	case archived:
-		c.archived(event)
+		c.continueFromStored(event)
 	default:
-		panic(unknown("consensus", event))
+		panic(unknownEvent("consensus", event))
 	}
 }
 
-func (c *consensus) stop() {
+func (c *consensus) stopRole() {
 	if c.alarm != nil {
 		c.alarm.Set(types.Never)
 	}
@@ -208,42 +208,42 @@ func (c *consensus) stop() {
 func (c *consensus) onAlarm() {
 	now := c.v.node.Clock.Now()
 	if c.machine.Deadline() <= now {
-		c.step(simplex.Tick{})
+		c.stepMachine(simplex.Tick{})
 	}
 	if c.sync.Deadline() <= now {
 		c.stepSync(catchup.Tick{})
 	}
-	c.arm()
+	c.setAlarm()
 }
 
-func (c *consensus) arm() { c.alarm.Set(min(c.machine.Deadline(), c.sync.Deadline())) }
+func (c *consensus) setAlarm() { c.alarm.Set(min(c.machine.Deadline(), c.sync.Deadline())) }
 
-func (c *consensus) step(event simplex.Event) {
+func (c *consensus) stepMachine(event simplex.Event) {
 	now := c.v.node.Clock.Now()
 	c.v.known.mu.Lock()
 	out := c.machine.Step(now, event)
 	c.v.known.mu.Unlock()
-	c.perform(out)
-	c.arm()
+	c.performOutput(out)
+	c.setAlarm()
 }
 
-// perform does what the machine asks, in the order it must be done. A vote is
+// performOutput does what the machine asks, in the order it must be done. A vote is
 // on disk before it leaves: when the log fails, nothing leaves any more.
-func (c *consensus) perform(out simplex.Output) {
+func (c *consensus) performOutput(out simplex.Output) {
 	if plant.Planted == plant.SendsBeforeLog {
 		for _, send := range out.Send {
-			c.send(send.To, send.Message)
+			c.sendMessage(send.To, send.Message)
 		}
 		out.Send = nil
 	}
 	if len(out.Persist) > 0 {
 		if err := c.v.node.Log.Append(out.Persist...); err != nil {
-			c.v.fail("the log of votes cannot be written", err)
+			c.v.failWith("the log of votes cannot be written", err)
 			return
 		}
 	}
 	for _, send := range out.Send {
-		c.send(send.To, send.Message)
+		c.sendMessage(send.To, send.Message)
 	}
 	for _, ask := range out.Ask {
 		switch ask := ask.(type) {
@@ -254,32 +254,32 @@ func (c *consensus) perform(out simplex.Output) {
 		}
 	}
 	for _, report := range out.Report {
-		c.report(report)
+		c.handleReport(report)
 	}
 	if len(out.Forget) > 0 {
 		c.v.execution.Post(forget{out.Forget})
 	}
 }
 
-// send sends a message to one peer, or to all where to is nil.
-func (c *consensus) send(to *types.Address, message any) {
+// sendMessage sends a message to one peer, or to all where to is nil.
+func (c *consensus) sendMessage(to *types.Address, message any) {
 	frame := encodeFrame(message)
 	if to != nil {
-		c.v.ingress.asks(*to, message)
+		c.v.ingress.noteRequest(*to, message)
 		c.v.node.Mesh.Send(*to, frame)
 		return
 	}
 	c.v.sendAll(frame, c.machine.Sets()[0].Members)
 }
 
-func (c *consensus) report(report simplex.Report) {
+func (c *consensus) handleReport(report simplex.Report) {
 	if c.v.config.Tell != nil {
 		c.v.config.Tell(c.v.name, report)
 	}
 	switch report := report.(type) {
 	case simplex.Entered:
 		c.v.round.Store(&Round{Epoch: report.Epoch, View: report.View, Leader: report.Leader})
-		c.publish()
+		c.publishSets()
 	case simplex.GaveUp:
 		c.v.count.gaveUp[report.Cause].Add(1)
 		c.v.gaveUp.Store(&GivenUp{At: c.v.node.Clock.Now(), View: report.View, Leader: report.Leader, Cause: report.Cause, Detail: report.Detail})
@@ -289,7 +289,7 @@ func (c *consensus) report(report simplex.Report) {
 		c.v.log.Info("a view was nullified", "view", report.Certificate.View)
 	case simplex.Finalized:
 		c.v.execution.Post(finalizeReport{report})
-		c.publish()
+		c.publishSets()
 	case simplex.Behind:
 		c.stepSync(catchup.Behind{Peer: report.From, Height: report.Certificate.Height, Proven: true})
 	case simplex.Rejected:
@@ -311,7 +311,7 @@ func (c *consensus) report(report simplex.Report) {
 		c.v.count.evidence.Add(1)
 		c.v.log.Warn("a validator signed two messages that contradict each other", "offender", report.Offender)
 	case simplex.Conflict:
-		c.v.fail("a finalization contradicts what is final here",
+		c.v.failWith("a finalization contradicts what is final here",
 			fmt.Errorf("view %d, height %d, block %s", report.Certificate.View, report.Certificate.Height, report.Certificate.Block))
 	}
 }
@@ -333,49 +333,49 @@ func (v *Validator) tellStranger(s simplex.Stranger) {
 	v.log.Warn("another process voted with its key; it votes on, since no validator may be missing", "view", s.Vote.View)
 }
 
-// publish shows intake the validator sets to check messages by, when they have
+// publishSets shows intake the validator sets to check messages by, when they have
 // changed.
-func (c *consensus) publish() {
+func (c *consensus) publishSets() {
 	sets := c.machine.Sets()
 	if before := c.v.sets.Load(); before != nil && (*before)[0].Epoch == sets[0].Epoch {
 		return
 	}
-	sets = c.v.memo.same(sets)
+	sets = c.v.memo.shareSets(sets)
 	c.v.sets.Store(&sets)
 	c.v.intake.Post(newSets{}) // which does not exist yet while consensus is made: it begins with the sets
 }
 
-// rewrite drops from a log that has grown long what the store holds already.
-func (c *consensus) rewrite(stored *Head) {
+// shortenLog drops from a log that has grown long what the store holds already.
+func (c *consensus) shortenLog(stored *Head) {
 	if c.v.node.Log.Size() < c.limit {
 		return
 	}
 	if store, ok := c.v.node.Store.(env.WriteBack); ok {
 		if err := store.Flush(); err != nil { // until then the log alone has what it is to lose
-			c.v.fail("the store cannot be written", err)
+			c.v.failWith("the store cannot be written", err)
 			return
 		}
 	}
-	records, err := c.v.records()
+	records, err := c.v.readRecords()
 	if err == nil {
-		records, err = simplex.Compact(records, stored.root())
+		records, err = simplex.Compact(records, stored.asRoot())
 	}
 	if err == nil {
 		err = c.v.node.Log.Rewrite(records)
 	}
 	if err != nil {
-		c.v.fail("the log of votes cannot be rewritten", err)
+		c.v.failWith("the log of votes cannot be rewritten", err)
 		return
 	}
 	c.limit = 2*c.v.node.Log.Size() + c.v.config.RewriteBytes
 }
 
-// archived continues from the blocks that the store holds. If catch-up brought
+// continueFromStored continues from the blocks that the store holds. If catch-up brought
 // them, the Simplex machine must be informed too.
-func (c *consensus) archived(event archived) {
+func (c *consensus) continueFromStored(event archived) {
 	if timing := simplex.TimingOf(event.head.State.NextParams()); timing != c.timing {
 		c.timing = timing
-		c.step(timing)
+		c.stepMachine(timing)
 	}
 	c.v.setPeers(event.head.State)
 	if event.batch == 0 {
@@ -383,20 +383,20 @@ func (c *consensus) archived(event archived) {
 	} else {
 		c.stepSync(catchup.Applied{ID: event.batch, Next: event.next})
 	}
-	c.rewrite(event.head)
+	c.shortenLog(event.head)
 }
 
-// follow moves the Simplex machine to a root that it may not have reached itself.
-func (c *consensus) follow(root catchup.Root) {
-	c.step(simplex.CaughtUp{Root: simplex.Root{Block: root.Block, Hash: root.Hash, Finalization: root.Finalization}, Set: root.Set,
+// followRoot moves the Simplex machine to a root that it may not have reached itself.
+func (c *consensus) followRoot(root catchup.Root) {
+	c.stepMachine(simplex.CaughtUp{Root: simplex.Root{Block: root.Block, Hash: root.Hash, Finalization: root.Finalization}, Set: root.Set,
 		Previous: root.Previous})
-	c.publish()
+	c.publishSets()
 }
 
 func (c *consensus) stepSync(event catchup.Event) {
 	out := c.sync.Step(c.v.node.Clock.Now(), event)
 	for _, send := range out.Send {
-		c.send(&send.To, send.Request)
+		c.sendMessage(&send.To, send.Request)
 	}
 	for _, ask := range out.Ask {
 		switch ask := ask.(type) {
@@ -404,7 +404,7 @@ func (c *consensus) stepSync(event catchup.Event) {
 			c.v.intake.Post(verify{ask})
 		case catchup.Apply:
 			if err := c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Proof())); err != nil {
-				c.v.fail("the log of votes cannot be written", err)
+				c.v.failWith("the log of votes cannot be written", err)
 				return
 			}
 			c.v.execution.Post(catchUp{ask})
@@ -413,12 +413,12 @@ func (c *consensus) stepSync(event catchup.Event) {
 	for _, report := range out.Report {
 		switch report := report.(type) {
 		case catchup.Moved:
-			c.follow(report.Root)
+			c.followRoot(report.Root)
 		case catchup.Lied:
 			c.v.log.Warn("a peer sent blocks as finalized that are not", "peer", report.Peer)
 		case catchup.Done:
 			c.v.log.Info("caught up", "height", report.Root.Block.Header.Height)
 		}
 	}
-	c.arm()
+	c.setAlarm()
 }

@@ -26,8 +26,8 @@ type runnerCounters struct {
 	refused                           [len(push.Reasons)]atomic.Uint64
 }
 
-// note counts a report.
-func (c *runnerCounters) note(report gateway.Report) {
+// countReport counts a report.
+func (c *runnerCounters) countReport(report gateway.Report) {
 	switch report := report.(type) {
 	case gateway.Arrived:
 		c.arrived.Add(1)
@@ -44,7 +44,7 @@ func (c *runnerCounters) note(report gateway.Report) {
 	}
 }
 
-func (c *runnerCounters) read() (r Runners) {
+func (c *runnerCounters) readCounts() (r Runners) {
 	r.Left, r.Progress, r.NotTaken = c.left.Load(), c.progress.Load(), c.notTaken.Load()
 	r.Arrived = c.arrived.Load() // read after Left, so that Left never exceeds Arrived
 	r.Live = int(r.Arrived - r.Left)

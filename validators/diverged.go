@@ -39,10 +39,10 @@ func (d *Divergence) String() string {
 		d.Height, d.What, here, cmp.Or(d.Items, "nothing was executed"), d.Height-1)
 }
 
-// settle executes a block again, on a fresh host, if n - f voters agree on it and err says
+// executeAgain executes a block again, on a fresh host, if n - f voters agree on it and err says
 // that its result differs here. If the result still differs this validator has diverged,
 // and told is true.
-func (e *execution) settle(parent *ledger.State, block *types.Block, err error) (result *ledger.Result, told bool, again error) {
+func (e *execution) executeAgain(parent *ledger.State, block *types.Block, err error) (result *ledger.Result, told bool, again error) {
 	var invalid *ledger.Invalid
 	if !errors.As(err, &invalid) || !invalid.OfExecution(block) {
 		return nil, false, err
@@ -53,23 +53,23 @@ func (e *execution) settle(parent *ledger.State, block *types.Block, err error) 
 	if err == nil || !errors.As(err, &invalid) || !invalid.OfExecution(block) {
 		return result, false, err
 	}
-	e.diverge(block, invalid)
+	e.endAsDiverged(block, invalid)
 	return nil, true, err
 }
 
-// diverge ends this validator's part in the consensus, and says why.
-func (e *execution) diverge(block *types.Block, invalid *ledger.Invalid) {
+// endAsDiverged ends this validator's part in the consensus, and says why.
+func (e *execution) endAsDiverged(block *types.Block, invalid *ledger.Invalid) {
 	if e.v.diverged.Load() != nil {
 		return
 	}
 	d := &Divergence{Height: block.Header.Height, Block: block.Hash(), Items: shownItems(invalid.Own), Here: e.v.config.Python,
-		There: e.v.pythons.words(), What: invalid.Code}
+		There: e.v.pythons.listVersions(), What: invalid.Code}
 	e.v.diverged.Store(d)
 	e.v.replay.end()
-	e.v.trouble.note(e.v.node.Clock.Now(), d.String())
+	e.v.trouble.noteTrouble(e.v.node.Clock.Now(), d.String())
 	e.v.log.Error("this validator executes otherwise than the others: it neither proposes nor votes from now on (C2)",
 		"height", d.Height, "block", d.Block, "items", d.Items, "python", d.Here, "others", d.There, "differs", invalid)
-	e.v.consensus.Post(agree(simplex.Abstain{}))
+	e.v.consensus.Post(asSimplexEvent(simplex.Abstain{}))
 }
 
 // shownItems says what the first items of a block ended with here.
@@ -91,8 +91,8 @@ func shownItems(own []types.Receipt) string {
 	return text
 }
 
-// proposed is a block of this validator's own.
-type proposed struct {
+// ownProposal is a block of this validator's own.
+type ownProposal struct {
 	hash, parent types.Hash
 	height       types.Height
 	items        []types.Hash
@@ -117,8 +117,8 @@ func (e *execution) judgeProposed(on types.Hash, parent *ledger.State) {
 	if was == nil {
 		return
 	}
-	if e.descends(on, was) {
-		e.accepted()
+	if e.descendsFrom(on, was) {
+		e.noteAccepted()
 		return
 	}
 	e.proposed = nil
@@ -128,19 +128,19 @@ func (e *execution) judgeProposed(on types.Hash, parent *ledger.State) {
 	}
 	words := fmt.Sprintf("disputed: blocks with %s alone find no quorum, since validators execute it otherwise; "+
 		"it is left out, uncharged", item)
-	e.v.trouble.note(e.v.node.Clock.Now(), words)
+	e.v.trouble.noteTrouble(e.v.node.Clock.Now(), words)
 	e.v.log.Warn("an item is disputed, and left out of blocks of this validator (C2)", "item", item, "height", parent.Height()+1)
-	e.drop(item, errors.New(words))
+	e.dropTransaction(item, errors.New(words))
 }
 
-// accepted notes that its newest block found a quorum.
-func (e *execution) accepted() {
+// noteAccepted notes that its newest block found a quorum.
+func (e *execution) noteAccepted() {
 	e.tries.Accepted()
 	e.proposed = nil
 }
 
-// descends reports whether a block, on which others agree, is a proposed one or was built on it.
-func (e *execution) descends(hash types.Hash, was *proposed) bool {
+// descendsFrom reports whether a block, on which others agree, is a proposed one or was built on it.
+func (e *execution) descendsFrom(hash types.Hash, was *ownProposal) bool {
 	for hash != was.hash {
 		result := e.results[hash]
 		if result == nil || result.Block.Header.Height <= was.height {

@@ -17,5 +17,5 @@
 // (onchain.go).
 //
 // Persist before send (decision C5) is enforced in one function,
-// consensus.perform.
+// consensus.performOutput.
 package validators

@@ -95,7 +95,7 @@ func TestNoRoleIsForgotten(t *testing.T) {
 			listed++
 		}
 	}
-	if all := len((&Validator{}).roles()); all != listed {
+	if all := len((&Validator{}).listRoles()); all != listed {
 		t.Errorf("a validator has %d roles, and the tests know the events of %d", all, listed)
 	}
 }

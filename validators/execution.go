@@ -64,54 +64,54 @@ type execution struct {
 	target   skipTo
 	tries    *ledger.Tries // what it gave up as a proposer
 	retries  retries
-	proposed *proposed  // its newest block, until it is known what became of it
-	attended types.Time // when a block was executed here last
-	jobs     env.Alarm  // rings for lookAtJobs; nil until it was needed
+	proposed *ownProposal // its newest block, until it is known what became of it
+	attended types.Time   // when a block was executed here last
+	jobs     env.Alarm    // rings for lookAtJobs; nil until it was needed
 }
 
 func (v *Validator) newExecution() (roles.Steps[executionEvent], error) {
 	e := &execution{v: v, pool: newPool(v.node.Clock.Now, v.config.Dropped), results: map[types.Hash]*ledger.Result{},
 		tries: ledger.NewTries()}
-	return roles.Steps[executionEvent]{First: e.start, Each: e.receive, Last: e.stop}, nil
+	return roles.Steps[executionEvent]{First: e.startRole, Each: e.receiveEvent, Last: e.stopRole}, nil
 }
 
 var errUnknownParent = errors.New("the block's parent was not executed here")
 
-func (e *execution) receive(event executionEvent) {
+func (e *execution) receiveEvent(event executionEvent) {
 	switch event := event.(type) {
 	case begin, lookAtJobs:
 		e.tellWork()
 	case admission:
-		e.admit(event)
+		e.admitTransactions(event)
 	case askNonce:
-		e.v.requests.answer(event.request, e.pool.NextNonce(event.account, event.final))
+		e.v.requests.answerRequest(event.request, e.pool.NextNonce(event.account, event.final))
 	case askWaiting:
-		e.v.requests.answer(event.request, e.pool.transaction(event.hash))
+		e.v.requests.answerRequest(event.request, e.pool.findTransaction(event.hash))
 	case askCaughtOn:
-		e.v.requests.answer(event.request, nil)
+		e.v.requests.answerRequest(event.request, nil)
 	case build:
-		e.build(event.ask)
+		e.buildBlock(event.ask)
 	case execute:
-		e.execute(event.ask)
+		e.executeBlock(event.ask)
 	case finalizeReport:
-		e.finalize(event)
+		e.finalizeBlocks(event)
 	case catchUp:
 		if e.catchUp(event) {
 			e.tryAgain() // what waited for these blocks
 		}
 	case forget:
-		e.forget(event)
+		e.forgetResults(event)
 	case again:
 		e.tryAgain()
 	case skipTo:
 		e.target = event
 	default:
-		panic(unknown("execution", event))
+		panic(unknownEvent("execution", event))
 	}
 }
 
-func (e *execution) stop() {
-	e.v.memo.end(e.v.life)
+func (e *execution) stopRole() {
+	e.v.memo.endLife(e.v.life)
 	for _, alarm := range []env.Alarm{e.retries.alarm, e.jobs} {
 		if alarm != nil {
 			alarm.Set(types.Never)
@@ -119,19 +119,19 @@ func (e *execution) stop() {
 	}
 }
 
-func (e *execution) start(ctx actor.Context) {
+func (e *execution) startRole(ctx actor.Context) {
 	onchain, err := newOnchain(e.v, ctx)
 	if err != nil {
-		e.v.fail("the on-chain actors cannot be started", err)
+		e.v.failWith("the on-chain actors cannot be started", err)
 		return
 	}
 	e.onchain = onchain
 	e.executor = &ledger.Executor{Programs: e.v.node.Programs, Verifier: e.v.node.Verifier, Deliverer: onchain,
-		Worked: func(cycles types.Cycles) { e.v.did(env.Cycles, uint64(cycles)) }}
+		Worked: func(cycles types.Cycles) { e.v.reportWork(env.Cycles, uint64(cycles)) }}
 }
 
-// parent returns the state of a block's parent, or nil.
-func (e *execution) parent(hash types.Hash) *ledger.State {
+// parentState returns the state of a block's parent, or nil.
+func (e *execution) parentState(hash types.Hash) *ledger.State {
 	if head := e.v.head.Load(); head.Hash == hash {
 		return head.State
 	}
@@ -141,10 +141,10 @@ func (e *execution) parent(hash types.Hash) *ledger.State {
 	return nil
 }
 
-func (e *execution) build(ask simplex.Build) {
+func (e *execution) buildBlock(ask simplex.Build) {
 	built := simplex.Built{Epoch: ask.Epoch, View: ask.View}
-	defer func() { e.v.consensus.Post(agree(built)) }()
-	parent := e.parent(ask.ParentHash)
+	defer func() { e.v.consensus.Post(asSimplexEvent(built)) }()
+	parent := e.parentState(ask.ParentHash)
 	if parent == nil {
 		e.v.log.Error("asked to build on a block that was not executed", "parent", ask.ParentHash)
 		return
@@ -159,36 +159,36 @@ func (e *execution) build(ask simplex.Build) {
 		proposal.Timestamp = ledger.StampSkipping(parent, proposal.Skipped, now)
 	}
 	e.judgeProposed(ask.ParentHash, parent)
-	made, err := e.executor.Build(parent, proposal, e.pending(parent), e.pace(ask, parent))
+	made, err := e.executor.Build(parent, proposal, e.pendingFor(parent), e.proposerPace(ask, parent))
 	e.onchain.pool.EndRound(idleBlocks)
 	if made != nil {
 		for i := range made.Dropped {
-			e.drop(made.Dropped[i].Transaction.Hash, reasonOf(&made.Dropped[i]))
+			e.dropTransaction(made.Dropped[i].Transaction.Hash, reasonOf(&made.Dropped[i]))
 		}
 		e.tellFailures(made.Failures)
 		for _, failure := range made.Failures {
-			e.pool.light.noteSlow(e.pool.transaction(failure.Item))
+			e.pool.light.noteSlow(e.pool.findTransaction(failure.Item))
 		}
 	}
 	if err != nil {
 		e.v.count.buildFailures.Add(1)
-		e.v.trouble.note(e.v.node.Clock.Now(), "no block could be built: "+err.Error())
+		e.v.trouble.noteTrouble(e.v.node.Clock.Now(), "no block could be built: "+err.Error())
 		e.v.log.Warn("no block could be built", "height", parent.Height()+1, "error", err)
 		return
 	}
-	e.v.memo.put(e.v.life, parent.Root(), made.Result)
+	e.v.memo.putResult(e.v.life, parent.Root(), made.Result)
 	e.results[made.Result.Hash] = made.Result
-	e.proposed = &proposed{made.Result.Hash, parent.Hash(), made.Result.Block.Header.Height, itemsOf(made.Result)}
+	e.proposed = &ownProposal{made.Result.Hash, parent.Hash(), made.Result.Block.Header.Height, itemsOf(made.Result)}
 	e.attendToJobs()
 	built.Block = made.Result.Block
 }
 
-// pace is the time of a proposer: a quarter of the leader timeout from when it was
+// proposerPace is the time of a proposer: a quarter of the leader timeout from when it was
 // asked (decision C4), and at least chain.least_execution_ms from now, however
 // short the timeouts are or late the role was asked: below that no interpreter
 // would ever answer on a busy machine. Where views end before, timeouts grow: what a slow
 // machine starves may have the longest of a leader.
-func (e *execution) pace(ask simplex.Build, parent *ledger.State) *ledger.Pace {
+func (e *execution) proposerPace(ask simplex.Build, parent *ledger.State) *ledger.Pace {
 	now := e.v.node.Clock.Now()
 	least := parent.NextParams().LeastExecMS.Duration()
 	end := max(ask.By, now.Add(least))
@@ -220,15 +220,15 @@ func (e *execution) tellFailures(failures []*ledger.EnvironmentError) {
 	}
 	if len(failures) > 0 {
 		e.v.count.hostFailures.Add(uint64(len(failures)))
-		e.v.trouble.note(e.v.node.Clock.Now(), failures[len(failures)-1].Brief())
+		e.v.trouble.noteTrouble(e.v.node.Clock.Now(), failures[len(failures)-1].Brief())
 	}
 }
 
-func (e *execution) execute(ask simplex.Execute) {
+func (e *execution) executeBlock(ask simplex.Execute) {
 	answer := simplex.Executed{Hash: ask.Hash}
 	defer func() {
-		e.v.consensus.Post(agree(answer))
-		e.foresee(e.results[ask.Hash])
+		e.v.consensus.Post(asSimplexEvent(answer))
+		e.tellGatewayOfDraws(e.results[ask.Hash])
 	}()
 	if e.v.diverged.Load() != nil {
 		answer.Failed, answer.Reason = true, "it executes otherwise than the others"
@@ -239,7 +239,7 @@ func (e *execution) execute(ask simplex.Execute) {
 		answer.Gap = result.State.NextParams().BlockTime()
 		return
 	}
-	parent := e.parent(ask.ParentHash)
+	parent := e.parentState(ask.ParentHash)
 	if parent == nil {
 		answer.Reason = errUnknownParent.Error()
 		return
@@ -248,10 +248,10 @@ func (e *execution) execute(ask simplex.Execute) {
 	if ask.Notarized { // others could: this validator must have the result
 		execute = e.executor.Apply
 	}
-	result, err := e.apply(parent, ask.Block, execute)
+	result, err := e.applyBlock(parent, ask.Block, execute)
 	if err != nil && ask.Notarized {
 		var told bool
-		if result, told, err = e.settle(parent, ask.Block, err); told {
+		if result, told, err = e.executeAgain(parent, ask.Block, err); told {
 			answer.Failed, answer.Reason = true, err.Error()
 			return
 		}
@@ -261,7 +261,7 @@ func (e *execution) execute(ask simplex.Execute) {
 		if environment := (*ledger.EnvironmentError)(nil); errors.As(err, &environment) {
 			answer.Failed, answer.Late = true, environment.Late
 			e.v.count.hostFailures.Add(1)
-			e.v.trouble.note(e.v.node.Clock.Now(), "a proposal cannot be judged here: "+environment.Brief())
+			e.v.trouble.noteTrouble(e.v.node.Clock.Now(), "a proposal cannot be judged here: "+environment.Brief())
 			e.v.log.Warn("a proposal cannot be judged here: the host of programs fails", "height", ask.Block.Header.Height, "error", err)
 			return
 		}
@@ -275,18 +275,18 @@ func (e *execution) execute(ask simplex.Execute) {
 	answer.Gap = result.State.NextParams().BlockTime()
 }
 
-// foresee informs the gateway of a block that draws runners, after consensus is
+// tellGatewayOfDraws informs the gateway of a block that draws runners, after consensus is
 // informed, so that it delays no vote.
-func (e *execution) foresee(result *ledger.Result) {
+func (e *execution) tellGatewayOfDraws(result *ledger.Result) {
 	if result != nil && e.v.node.Connections != nil && result.Draws() {
 		e.v.gateway.Post(foreseen{result})
 	}
 }
 
-func (e *execution) apply(parent *ledger.State, block *types.Block,
+func (e *execution) applyBlock(parent *ledger.State, block *types.Block,
 	execute func(*ledger.State, *types.Block) (*ledger.Result, error)) (*ledger.Result, error) {
 	own := false // another validator of the process may have done it; it takes as long
-	result, err := e.v.memo.apply(e.v.life, parent.Root(), block, func() (*ledger.Result, error) {
+	result, err := e.v.memo.applyOnce(e.v.life, parent.Root(), block, func() (*ledger.Result, error) {
 		own = true
 		defer e.onchain.pool.EndRound(idleBlocks)
 		return execute(parent, block)
@@ -295,19 +295,19 @@ func (e *execution) apply(parent *ledger.State, block *types.Block,
 		return nil, err
 	}
 	if !own {
-		e.v.did(env.Cycles, uint64(block.Header.CyclesUsed))
+		e.v.reportWork(env.Cycles, uint64(block.Header.CyclesUsed))
 	}
 	return result, nil
 }
 
-// finalize makes executed blocks final, oldest first: all of them or none, since
+// finalizeBlocks makes executed blocks final, oldest first: all of them or none, since
 // the finalization names the last. It returns false if it is put off, because the
 // environment fails or blocks before these are missing.
-func (e *execution) finalize(event finalizeReport) bool {
+func (e *execution) finalizeBlocks(event finalizeReport) bool {
 	if e.v.diverged.Load() != nil {
 		return true
 	}
-	if len(e.retries.waiting) > 0 || e.behind() {
+	if len(e.retries.waiting) > 0 || e.lacksBlocks() {
 		e.putOff(event)
 		return false
 	}
@@ -325,13 +325,13 @@ func (e *execution) finalize(event finalizeReport) bool {
 			return true
 		}
 		if err != nil {
-			e.v.fail("a finalized block does not execute", err)
+			e.v.failWith("a finalized block does not execute", err)
 			return true
 		}
 		done.Results = append(done.Results, result)
 	}
 	if len(done.Results) > 0 {
-		e.v.head.Store(done.head())
+		e.v.head.Store(done.lastHead())
 		e.handOver(done)
 	}
 	return true
@@ -343,13 +343,13 @@ func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Re
 	if result := e.results[hash]; result != nil {
 		return result, nil
 	}
-	parent := e.parent(block.Header.Parent)
+	parent := e.parentState(block.Header.Parent)
 	if parent == nil {
 		return nil, errUnknownParent
 	}
-	result, err := e.apply(parent, block, e.executor.Apply)
+	result, err := e.applyBlock(parent, block, e.executor.Apply)
 	if err != nil {
-		result, _, err = e.settle(parent, block, err)
+		result, _, err = e.executeAgain(parent, block, err)
 	}
 	if err == nil {
 		e.results[hash] = result
@@ -364,10 +364,10 @@ func (e *execution) handOver(done archiveRequest) {
 	e.retries.wait = 0
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
 	for _, result := range done.Results {
-		e.confirm(result)
+		e.confirmBlock(result)
 		e.tries.Ended(itemsOf(result))
 		if e.proposed != nil && e.proposed.hash == result.Hash {
-			e.accepted()
+			e.noteAccepted()
 		}
 	}
 	for hash, result := range e.results {
@@ -375,7 +375,7 @@ func (e *execution) handOver(done archiveRequest) {
 			delete(e.results, hash)
 		}
 	}
-	e.resend(height)
+	e.resendWaiting(height)
 	e.tellWork()
 	e.v.archive.Post(done)
 	// Runners wait for it, but no reader waits for the store. If the processor has no
@@ -386,9 +386,9 @@ func (e *execution) handOver(done archiveRequest) {
 	}
 }
 
-// forget lets go the results of blocks that consensus holds no longer. Where it comes
+// forgetResults lets go the results of blocks that consensus holds no longer. Where it comes
 // to hold one again, it asks for its execution again.
-func (e *execution) forget(event forget) {
+func (e *execution) forgetResults(event forget) {
 	for _, hash := range event.blocks {
 		delete(e.results, hash)
 	}
@@ -420,16 +420,16 @@ func (e *execution) catchUp(event catchUp) bool {
 		}
 		if err != nil {
 			e.v.log.Warn("a finalized block does not execute", "height", block.Header.Height, "error", err)
-			e.v.consensus.Post(synchronize(catchup.Rejected{ID: event.ask.ID}))
+			e.v.consensus.Post(asCatchupEvent(catchup.Rejected{ID: event.ask.ID}))
 			return true
 		}
 		done.Results = append(done.Results, result)
 	}
 	if len(done.Results) == 0 {
-		e.v.consensus.Post(synchronize(catchup.Finalized{Root: e.v.head.Load().syncRoot()}))
+		e.v.consensus.Post(asCatchupEvent(catchup.Finalized{Root: e.v.head.Load().syncRoot()}))
 		return true
 	}
-	e.v.head.Store(done.head())
+	e.v.head.Store(done.lastHead())
 	e.handOver(done)
 	return true
 }
@@ -442,7 +442,7 @@ func (e *execution) tellWork() {
 	working := state.HasWork() || e.hasPending() || e.jobsDue(state)
 	if working != e.working {
 		e.working = working
-		e.v.consensus.Post(agree(simplex.Work{Pending: working}))
+		e.v.consensus.Post(asSimplexEvent(simplex.Work{Pending: working}))
 	}
 }
 

@@ -30,7 +30,7 @@ func (v *Validator) tellClock(off simplex.ClockOff) {
 			what = fmt.Sprintf("the clock of %s is %v earlier than others' clocks: it refuses their proposals; set it right", self, by)
 		}
 	}
-	v.trouble.note(v.node.Clock.Now(), what)
+	v.trouble.noteTrouble(v.node.Clock.Now(), what)
 	v.log.Warn("a clock is off", "whose", off.Whose, "by", off.By)
 }
 
@@ -49,4 +49,6 @@ func (v *Validator) clockBehind() time.Duration {
 // troubles keeps the last.
 type troubles struct{ last atomic.Pointer[Trouble] }
 
-func (t *troubles) note(now types.Time, what string) { t.last.Store(&Trouble{At: now, What: what}) }
+func (t *troubles) noteTrouble(now types.Time, what string) {
+	t.last.Store(&Trouble{At: now, What: what})
+}

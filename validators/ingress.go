@@ -55,9 +55,9 @@ func answerOf(frame []byte) (what rations.Answer, answers bool) {
 	return 0, false
 }
 
-// receive runs on the transport's goroutine: it only hands frames on. A frame
+// receiveFrame runs on the transport's goroutine: it only hands frames on. A frame
 // without room is lost, as on any network.
-func (d *ingress) receive(from types.Address, data []byte) {
+func (d *ingress) receiveFrame(from types.Address, data []byte) {
 	now := d.v.node.Clock.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,11 +65,11 @@ func (d *ingress) receive(from types.Address, data []byte) {
 	asked := answers && d.rations.Answers(from, what)
 	if answers && !asked {
 		d.v.count.refusedFrames.Add(1)
-		d.mute(from, d.rations.Blame(now, from, rations.Unasked))
+		d.mutePeer(from, d.rations.Blame(now, from, rations.Unasked))
 		return
 	}
 	taken, shut := d.rations.Offer(now, rations.Frame{From: from, Data: data}, classOf(data), asked)
-	d.shut(from, shut)
+	d.disconnectPeer(from, shut)
 	if !taken {
 		d.v.count.refusedFrames.Add(1)
 		return
@@ -80,9 +80,9 @@ func (d *ingress) receive(from types.Address, data []byte) {
 	}
 }
 
-// next gives intake its next frame. It posts another attend where more wait, so
+// nextFrame gives intake its next frame. It posts another attend where more wait, so
 // that a role's other events have their turn.
-func (d *ingress) next() (rations.Frame, bool) {
+func (d *ingress) nextFrame() (rations.Frame, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if round := d.v.round.Load(); round != nil {
@@ -96,31 +96,31 @@ func (d *ingress) next() (rations.Frame, bool) {
 	return f, ok
 }
 
-// spend takes from a peer's rations, and reports whether there was enough.
-func (d *ingress) spend(from types.Address, of rations.Resource, n int) bool {
+// spendRation takes from a peer's rations, and reports whether there was enough.
+func (d *ingress) spendRation(from types.Address, of rations.Resource, n int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ok, muted := d.rations.Spend(d.v.node.Clock.Now(), from, of, n)
-	d.mute(from, muted)
+	d.mutePeer(from, muted)
 	return ok
 }
 
-// owe takes from a peer's rations what it has been given already.
-func (d *ingress) owe(from types.Address, of rations.Resource, n int) {
+// oweRation takes from a peer's rations what it has been given already.
+func (d *ingress) oweRation(from types.Address, of rations.Resource, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rations.Owe(d.v.node.Clock.Now(), from, of, n)
 }
 
-// blame notes that a peer sent what no honest peer sends.
-func (d *ingress) blame(from types.Address) {
+// blamePeer notes that a peer sent what no honest peer sends.
+func (d *ingress) blamePeer(from types.Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.mute(from, d.rations.Blame(d.v.node.Clock.Now(), from, rations.Invalid))
+	d.mutePeer(from, d.rations.Blame(d.v.node.Clock.Now(), from, rations.Invalid))
 }
 
-// asks notes what a message to a peer asks for.
-func (d *ingress) asks(to types.Address, message any) {
+// noteRequest notes what a message to a peer asks for.
+func (d *ingress) noteRequest(to types.Address, message any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch message.(type) {
@@ -131,17 +131,17 @@ func (d *ingress) asks(to types.Address, message any) {
 	}
 }
 
-// connect names the validators to be connected with.
-func (d *ingress) connect(members []types.Validator) {
+// connectMembers names the validators to be connected with.
+func (d *ingress) connectMembers(members []types.Validator) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.members = members
 	d.rations.Keep(d.v.node.Clock.Now(), members)
-	d.open()
+	d.connectUnbanned()
 }
 
-// mute counts and logs that a peer is muted, if due.
-func (d *ingress) mute(peer types.Address, due bool) {
+// mutePeer counts and logs that a peer is muted, if due.
+func (d *ingress) mutePeer(peer types.Address, due bool) {
 	if !due {
 		return
 	}
@@ -149,19 +149,19 @@ func (d *ingress) mute(peer types.Address, due bool) {
 	d.v.log.Warn("a peer is muted: it sent rubbish, and for a while the validator takes only its frames of the consensus", "peer", peer)
 }
 
-// shut ends the connection with a peer for a while, if due is true.
-func (d *ingress) shut(peer types.Address, due bool) {
+// disconnectPeer ends the connection with a peer for a while, if due is true.
+func (d *ingress) disconnectPeer(peer types.Address, due bool) {
 	if !due {
 		return
 	}
 	d.v.count.shutPeers.Add(1)
 	d.v.log.Warn("a peer is shut out: it sent far more than its rations", "peer", peer)
-	d.open()
+	d.connectUnbanned()
 }
 
-// open connects with the members that are not banned now, and sets the alarm for
+// connectUnbanned connects with the members that are not banned now, and sets the alarm for
 // the end of the next ban.
-func (d *ingress) open() {
+func (d *ingress) connectUnbanned() {
 	now := d.v.node.Clock.Now()
 	d.v.node.Mesh.SetPeers(slices.DeleteFunc(slices.Clone(d.members), func(m types.Validator) bool { return d.rations.Shut(now, m.Address) }))
 	at := d.rations.Deadline(now)
@@ -174,15 +174,15 @@ func (d *ingress) open() {
 	d.alarm.Set(at)
 }
 
-// reopen lets those in whose time is over.
-func (d *ingress) reopen() {
+// endBans lets those in whose time is over.
+func (d *ingress) endBans() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.open()
+	d.connectUnbanned()
 }
 
-// close ends the alarm.
-func (d *ingress) close() {
+// endAlarm ends the alarm.
+func (d *ingress) endAlarm() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.alarm != nil {

@@ -73,112 +73,112 @@ const maxBacklog = 1024
 func (v *Validator) newIntake() (roles.Steps[intakeEvent], error) {
 	in := &intake{v: v}
 	if v.checking != 0 { // the role was made again: no answer for that batch will come
-		v.consensus.Post(synchronize(catchup.Refused{ID: v.checking}))
+		v.consensus.Post(asCatchupEvent(catchup.Refused{ID: v.checking}))
 		v.checking = 0
 	}
-	return roles.Steps[intakeEvent]{Each: in.receive, Last: v.ingress.close}, nil
+	return roles.Steps[intakeEvent]{Each: in.receiveEvent, Last: v.ingress.endAlarm}, nil
 }
 
-func (in *intake) receive(event intakeEvent) {
+func (in *intake) receiveEvent(event intakeEvent) {
 	switch event := event.(type) {
 	case attend:
-		if f, ok := in.v.ingress.next(); ok {
-			in.frame(f.From, f.Data)
+		if f, ok := in.v.ingress.nextFrame(); ok {
+			in.readFrame(f.From, f.Data)
 		}
 	case submission:
-		in.submission(event)
+		in.checkSubmission(event)
 	case ownReport:
 		in.ownReport(event)
 	case verify:
-		in.verify(event.ask)
+		in.verifyBatch(event.ask)
 	case reopen:
-		in.v.ingress.reopen()
+		in.v.ingress.endBans()
 	case newSets:
-		in.resume()
+		in.resumeWaiting()
 	default:
-		panic(unknown("intake", event))
+		panic(unknownEvent("intake", event))
 	}
 }
 
-func (in *intake) frame(from types.Address, data []byte) {
-	read, err := in.v.memo.read(data)
-	in.v.did(env.BytesRead, uint64(len(data)))
+func (in *intake) readFrame(from types.Address, data []byte) {
+	read, err := in.v.memo.readFrame(data)
+	in.v.reportWork(env.BytesRead, uint64(len(data)))
 	if err != nil {
-		in.refuse(from, err)
+		in.refuseFrame(from, err)
 		return
 	}
 	switch message := read.message.(type) {
 	case *transactions:
-		in.transactions(from, message)
+		in.checkTransactions(from, message)
 	case *catchup.RangeRequest:
-		if in.v.ingress.spend(from, rations.Ranges, 1) && in.v.ingress.spend(from, rations.Served, 1) {
-			pass[archiveEvent](in, in.v.archive, rangeRequest{from, message})
+		if in.v.ingress.spendRation(from, rations.Ranges, 1) && in.v.ingress.spendRation(from, rations.Served, 1) {
+			passOn[archiveEvent](in, in.v.archive, rangeRequest{from, message})
 		} else {
 			in.v.count.refusedFrames.Add(1)
 		}
 	case *catchup.Batch:
-		pass(in, in.v.consensus, synchronize(catchup.Answer{From: from, Batch: message}))
+		passOn(in, in.v.consensus, asCatchupEvent(catchup.Answer{From: from, Batch: message}))
 	case *types.Certificate:
-		in.certificate(from, data, read, message)
+		in.checkCertificate(from, data, read, message)
 	default:
-		in.consensus(from, data, read)
+		in.checkConsensusMessage(from, data, read)
 	}
 }
 
-// pass hands on a message from outside, or drops it if the receiving role is too
+// passOn hands on a message from outside, or drops it if the receiving role is too
 // far behind.
-func pass[E any](in *intake, to roles.Inbox[E], event E) {
+func passOn[E any](in *intake, to roles.Inbox[E], event E) {
 	if to.Waiting() >= maxBacklog || !to.Offer(event) {
 		in.v.count.refusedFrames.Add(1)
 	}
 }
 
-// certificate checks the new part of a certificate.
-func (in *intake) certificate(from types.Address, data []byte, read *reading, c *types.Certificate) {
-	unchecked := in.v.known.unchecked(c)
+// checkCertificate checks the new part of a certificate.
+func (in *intake) checkCertificate(from types.Address, data []byte, read *reading, c *types.Certificate) {
+	unchecked := in.v.known.uncheckedParts(c)
 	switch {
 	case unchecked.Whole:
-		in.consensus(from, data, read)
+		in.checkConsensusMessage(from, data, read)
 	case unchecked.Past != nil:
-		pass[consensusEvent](in, in.v.consensus, received{From: from, Message: unchecked.Past})
+		passOn[consensusEvent](in, in.v.consensus, received{From: from, Message: unchecked.Past})
 	case len(unchecked.Votes) > 0:
-		in.votes(from, unchecked.Votes)
+		in.checkVotes(from, unchecked.Votes)
 	}
 }
 
-// votes checks some votes of a certificate.
-func (in *intake) votes(from types.Address, votes []*types.Vote) {
-	if !in.v.ingress.spend(from, rations.Recoveries, len(votes)) {
+// checkVotes checks some votes of a certificate.
+func (in *intake) checkVotes(from types.Address, votes []*types.Vote) {
+	if !in.v.ingress.spendRation(from, rations.Recoveries, len(votes)) {
 		in.v.count.refusedFrames.Add(1)
 		return
 	}
 	sets := *in.v.sets.Load()
 	for _, vote := range votes {
-		in.v.did(env.Recoveries, 1)
+		in.v.reportWork(env.Recoveries, 1)
 		verified, err := simplex.CheckVote(in.v.genesis.ChainID, in.v.node.Verifier, sets, vote)
 		if err != nil {
-			in.refuse(from, err)
+			in.refuseFrame(from, err)
 			return
 		}
-		pass[consensusEvent](in, in.v.consensus, received{From: from, Message: verified})
+		passOn[consensusEvent](in, in.v.consensus, received{From: from, Message: verified})
 	}
 }
 
 // errRation says that a frame was not looked into.
 var errRation = errors.New("the sender exceeded its rate limit")
 
-// consensus checks a message of the consensus.
-func (in *intake) consensus(from types.Address, data []byte, read *reading) {
+// checkConsensusMessage checks a message of the consensus.
+func (in *intake) checkConsensusMessage(from types.Address, data []byte, read *reading) {
 	sets := *in.v.sets.Load()
-	in.v.did(env.Recoveries, signaturesIn(read.message))
-	verified, err := in.v.memo.check(read, sets, func() (simplex.Verified, error) {
-		if !in.v.ingress.spend(from, rations.Recoveries, int(signaturesIn(read.message))) {
+	in.v.reportWork(env.Recoveries, signaturesIn(read.message))
+	verified, err := in.v.memo.checkMessage(read, sets, func() (simplex.Verified, error) {
+		if !in.v.ingress.spendRation(from, rations.Recoveries, int(signaturesIn(read.message))) {
 			return nil, errRation
 		}
 		return simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, sets, read.message)
 	})
 	if err == nil {
-		pass[consensusEvent](in, in.v.consensus, received{From: from, Message: verified})
+		passOn[consensusEvent](in, in.v.consensus, received{From: from, Message: verified})
 		return
 	}
 	var unknown *simplex.UnknownEpoch
@@ -188,7 +188,7 @@ func (in *intake) consensus(from types.Address, data []byte, read *reading) {
 	case errors.As(err, &unknown):
 		in.noteAhead(from, data, unknown)
 	default:
-		in.refuse(from, err)
+		in.refuseFrame(from, err)
 	}
 }
 
@@ -202,11 +202,11 @@ func (in *intake) noteAhead(from types.Address, data []byte, unknown *simplex.Un
 		return
 	}
 	kept := in.heldOf(from)
-	if len(kept.frames) >= maxHeld || kept.size+len(data) > in.share() {
+	if len(kept.frames) >= maxHeld || kept.size+len(data) > in.bytesPerPeer() {
 		*kept = futureFrames{}
 	}
 	if len(kept.frames)%aheadHintEvery == 0 {
-		pass[consensusEvent](in, in.v.consensus, peerAhead{from, unknown.Epoch})
+		passOn[consensusEvent](in, in.v.consensus, peerAhead{from, unknown.Epoch})
 	}
 	kept.frames = append(kept.frames, data)
 	kept.size += len(data)
@@ -224,36 +224,36 @@ func (in *intake) heldOf(from types.Address) *futureFrames {
 	return kept
 }
 
-// share is the bytes that one peer's frames may take.
-func (in *intake) share() int {
+// bytesPerPeer is the bytes that one peer's frames may take.
+func (in *intake) bytesPerPeer() int {
 	members := max(1, len((*in.v.sets.Load())[0].Members))
 	return min(max(maxHeldBytes/members, minHeldBytes), maxHeldEach)
 }
 
-// resume takes up what waited for its set, each peer's in the order it came.
-func (in *intake) resume() {
+// resumeWaiting takes up what waited for its set, each peer's in the order it came.
+func (in *intake) resumeWaiting() {
 	from, kept := in.from, in.held
 	in.from, in.held = nil, nil
 	for _, peer := range from {
 		for _, data := range kept[peer].frames {
-			in.frame(peer, data)
+			in.readFrame(peer, data)
 		}
 	}
 }
 
-// verify checks finalized blocks against the sets they were decided by.
-func (in *intake) verify(ask catchup.Verify) {
-	count := func(votes int) { in.v.did(env.Recoveries, uint64(votes)) }
+// verifyBatch checks finalized blocks against the sets they were decided by.
+func (in *intake) verifyBatch(ask catchup.Verify) {
+	count := func(votes int) { in.v.reportWork(env.Recoveries, uint64(votes)) }
 	in.v.checking = ask.ID
 	batch, err := checkBatch(in.v.genesis.ChainID, in.v.node.Verifier, ask.Batch, &ask.Root, count)
 	in.v.checking = 0
 	if err != nil {
 		in.v.count.refusedFrames.Add(1)
 		in.v.log.Warn("finalized blocks were refused", "error", err)
-		in.v.consensus.Post(synchronize(catchup.Refused{ID: ask.ID}))
+		in.v.consensus.Post(asCatchupEvent(catchup.Refused{ID: ask.ID}))
 		return
 	}
-	in.v.consensus.Post(synchronize(catchup.Verified{ID: ask.ID, Batch: batch}))
+	in.v.consensus.Post(asCatchupEvent(catchup.Verified{ID: ask.ID, Batch: batch}))
 }
 
 // checkBatch verifies finalized blocks that continue from root: each certificate by
@@ -271,23 +271,23 @@ func checkBatch(chainID uint64, rec simplex.Recoverer, batch *catchup.Batch, roo
 	})
 }
 
-func (in *intake) transactions(from types.Address, message *transactions) {
+func (in *intake) checkTransactions(from types.Address, message *transactions) {
 	if len(message.Raw) > maxTransactions {
-		in.refuse(from, errors.New("too many transactions in one frame"))
+		in.refuseFrame(from, errors.New("too many transactions in one frame"))
 		return
 	}
-	if in.v.execution.Waiting() >= maxBacklog || !in.v.ingress.spend(from, rations.Transactions, len(message.Raw)) {
+	if in.v.execution.Waiting() >= maxBacklog || !in.v.ingress.spendRation(from, rations.Transactions, len(message.Raw)) {
 		in.v.count.refusedFrames.Add(1)
 		return
 	}
 	var checked []*ledger.Checked
-	in.v.did(env.Recoveries, uint64(len(message.Raw)))
+	in.v.reportWork(env.Recoveries, uint64(len(message.Raw)))
 	for _, raw := range message.Raw {
 		tx, err := in.v.admitter.Admit(in.v.head.Load().State, raw)
 		if err != nil {
 			in.v.count.refusedTransactions.Add(1)
 			if neverValid(err) {
-				in.refuse(from, err)
+				in.refuseFrame(from, err)
 				return
 			}
 			continue // the sender may have known an older state
@@ -295,7 +295,7 @@ func (in *intake) transactions(from types.Address, message *transactions) {
 		checked = append(checked, tx)
 	}
 	if len(checked) > 0 {
-		pass[executionEvent](in, in.v.execution, admission{txs: checked})
+		passOn[executionEvent](in, in.v.execution, admission{txs: checked})
 	}
 }
 
@@ -307,23 +307,23 @@ func neverValid(err error) bool {
 		(refused.Code == ledger.CodeMalformed || refused.Code == ledger.CodeWrongChain || refused.Code == ledger.CodeBadSignature)
 }
 
-func (in *intake) submission(s submission) {
-	in.v.did(env.Recoveries, 1)
+func (in *intake) checkSubmission(s submission) {
+	in.v.reportWork(env.Recoveries, 1)
 	tx, err := in.v.admitter.Admit(in.v.head.Load().State, s.raw)
 	if err != nil {
 		in.v.count.refusedTransactions.Add(1)
-		in.v.requests.answer(s.request, admitted{err: err})
+		in.v.requests.answerRequest(s.request, admitted{err: err})
 		return
 	}
 	if !in.v.execution.Offer(admission{txs: []*ledger.Checked{tx}, here: true, request: s.request}) {
-		in.v.requests.answer(s.request, admitted{err: ErrBusy})
+		in.v.requests.answerRequest(s.request, admitted{err: ErrBusy})
 	}
 }
 
 // ownReport checks a report of this validator's own gateway, for which no caller
 // waits: the chain may have moved on since.
 func (in *intake) ownReport(event ownReport) {
-	in.v.did(env.Recoveries, 1)
+	in.v.reportWork(env.Recoveries, 1)
 	tx, err := in.v.admitter.Admit(in.v.head.Load().State, event.raw)
 	if err != nil {
 		in.v.count.refusedTransactions.Add(1)
@@ -333,9 +333,9 @@ func (in *intake) ownReport(event ownReport) {
 	in.v.execution.Post(admission{txs: []*ledger.Checked{tx}, here: true})
 }
 
-// refuse counts what a peer sent that no honest peer sends, and blames it.
-func (in *intake) refuse(from types.Address, err error) {
-	in.v.ingress.blame(from)
+// refuseFrame counts what a peer sent that no honest peer sends, and blames it.
+func (in *intake) refuseFrame(from types.Address, err error) {
+	in.v.ingress.blamePeer(from)
 	in.v.count.refusedFrames.Add(1)
 	in.v.log.Warn("a frame was refused", "from", from, "error", err)
 }

@@ -20,16 +20,16 @@ type jobIndex struct {
 	jobs  map[types.Hash]*system.Job // the open jobs that have a committee
 	specs map[types.Hash]types.Hash  // the hashes of their specifications
 	of    map[types.Address][]gateway.Assignment
-	open  map[assigned]*gateway.Assignment // all that are in of
-	ended map[types.Hash]attempt           // the jobs that ended between the head before and this one
-	since []types.Hash                     // the jobs that changed between the head before and this one, without duplicates
+	open  map[assignment]*gateway.Assignment // all that are in of
+	ended map[types.Hash]attempt             // the jobs that ended between the head before and this one
+	since []types.Hash                       // the jobs that changed between the head before and this one, without duplicates
 
 	spec   *push.JobSpec // the specification that was asked for last
 	specOf types.Hash
 }
 
-// assigned names an assignment of a runner.
-type assigned struct {
+// assignment names an assignment of a runner.
+type assignment struct {
 	runner types.Address
 	gateway.AssignmentID
 }
@@ -45,7 +45,7 @@ type attempt struct {
 // newJobIndex reads a state.
 func newJobIndex(state *ledger.State) *jobIndex {
 	d := &jobIndex{state: state, jobs: map[types.Hash]*system.Job{}, specs: map[types.Hash]types.Hash{},
-		of: map[types.Address][]gateway.Assignment{}, open: map[assigned]*gateway.Assignment{}, ended: map[types.Hash]attempt{}}
+		of: map[types.Address][]gateway.Assignment{}, open: map[assignment]*gateway.Assignment{}, ended: map[types.Hash]attempt{}}
 	var open []*system.Job
 	state.Jobs(func(j *system.Job) bool { open = append(open, j); return true })
 	slices.SortFunc(open, func(a, b *system.Job) int {
@@ -55,20 +55,20 @@ func newJobIndex(state *ledger.State) *jobIndex {
 		return int(a.Seq) - int(b.Seq)
 	})
 	for _, j := range open {
-		d.put(j)
+		d.putJob(j)
 	}
 	return d
 }
 
-// follow advances to the state after blocks, by their job changes.
-func (d *jobIndex) follow(results []*ledger.Result) {
+// followBlocks advances to the state after blocks, by their job changes.
+func (d *jobIndex) followBlocks(results []*ledger.Result) {
 	d.state = results[len(results)-1].State
 	clear(d.ended)
 	d.since = nil
 	seen := map[types.Hash]bool{}
 	for _, result := range results {
 		for i := range result.Jobs {
-			d.note(&result.Jobs[i])
+			d.noteChange(&result.Jobs[i])
 			if id := result.Jobs[i].ID; !seen[id] {
 				seen[id] = true
 				d.since = append(d.since, id)
@@ -76,12 +76,12 @@ func (d *jobIndex) follow(results []*ledger.Result) {
 		}
 	}
 	for _, id := range d.since {
-		d.read(id)
+		d.readJob(id)
 	}
 }
 
-// note remembers how a committee that the head before had comes to its end.
-func (d *jobIndex) note(change *types.JobChange) {
+// noteChange remembers how a committee that the head before had comes to its end.
+func (d *jobIndex) noteChange(change *types.JobChange) {
 	before := d.jobs[change.ID]
 	if before == nil {
 		return
@@ -112,11 +112,11 @@ func (d *jobIndex) note(change *types.JobChange) {
 	d.ended[change.ID] = end
 }
 
-// read takes a job from the current state.
-func (d *jobIndex) read(id types.Hash) {
+// readJob takes a job from the current state.
+func (d *jobIndex) readJob(id types.Hash) {
 	if before := d.jobs[id]; before != nil {
 		for i := range before.Committee {
-			d.take(before.Committee[i].Runner, id, before.Committee[i].Drawn)
+			d.takeAssignment(before.Committee[i].Runner, id, before.Committee[i].Drawn)
 		}
 		delete(d.jobs, id)
 	}
@@ -124,14 +124,14 @@ func (d *jobIndex) read(id types.Hash) {
 		d.spec = nil
 	}
 	if now := d.state.Job(id); now != nil {
-		d.put(now)
+		d.putJob(now)
 	} else {
 		delete(d.specs, id)
 	}
 }
 
-// put enters a job for each of its committee whose result is not final.
-func (d *jobIndex) put(j *system.Job) {
+// putJob enters a job for each of its committee whose result is not final.
+func (d *jobIndex) putJob(j *system.Job) {
 	if len(j.Committee) == 0 {
 		return
 	}
@@ -155,7 +155,7 @@ func (d *jobIndex) put(j *system.Job) {
 			}
 		}
 		d.of[m.Runner] = inOrder(d.of[m.Runner], a)
-		d.open[assigned{m.Runner, a.AssignmentID}] = &a
+		d.open[assignment{m.Runner, a.AssignmentID}] = &a
 	}
 }
 
@@ -168,10 +168,10 @@ func inOrder(all []gateway.Assignment, a gateway.Assignment) []gateway.Assignmen
 	return slices.Insert(slices.Clone(all), at, a)
 }
 
-// take takes an assignment from a runner.
-func (d *jobIndex) take(runner types.Address, job types.Hash, drawn types.Height) {
+// takeAssignment takes an assignment from a runner.
+func (d *jobIndex) takeAssignment(runner types.Address, job types.Hash, drawn types.Height) {
 	id := gateway.AssignmentID{Job: job, Drawn: drawn}
-	delete(d.open, assigned{runner, id})
+	delete(d.open, assignment{runner, id})
 	rest := slices.DeleteFunc(slices.Clone(d.of[runner]), func(a gateway.Assignment) bool { return a.AssignmentID == id })
 	if len(rest) == 0 {
 		delete(d.of, runner)
@@ -195,7 +195,7 @@ func (d *jobIndex) Assignments(runner types.Address) []gateway.Assignment { retu
 
 // Assignment implements gateway.Reader.
 func (d *jobIndex) Assignment(runner types.Address, id gateway.AssignmentID) *gateway.Assignment {
-	return d.open[assigned{runner, id}]
+	return d.open[assignment{runner, id}]
 }
 
 // Changed implements gateway.Reader.

@@ -168,7 +168,7 @@ func TestADocketIsItsState(t *testing.T) {
 				results = append(results, c.block())
 			}
 			c.nonce = c.state.Account(c.alice.Address()).Nonce
-			d.follow(results)
+			d.followBlocks(results)
 			if missing := unlisted(before.of, d); missing != "" {
 				t.Fatalf("seed %d, height %d: %s, and Changed does not list its job", seed, c.state.Height(), missing)
 			}
@@ -311,7 +311,7 @@ func BenchmarkDocket(b *testing.B) {
 	results := []*ledger.Result{c.block(txs...)}
 	b.Run("follow", func(b *testing.B) {
 		for b.Loop() {
-			d.follow(results)
+			d.followBlocks(results)
 		}
 	})
 	b.Run("ask", func(b *testing.B) {

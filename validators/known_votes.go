@@ -14,8 +14,8 @@ type knownVotes struct {
 	machine *simplex.Machine
 }
 
-// unchecked returns the parts of a certificate that need checks.
-func (s *knownVotes) unchecked(c *types.Certificate) simplex.Unchecked {
+// uncheckedParts returns the parts of a certificate that need checks.
+func (s *knownVotes) uncheckedParts(c *types.Certificate) simplex.Unchecked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.machine.Unchecked(c)

@@ -29,18 +29,18 @@ type lightCalls struct {
 	order []call        // of known, the longest known first
 }
 
-// note takes what a final block executed of a call.
-func (l *lightCalls) note(r *types.Receipt) {
+// noteReceipt takes what a final block executed of a call.
+func (l *lightCalls) noteReceipt(r *types.Receipt) {
 	if r.Origin != types.OriginTransaction || r.Handler == "" {
 		return
 	}
 	isLight := r.Status != types.StatusOutOfCycles && r.Status != types.StatusHostFailed && r.Cycles <= lightCycles
-	l.keep(call{r.Sender, r.To, r.Handler}, isLight)
-	l.keep(call{types.Address{}, r.To, r.Handler}, isLight)
+	l.keepLightness(call{r.Sender, r.To, r.Handler}, isLight)
+	l.keepLightness(call{types.Address{}, r.To, r.Handler}, isLight)
 }
 
-// keep remembers whether a call was light.
-func (l *lightCalls) keep(one call, isLight bool) {
+// keepLightness remembers whether a call was light.
+func (l *lightCalls) keepLightness(one call, isLight bool) {
 	if _, kept := l.known[one]; kept {
 		l.known[one] = isLight
 		return
@@ -63,8 +63,8 @@ func (l *lightCalls) noteSlow(tx *ledger.Checked) {
 		return
 	}
 	if i, is := tx.Instruction.(*types.Execute); is {
-		l.keep(call{tx.Sender, *tx.Tx.To, i.Handler}, false)
-		l.keep(call{types.Address{}, *tx.Tx.To, i.Handler}, false)
+		l.keepLightness(call{tx.Sender, *tx.Tx.To, i.Handler}, false)
+		l.keepLightness(call{types.Address{}, *tx.Tx.To, i.Handler}, false)
 	}
 }
 

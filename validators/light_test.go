@@ -21,7 +21,7 @@ func TestC18ACallIsLightOnceItWasForItsSender(t *testing.T) {
 	if l.weightOf(callOf(ann, "beat")) == weightLight {
 		t.Error("a call that was never made is light")
 	}
-	l.note(receipt(types.StatusOK, lightCycles))
+	l.noteReceipt(receipt(types.StatusOK, lightCycles))
 	if l.weightOf(callOf(ann, "beat")) != weightLight {
 		t.Error("a call that took little is not light")
 	}
@@ -30,20 +30,20 @@ func TestC18ACallIsLightOnceItWasForItsSender(t *testing.T) {
 	}
 	for _, heavy := range []*types.Receipt{receipt(types.StatusOK, lightCycles+1), receipt(types.StatusOutOfCycles, 10),
 		receipt(types.StatusHostFailed, 10)} {
-		l.note(receipt(types.StatusOK, 1))
-		if l.note(heavy); l.weightOf(callOf(ann, "beat")) == weightLight || l.weightOf(callOf(ben, "beat")) == weightLight {
+		l.noteReceipt(receipt(types.StatusOK, 1))
+		if l.noteReceipt(heavy); l.weightOf(callOf(ann, "beat")) == weightLight || l.weightOf(callOf(ben, "beat")) == weightLight {
 			t.Errorf("it is light after %s of %d cycles", heavy.Status, heavy.Cycles)
 		}
 	}
 	mine := receipt(types.StatusOK, 1)
 	mine.Sender = ben
-	l.note(mine)
-	l.note(receipt(types.StatusOutOfCycles, 1))
+	l.noteReceipt(mine)
+	l.noteReceipt(receipt(types.StatusOutOfCycles, 1))
 	if l.weightOf(callOf(ben, "beat")) != weightLight {
 		t.Error("what another account called makes a call heavy that was light for this one")
 	}
 	ben = types.Address{4}
-	l.note(receipt(types.StatusOK, 1))
+	l.noteReceipt(receipt(types.StatusOK, 1))
 	l.noteSlow(callOf(types.Address{5}, "beat"))
 	l.noteSlow(nil)
 	if l.weightOf(callOf(ben, "beat")) == weightLight || l.weightOf(callOf(ann, "beat")) != weightLight {
@@ -75,7 +75,7 @@ func TestC18AnUnknownCallIsSmallByItsLimit(t *testing.T) {
 	if got := l.weightOf(callOf(smallLimit)); got != weightHeavy {
 		t.Errorf("a call that was slow has the weight %d, whatever its limit", got)
 	}
-	l.note(&types.Receipt{Origin: types.OriginTransaction, Sender: ann, To: actor, Handler: "beat", Status: types.StatusOK, Cycles: 1})
+	l.noteReceipt(&types.Receipt{Origin: types.OriginTransaction, Sender: ann, To: actor, Handler: "beat", Status: types.StatusOK, Cycles: 1})
 	if got := l.weightOf(callOf(1_000_000)); got != weightLight {
 		t.Errorf("a call that took little has the weight %d, whatever its limit", got)
 	}
@@ -89,10 +89,10 @@ func TestLightCallsAreBounded(t *testing.T) {
 	var l lightCalls
 	for i := range 3 * maxLightCalls {
 		r := types.Receipt{Origin: types.OriginTransaction, Sender: types.Address{byte(i), byte(i >> 8)}, Handler: "a", Status: types.StatusOK}
-		l.note(&r)
-		l.note(&r)
+		l.noteReceipt(&r)
+		l.noteReceipt(&r)
 		if r.Status = types.StatusOutOfCycles; i%5 == 0 {
-			l.note(&r)
+			l.noteReceipt(&r)
 		}
 	}
 	if len(l.order) > maxLightCalls || len(l.known) != len(l.order) || len(l.known) == 0 {

@@ -36,8 +36,8 @@ type Memo struct {
 	results *memo.Once[memoKey, verdict]
 	bodies  *memo.Once[*types.Block, types.Hash]
 	writes  *memo.Once[*ledger.Result, *history.BlockWrites]
-	frames  *memo.Once[string, decoded]
-	slices  *memo.Once[slice, decoded] // frames, if one slice reaches many; otherwise nil
+	frames  *memo.Once[string, decodeResult]
+	slices  *memo.Once[slice, decodeResult] // frames, if one slice reaches many; otherwise nil
 	sets    *memo.Once[types.Hash, simplex.Sets]
 	geneses *memo.Once[*ledger.Genesis, genesisResult]
 
@@ -50,7 +50,8 @@ func NewMemo() *Memo {
 		results: memo.New[memoKey, verdict](memo.Bound{Count: memoResults}, nil),
 		bodies:  memo.New[*types.Block, types.Hash](memo.Bound{Count: memoResults}, nil),
 		writes:  memo.New[*ledger.Result, *history.BlockWrites](memo.Bound{Count: memoResults}, nil),
-		frames:  memo.New[string, decoded](memo.Bound{Count: memoFrames, Weight: memoFrameBytes}, func(frame string) int { return len(frame) }),
+		frames: memo.New[string, decodeResult](memo.Bound{Count: memoFrames, Weight: memoFrameBytes},
+			func(frame string) int { return len(frame) }),
 		sets:    memo.New[types.Hash, simplex.Sets](memo.Bound{Count: memoSets}, nil),
 		geneses: memo.New[*ledger.Genesis, genesisResult](memo.Bound{Count: memoGeneses}, nil),
 	}
@@ -60,7 +61,7 @@ func NewMemo() *Memo {
 // identifies it. Certificates of a crowd are a hundred KiB, and comparing them would take
 // longer than all other work on them. It returns m.
 func (m *Memo) SameSlices() *Memo {
-	m.slices = memo.New[slice, decoded](memo.Bound{Count: memoFrames, Weight: memoFrameBytes}, func(s slice) int { return s.length })
+	m.slices = memo.New[slice, decodeResult](memo.Bound{Count: memoFrames, Weight: memoFrameBytes}, func(s slice) int { return s.length })
 	return m
 }
 
@@ -70,8 +71,8 @@ func (m *Memo) SameSlices() *Memo {
 // results of only its own past life.
 type life = memo.Life
 
-// end takes a life from all results, and forgets those that no other life has.
-func (m *Memo) end(l *life) { m.results.End(l) }
+// endLife takes a life from all results, and forgets those that no other life has.
+func (m *Memo) endLife(l *life) { m.results.End(l) }
 
 // memoKey names what was executed: a state and a whole block. The block's hash
 // covers only its header, so bodies are distinguished by all their bytes.
@@ -89,10 +90,11 @@ type verdict struct {
 	err    error
 }
 
-// apply returns the result of a block on a state with the given root, using execute
+// applyOnce returns the result of a block on a state with the given root, using execute
 // if no life has it yet. An error of the environment is not remembered: another
 // validator's may be sound.
-func (m *Memo) apply(l *life, parentRoot types.Hash, block *types.Block, execute func() (*ledger.Result, error)) (*ledger.Result, error) {
+func (m *Memo) applyOnce(l *life, parentRoot types.Hash, block *types.Block, execute func() (*ledger.Result, error)) (*ledger.Result,
+	error) {
 	if m.results == nil {
 		return execute()
 	}
@@ -103,8 +105,8 @@ func (m *Memo) apply(l *life, parentRoot types.Hash, block *types.Block, execute
 	return v.result, v.err
 }
 
-// put stores the result of a block for its proposer.
-func (m *Memo) put(l *life, parentRoot types.Hash, result *ledger.Result) {
+// putResult stores the result of a block for its proposer.
+func (m *Memo) putResult(l *life, parentRoot types.Hash, result *ledger.Result) {
 	if m.results != nil {
 		m.results.Do(l, m.keyOf(parentRoot, result.Block), func() (verdict, bool) { return verdict{result: result}, true })
 	}
@@ -123,8 +125,8 @@ type genesisResult struct {
 	err   error
 }
 
-// genesis returns the state and the block that a genesis makes.
-func (m *Memo) genesis(g *ledger.Genesis) (*ledger.State, *types.Block, error) {
+// makeGenesis returns the state and the block that a genesis makes.
+func (m *Memo) makeGenesis(g *ledger.Genesis) (*ledger.State, *types.Block, error) {
 	b := m.geneses.Do(nil, g, func() (b genesisResult, keep bool) {
 		b.state, b.block, b.err = g.State()
 		return b, true
@@ -132,9 +134,9 @@ func (m *Memo) genesis(g *ledger.Genesis) (*ledger.State, *types.Block, error) {
 	return b.state, b.block, b.err
 }
 
-// same returns the sets that another validator has, if they are equal, so that they
+// shareSets returns the sets that another validator has, if they are equal, so that they
 // are compared once per epoch and not once per message.
-func (m *Memo) same(sets simplex.Sets) simplex.Sets {
+func (m *Memo) shareSets(sets simplex.Sets) simplex.Sets {
 	if m.sets == nil {
 		return sets
 	}

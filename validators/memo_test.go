@@ -23,7 +23,7 @@ func TestMemoExecutesABlockOnce(t *testing.T) {
 	var done sync.WaitGroup
 	for range 8 {
 		done.Go(func() {
-			result, err := memo.apply(&life{}, types.Hash{1}, block, func() (*ledger.Result, error) {
+			result, err := memo.applyOnce(&life{}, types.Hash{1}, block, func() (*ledger.Result, error) {
 				executed.Add(1)
 				return &ledger.Result{Block: block}, nil
 			})
@@ -54,7 +54,7 @@ func TestMemoTellsBodiesApart(t *testing.T) {
 		for _, order := range [][]*types.Block{{honest, tampered}, {tampered, honest}} {
 			memo, life, refusal := NewMemo(), &life{}, &ledger.Invalid{Code: ledger.CodeBadPresence}
 			for _, body := range order {
-				_, err := memo.apply(life, types.Hash{}, body, func() (*ledger.Result, error) {
+				_, err := memo.applyOnce(life, types.Hash{}, body, func() (*ledger.Result, error) {
 					if body == tampered {
 						return nil, refusal
 					}
@@ -74,17 +74,17 @@ func TestMemoForgetsWithALife(t *testing.T) {
 	memo, dead, alive := NewMemo(), &life{}, &life{}
 	executed := 0
 	apply := func(l *life, b *types.Block) {
-		memo.apply(l, types.Hash{}, b, func() (*ledger.Result, error) {
+		memo.applyOnce(l, types.Hash{}, b, func() (*ledger.Result, error) {
 			executed++
 			return &ledger.Result{Block: b}, nil
 		})
 	}
 	own, shared := blockOf(2), blockOf(3)
 	apply(dead, own)
-	memo.put(dead, types.Hash{}, &ledger.Result{Block: blockOf(4)})
+	memo.putResult(dead, types.Hash{}, &ledger.Result{Block: blockOf(4)})
 	apply(dead, shared)
 	apply(alive, shared)
-	memo.end(dead)
+	memo.endLife(dead)
 	apply(dead, blockOf(5))
 	if n := memo.results.Len(); n != 1 {
 		t.Errorf("%d results are left", n)
@@ -105,7 +105,7 @@ func TestMemoForgetsWithALife(t *testing.T) {
 func TestMemoRemembersVerdictsAlone(t *testing.T) {
 	memo, block := NewMemo(), blockOf(2)
 	ask := func(err error) error {
-		_, got := memo.apply(&life{}, types.Hash{}, block, func() (*ledger.Result, error) { return nil, err })
+		_, got := memo.applyOnce(&life{}, types.Hash{}, block, func() (*ledger.Result, error) { return nil, err })
 		return got
 	}
 	down, invalid := &ledger.EnvironmentError{What: "a call", Err: errors.New("the host hung")}, &ledger.Invalid{Code: ledger.CodeBadState}
@@ -120,7 +120,7 @@ func TestMemoIsBounded(t *testing.T) {
 	memo := NewMemo()
 	for h := range types.Height(3 * memoResults) {
 		block := blockOf(h + 1)
-		memo.put(&life{}, types.Hash{}, &ledger.Result{Block: block, Hash: block.Hash()})
+		memo.putResult(&life{}, types.Hash{}, &ledger.Result{Block: block, Hash: block.Hash()})
 	}
 	if n := memo.results.Len(); n != memoResults {
 		t.Errorf("it holds %d results", n)

@@ -37,14 +37,14 @@ type delivery struct {
 	before  func(contract types.Address) // of a contract; may be nil
 }
 
-// handled is its reply.
-type handled struct {
+// handlerReply is its reply.
+type handlerReply struct {
 	outcome program.Outcome
 	err     error
 }
 
 func newOnchain(v *Validator, parent actor.Context) (*onchain, error) {
-	pool, err := v.runtime.NewActorPool(parent, maxOnchainActors, func(string) func(any) any { return handle })
+	pool, err := v.runtime.NewActorPool(parent, maxOnchainActors, func(string) func(any) any { return handleMessage })
 	if err != nil {
 		return nil, err
 	}
@@ -52,13 +52,13 @@ func newOnchain(v *Validator, parent actor.Context) (*onchain, error) {
 		restarted: func() { v.count.contracts.Add(1) }}, nil
 }
 
-func handle(message any) any {
+func handleMessage(message any) any {
 	d := message.(delivery)
 	if d.before != nil {
 		d.before(d.msg.Self)
 	}
 	outcome, err := d.session.Handle(d.ctx, d.code, d.msg)
-	return handled{outcome, err}
+	return handlerReply{outcome, err}
 }
 
 // Run implements actors.Deliverer. A Go sample that panics is a failed receipt. If a contract
@@ -74,7 +74,7 @@ func (o *onchain) Run(session program.Session, ctx program.Context, code program
 	panicked, is := err.(*roles.ActorPanic)
 	switch {
 	case is && native:
-		return program.Outcome{}, o.failed(msg, panicked)
+		return program.Outcome{}, o.contractError(msg, panicked)
 	case is:
 		if !bytes.HasPrefix(code.Source, []byte(actors.SamplePrefix)) {
 			o.runtime.Report("program "+msg.Self.String(), panicked)
@@ -83,14 +83,14 @@ func (o *onchain) Run(session program.Session, ctx program.Context, code program
 	case err != nil:
 		return program.Outcome{}, fmt.Errorf("the proto-actor of %s: %w", msg.Self, err)
 	}
-	h := reply.(handled)
+	h := reply.(handlerReply)
 	return h.outcome, h.err
 }
 
-// failed is the error of a contract that panicked, which its supervisor has made again.
+// contractError is the error of a contract that panicked, which its supervisor has made again.
 // If its panic was caused by another contract's panic, that one is reported, and was
 // already.
-func (o *onchain) failed(msg program.Message, panicked *roles.ActorPanic) error {
+func (o *onchain) contractError(msg program.Message, panicked *roles.ActorPanic) error {
 	o.restarted()
 	if within, is := panicked.Value.(*actors.ContractError); is {
 		return within

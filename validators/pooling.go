@@ -31,11 +31,11 @@ type pool struct {
 
 	// replaced are those whose nonce another one took, oldest first. A block under way may
 	// have either of the two: which one it is, is known when the nonce is used.
-	replaced []replaced
+	replaced []replacedTransaction
 }
 
-// replaced is a transaction whose nonce another one of its sender took.
-type replaced struct {
+// replacedTransaction is a transaction whose nonce another one of its sender took.
+type replacedTransaction struct {
 	hash   types.Hash
 	sender types.Address
 	nonce  types.Nonce
@@ -55,8 +55,8 @@ func (p *pool) gaveUp(hash types.Hash, why string) {
 	}
 }
 
-// displace takes note of the transactions that made room for another one.
-func (p *pool) displace(gone []mempool.Entry[*ledger.Checked], by *mempool.Entry[*ledger.Checked]) {
+// noteDisplaced takes note of the transactions that made room for another one.
+func (p *pool) noteDisplaced(gone []mempool.Entry[*ledger.Checked], by *mempool.Entry[*ledger.Checked]) {
 	for i := range gone {
 		if old := &gone[i]; old.Sender != by.Sender || old.Nonce != by.Nonce {
 			p.gaveUp(old.Hash, whyFull)
@@ -66,12 +66,12 @@ func (p *pool) displace(gone []mempool.Entry[*ledger.Checked], by *mempool.Entry
 			p.gaveUp(p.replaced[0].hash, whyReplaced)
 			p.replaced = p.replaced[1:]
 		}
-		p.replaced = append(p.replaced, replaced{gone[i].Hash, gone[i].Sender, gone[i].Nonce})
+		p.replaced = append(p.replaced, replacedTransaction{gone[i].Hash, gone[i].Sender, gone[i].Nonce})
 	}
 }
 
-// used gives up what waits with a nonce that a final block used, unless it is included.
-func (p *pool) used(accounts []mempool.Account, included map[types.Hash]bool) {
+// dropUsedNonces gives up what waits with a nonce that a final block used, unless it is included.
+func (p *pool) dropUsedNonces(accounts []mempool.Account, included map[types.Hash]bool) {
 	next := map[types.Address]types.Nonce{}
 	for _, a := range accounts {
 		next[a.Address] = a.Nonce
@@ -84,7 +84,7 @@ func (p *pool) used(accounts []mempool.Account, included map[types.Hash]bool) {
 	for _, entry := range p.Confirmed(accounts) {
 		gone(entry.Hash)
 	}
-	p.replaced = slices.DeleteFunc(p.replaced, func(r replaced) bool {
+	p.replaced = slices.DeleteFunc(p.replaced, func(r replacedTransaction) bool {
 		over := r.nonce < next[r.sender]
 		if over {
 			gone(r.hash)
@@ -98,21 +98,21 @@ func newPool(now func() types.Time, dropped func(types.Hash, string)) *pool {
 		now: now}
 }
 
-// transaction returns a transaction that waits in the pool, or nil.
-func (p *pool) transaction(hash types.Hash) *ledger.Checked {
+// findTransaction returns a transaction that waits in the pool, or nil.
+func (p *pool) findTransaction(hash types.Hash) *ledger.Checked {
 	entry, held := p.Get(hash)
 	if !held {
-		return p.reports.get(hash)
+		return p.reports.findReport(hash)
 	}
 	return entry.Value
 }
 
-// admit takes transactions into the pool, and sends on those that came in here.
-func (e *execution) admit(event admission) {
+// admitTransactions takes transactions into the pool, and sends on those that came in here.
+func (e *execution) admitTransactions(event admission) {
 	state := e.v.head.Load().State
 	for _, tx := range event.txs {
-		fresh, err := e.hold(state, tx)
-		e.v.requests.answer(event.request, admitted{tx.Hash, err})
+		fresh, err := e.holdTransaction(state, tx)
+		e.v.requests.answerRequest(event.request, admitted{tx.Hash, err})
 		if err != nil {
 			e.v.count.refusedTransactions.Add(1)
 			e.bringAgain(tx)
@@ -121,7 +121,7 @@ func (e *execution) admit(event admission) {
 		if event.here && fresh {
 			e.pool.sent[tx.Hash] = state.Height()
 			e.pool.local = append(e.pool.local, tx.Hash)
-			e.v.gossip([][]byte{tx.Tx.Encode()})
+			e.v.gossipTransactions([][]byte{tx.Tx.Encode()})
 		}
 	}
 	e.tellWork()
@@ -138,35 +138,35 @@ func (e *execution) bringAgain(tx *ledger.Checked) {
 	}
 }
 
-// hold puts a transaction where it waits for a block. It reports whether it is new there.
-func (e *execution) hold(state *ledger.State, tx *ledger.Checked) (fresh bool, err error) {
+// holdTransaction puts a transaction where it waits for a block. It reports whether it is new there.
+func (e *execution) holdTransaction(state *ledger.State, tx *ledger.Checked) (fresh bool, err error) {
 	if tx.IsReport() {
-		return e.pool.reports.add(reportOn(state.Height(), tx))
+		return e.pool.reports.addReport(reportOn(state.Height(), tx))
 	}
 	entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
 	entry.Came = e.pool.now()
 	gone, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
-	e.pool.displace(gone, &entry)
+	e.pool.noteDisplaced(gone, &entry)
 	return err == nil, err
 }
 
-// drop forgets a transaction that no block can hold.
-func (e *execution) drop(hash types.Hash, why error) {
-	e.pool.reports.drop(hash)
+// dropTransaction forgets a transaction that no block can hold.
+func (e *execution) dropTransaction(hash types.Hash, why error) {
+	e.pool.reports.dropReport(hash)
 	if entry, held := e.pool.Drop(hash); held {
 		e.pool.gaveUp(entry.Hash, why.Error())
 		e.v.log.Info("a transaction was dropped", "hash", hash, "reason", why)
 	}
 }
 
-// confirm forgets what a final block used up.
-func (e *execution) confirm(result *ledger.Result) {
+// confirmBlock forgets what a final block used up.
+func (e *execution) confirmBlock(result *ledger.Result) {
 	// A receipt in another's name does not show who signed: the system key did.
 	system := result.State.SystemKey()
 	accounts := []mempool.Account{{Address: system, Nonce: result.State.Account(system).Nonce}}
 	for i := range result.Receipts {
 		receipt := &result.Receipts[i]
-		e.pool.light.note(receipt)
+		e.pool.light.noteReceipt(receipt)
 		if receipt.Origin == types.OriginTransaction {
 			accounts = append(accounts, mempool.Account{Address: receipt.Sender, Nonce: result.State.Account(receipt.Sender).Nonce})
 		}
@@ -176,22 +176,22 @@ func (e *execution) confirm(result *ledger.Result) {
 		included[result.Receipts[i].Hash] = true
 	}
 	spent := func(tx *ledger.Checked) bool { return included[tx.Hash] || result.State.Spends(tx) }
-	for _, aged := range e.pool.reports.confirm(result.Block.Header.Height, spent) {
+	for _, aged := range e.pool.reports.confirmBlock(result.Block.Header.Height, spent) {
 		e.bringAgain(aged)
 	}
-	e.pool.used(accounts, included)
+	e.pool.dropUsedNonces(accounts, included)
 	for _, old := range e.pool.Expire(result.Block.Header.Height, e.pool.now()) {
 		e.pool.gaveUp(old.Hash, whyOld)
 	}
 }
 
-// resend sends on again what came in here and has waited too long.
-func (e *execution) resend(height types.Height) {
+// resendWaiting sends on again what came in here and has waited too long.
+func (e *execution) resendWaiting(height types.Height) {
 	kept := e.pool.local[:0]
 	var again [][]byte
 	size := 0
 	for _, hash := range e.pool.local {
-		tx := e.pool.transaction(hash)
+		tx := e.pool.findTransaction(hash)
 		if tx == nil {
 			delete(e.pool.sent, hash)
 			continue
@@ -206,12 +206,12 @@ func (e *execution) resend(height types.Height) {
 	}
 	e.pool.local = kept
 	if len(again) > 0 {
-		e.v.gossip(again)
+		e.v.gossipTransactions(again)
 	}
 }
 
-// gossip sends transactions to the validators that decide now.
-func (v *Validator) gossip(raw [][]byte) {
+// gossipTransactions sends transactions to the validators that decide now.
+func (v *Validator) gossipTransactions(raw [][]byte) {
 	if sets := v.sets.Load(); sets != nil { // nil: consensus is being made yet, and they are sent again
 		v.sendAll(encodeFrame(&transactions{Raw: raw}), (*sets)[0].Members)
 	}
@@ -227,13 +227,13 @@ func (v *Validator) sendAll(frame []byte, to []types.Validator) {
 	}
 }
 
-// pending yields what a block on the given state can hold: runner transactions, to
+// pendingFor yields what a block on the given state can hold: runner transactions, to
 // which a part of it is kept, results before heartbeats, then the others, best first.
-func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
+func (e *execution) pendingFor(state *ledger.State) iter.Seq[*ledger.Checked] {
 	base := state.NextBaseFees()
 	nonce := func(a types.Address) types.Nonce { return state.Account(a).Nonce }
 	return func(yield func(*ledger.Checked) bool) {
-		if !e.pool.reports.each(yield) {
+		if !e.pool.reports.eachReport(yield) {
 			return
 		}
 		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce, e.pool.light.weightOf) {
@@ -248,7 +248,7 @@ func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
 // transaction of the pool.
 func (e *execution) hasPending() bool {
 	state := e.v.head.Load().State
-	for range e.pending(state) {
+	for range e.pendingFor(state) {
 		return true
 	}
 	return false

@@ -31,7 +31,7 @@ func put(t *testing.T, p *pool, now types.Height, sender, n byte, nonce types.No
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.displace(gone, &e)
+	p.noteDisplaced(gone, &e)
 	return e.Hash
 }
 
@@ -43,14 +43,14 @@ func TestAReplacedTransactionEndsWithItsNonce(t *testing.T) {
 	if len(why) != 0 {
 		t.Fatalf("told before the nonce is used: %v", why)
 	}
-	p.used([]mempool.Account{{Address: types.Address{1}, Nonce: 1}}, map[types.Hash]bool{second: true})
+	p.dropUsedNonces([]mempool.Account{{Address: types.Address{1}, Nonce: 1}}, map[types.Hash]bool{second: true})
 	if want := map[types.Hash]string{first: whyUsed}; !maps.Equal(why, want) || len(p.replaced) != 0 {
 		t.Errorf("told %v, want %v; %d are remembered", why, want, len(p.replaced))
 	}
 
 	p, why = told()
 	first, second = put(t, p, 1, 1, 1, 0, 10), put(t, p, 1, 1, 2, 0, 20)
-	p.used([]mempool.Account{{Address: types.Address{1}, Nonce: 1}}, map[types.Hash]bool{first: true})
+	p.dropUsedNonces([]mempool.Account{{Address: types.Address{1}, Nonce: 1}}, map[types.Hash]bool{first: true})
 	if want := map[types.Hash]string{second: whyUsed}; !maps.Equal(why, want) {
 		t.Errorf("told %v, want %v", why, want)
 	}
@@ -61,7 +61,7 @@ func TestReplacedTransactionsAreBounded(t *testing.T) {
 	p, why := told()
 	one := mempool.Entry[*ledger.Checked]{Sender: types.Address{1}}
 	for n := range maxReplaced + 3 {
-		p.displace([]mempool.Entry[*ledger.Checked]{{Hash: types.Hash{byte(n), byte(n >> 8)}, Sender: one.Sender}}, &one)
+		p.noteDisplaced([]mempool.Entry[*ledger.Checked]{{Hash: types.Hash{byte(n), byte(n >> 8)}, Sender: one.Sender}}, &one)
 	}
 	if len(p.replaced) != maxReplaced || len(why) != 3 || why[types.Hash{2}] != whyReplaced {
 		t.Errorf("%d are remembered, %d were told", len(p.replaced), len(why))
@@ -72,19 +72,19 @@ func TestReplacedTransactionsAreBounded(t *testing.T) {
 func TestAPoolTellsWhatItGivesUp(t *testing.T) {
 	p, why := told()
 	kept := mempool.Entry[*ledger.Checked]{Sender: types.Address{2}}
-	p.displace([]mempool.Entry[*ledger.Checked]{{Hash: types.Hash{7}, Sender: types.Address{1}}}, &kept)
+	p.noteDisplaced([]mempool.Entry[*ledger.Checked]{{Hash: types.Hash{7}, Sender: types.Address{1}}}, &kept)
 	if why[types.Hash{7}] != whyFull {
 		t.Errorf("told %v", why)
 	}
 	old := put(t, p, 1, 1, 1, 0, 10)
 	e := &execution{pool: p}
 	aged := types.Header{Height: 1 + types.Height(mempool.DefaultLimits.AgeBlocks)}
-	e.confirm(&ledger.Result{State: genesisState(), Block: &types.Block{Header: aged}})
+	e.confirmBlock(&ledger.Result{State: genesisState(), Block: &types.Block{Header: aged}})
 	if why[old] != "" {
 		t.Errorf("thousands of blocks in no time are no age: %v", why)
 	}
 	p.now = func() types.Time { return types.Time(0).Add(mempool.DefaultLimits.AgeTime) }
-	e.confirm(&ledger.Result{State: genesisState(), Block: &types.Block{Header: aged}})
+	e.confirmBlock(&ledger.Result{State: genesisState(), Block: &types.Block{Header: aged}})
 	if why[old] != whyOld {
 		t.Errorf("told %v", why)
 	}
@@ -118,7 +118,7 @@ func TestWhatCameInHereIsSentOnAgain(t *testing.T) {
 			}
 		}
 		for height := types.Height(2); height <= 12; height++ {
-			e.resend(height)
+			e.resendWaiting(height)
 		}
 		frames := mesh.sent[other]
 		if len(frames) != 2 || len(mesh.sent) != 1 { // at 5 and 9
@@ -133,7 +133,7 @@ func TestWhatCameInHereIsSentOnAgain(t *testing.T) {
 		for _, hash := range all {
 			p.Drop(hash)
 		}
-		e.resend(20)
+		e.resendWaiting(20)
 		if len(mesh.sent[other]) != 2 || len(p.local) != 0 || len(p.sent) != 0 {
 			t.Errorf("what is gone is sent on, or remembered: %v, %v", p.local, p.sent)
 		}
@@ -154,13 +154,13 @@ func TestTheGatewayForeseesBlocksThatDraw(t *testing.T) {
 	draws := &ledger.Result{Jobs: []types.JobChange{{Kind: types.JobChangeDrawn}}}
 	without, with := &execution{v: &Validator{gateway: gateway}}, &execution{v: &Validator{gateway: gateway}}
 	with.v.node.Connections = noRunners{}
-	with.foresee(nil)
-	with.foresee(&ledger.Result{})
-	without.foresee(draws)
+	with.tellGatewayOfDraws(nil)
+	with.tellGatewayOfDraws(&ledger.Result{})
+	without.tellGatewayOfDraws(draws)
 	if len(seen) != 0 {
 		t.Errorf("the gateway is told %+v", seen)
 	}
-	with.foresee(draws)
+	with.tellGatewayOfDraws(draws)
 	if len(seen) != 1 || seen[0] != (foreseen{draws}) {
 		t.Errorf("the gateway is told %+v of a block that draws", seen)
 	}
@@ -187,7 +187,7 @@ func TestABatchThatWasBeingCheckedIsRefusedByTheNextIntake(t *testing.T) {
 		}
 		var want []consensusEvent
 		if checking > 0 {
-			want = []consensusEvent{synchronize(catchup.Refused{ID: checking})}
+			want = []consensusEvent{asCatchupEvent(catchup.Refused{ID: checking})}
 		}
 		if !slices.EqualFunc(seen, want, func(a, b consensusEvent) bool { return reflect.DeepEqual(a, b) }) {
 			t.Errorf("while %d was being checked: %+v, want %+v", checking, seen, want)

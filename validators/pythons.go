@@ -23,8 +23,8 @@ type peerPythons struct {
 	byPeer map[types.Address]string
 }
 
-// note keeps what a checked message says of its sender's Python, if it is one of those that do.
-func (p *peerPythons) note(from types.Address, message simplex.Verified) {
+// noteVersion keeps what a checked message says of its sender's Python, if it is one of those that do.
+func (p *peerPythons) noteVersion(from types.Address, message simplex.Verified) {
 	version := ""
 	switch message := message.(type) {
 	case *simplex.LifeRequest:
@@ -45,8 +45,8 @@ func (p *peerPythons) note(from types.Address, message simplex.Verified) {
 	}
 }
 
-// words lists the versions, each with how many peers have it, as "3.11.7 (3)"; "" if none is known.
-func (p *peerPythons) words() string {
+// listVersions lists the versions, each with how many peers have it, as "3.11.7 (3)"; "" if none is known.
+func (p *peerPythons) listVersions() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	counts := map[string]int{}

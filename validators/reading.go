@@ -18,8 +18,8 @@ type reading struct {
 	verified simplex.Verified
 }
 
-// decoded is a frame's reading, or why it has none.
-type decoded struct {
+// decodeResult is a frame's reading, or why it has none.
+type decodeResult struct {
 	reading *reading
 	err     error
 }
@@ -31,21 +31,21 @@ type slice struct {
 	length int
 }
 
-// broadcasts reports whether a frame's kind is sent to all.
-func broadcasts(frame []byte) bool {
+// isBroadcast reports whether a frame's kind is sent to all.
+func isBroadcast(frame []byte) bool {
 	return len(frame) > 0 && (frame[0] == mesh.Proposal || frame[0] == mesh.Vote || frame[0] == mesh.Certificate)
 }
 
-// read decodes a frame, unless that was done.
-func (m *Memo) read(frame []byte) (*reading, error) {
-	if !broadcasts(frame) {
+// readFrame decodes a frame, unless that was done.
+func (m *Memo) readFrame(frame []byte) (*reading, error) {
+	if !isBroadcast(frame) {
 		return readAnew(frame)
 	}
 	if m.slices == nil {
 		d := m.readBytes(frame)
 		return d.reading, d.err
 	}
-	d := m.slices.Do(nil, slice{&frame[0], len(frame)}, func() (decoded, bool) {
+	d := m.slices.Do(nil, slice{&frame[0], len(frame)}, func() (decodeResult, bool) {
 		d := m.readBytes(frame)
 		return d, d.err == nil
 	})
@@ -53,8 +53,8 @@ func (m *Memo) read(frame []byte) (*reading, error) {
 }
 
 // readBytes decodes a frame, unless one of the same bytes was.
-func (m *Memo) readBytes(frame []byte) decoded {
-	return memo.DoBytes(m.frames, frame, func() (d decoded, keep bool) {
+func (m *Memo) readBytes(frame []byte) decodeResult {
+	return memo.DoBytes(m.frames, frame, func() (d decodeResult, keep bool) {
 		d.reading, d.err = readAnew(frame)
 		return d, d.err == nil
 	})
@@ -68,8 +68,8 @@ func readAnew(frame []byte) (*reading, error) {
 	return &reading{message: message}, nil
 }
 
-// check returns the message verified by sets, by uncached unless that was done.
-func (m *Memo) check(r *reading, sets simplex.Sets, uncached func() (simplex.Verified, error)) (simplex.Verified, error) {
+// checkMessage returns the message verified by sets, by uncached unless that was done.
+func (m *Memo) checkMessage(r *reading, sets simplex.Sets, uncached func() (simplex.Verified, error)) (simplex.Verified, error) {
 	m.checking.Lock()
 	by, verified := r.sets, r.verified
 	m.checking.Unlock()

@@ -19,7 +19,7 @@ func TestMemoReadsABroadcastOnce(t *testing.T) {
 	memo := NewMemo()
 	read := func(m *Memo, frame []byte) *reading {
 		t.Helper()
-		r, err := m.read(frame)
+		r, err := m.readFrame(frame)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,11 +40,11 @@ func TestMemoReadsABroadcastOnce(t *testing.T) {
 		t.Error("a vote was kept without a memo")
 	}
 	for range 2 {
-		if _, err := memo.read(vote[:len(vote)-1]); err == nil {
+		if _, err := memo.readFrame(vote[:len(vote)-1]); err == nil {
 			t.Error("half a vote was read")
 		}
 	}
-	if _, err := memo.read(nil); err == nil {
+	if _, err := memo.readFrame(nil); err == nil {
 		t.Error("an empty frame was read")
 	}
 }
@@ -53,19 +53,19 @@ func TestMemoReadsABroadcastOnce(t *testing.T) {
 // was made again; garbage is not kept.
 func TestMemoKnowsASliceByItself(t *testing.T) {
 	memo, vote := NewMemo().SameSlices(), voteFrame(3)
-	first, err := memo.read(vote)
+	first, err := memo.readFrame(vote)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for what, frame := range map[string][]byte{"the same slice": vote, "the same bytes": append([]byte{}, vote...)} {
-		if again, err := memo.read(frame); again != first || err != nil {
+		if again, err := memo.readFrame(frame); again != first || err != nil {
 			t.Errorf("%s is read anew: %v", what, err)
 		}
 	}
-	if _, err := memo.read(vote[:len(vote)-1]); err == nil {
+	if _, err := memo.readFrame(vote[:len(vote)-1]); err == nil {
 		t.Error("half a vote was read")
 	}
-	if other, _ := memo.read(voteFrame(4)); other == first {
+	if other, _ := memo.readFrame(voteFrame(4)); other == first {
 		t.Error("another vote passes as it")
 	}
 	if n := memo.slices.Len(); n != 3 {
@@ -94,12 +94,12 @@ func TestMemoChecksBySetsOnce(t *testing.T) {
 		{"refused by one", []simplex.Sets{set(1, ""), set(2, ""), set(1, "")}, []error{nil, refusal, nil}, 2},
 	} {
 		memo, checked := NewMemo(), 0
-		read, err := memo.read(voteFrame(3))
+		read, err := memo.readFrame(voteFrame(3))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, sets := range c.sets {
-			_, err := memo.check(read, sets, func() (simplex.Verified, error) {
+			_, err := memo.checkMessage(read, sets, func() (simplex.Verified, error) {
 				checked++
 				return &simplex.BlockRequest{}, c.answers[i]
 			})
@@ -115,19 +115,19 @@ func TestMemoChecksBySetsOnce(t *testing.T) {
 
 func TestMemoForgetsFrames(t *testing.T) {
 	memo, first := NewMemo(), voteFrame(0)
-	kept, err := memo.read(first)
+	kept, err := memo.readFrame(first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for view := range types.View(memoFrames) {
-		if _, err := memo.read(voteFrame(view + 1)); err != nil {
+		if _, err := memo.readFrame(voteFrame(view + 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := memo.frames.Len(); n != memoFrames {
 		t.Errorf("%d frames are kept", n)
 	}
-	if again, _ := memo.read(first); again == kept {
+	if again, _ := memo.readFrame(first); again == kept {
 		t.Error("the oldest is still there")
 	}
 }
@@ -135,16 +135,16 @@ func TestMemoForgetsFrames(t *testing.T) {
 // Frames that cannot be read push out none that can.
 func TestMemoIsNotEmptiedByGarbage(t *testing.T) {
 	memo, vote := NewMemo(), voteFrame(1)
-	kept, err := memo.read(vote)
+	kept, err := memo.readFrame(vote)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 2 * memoFrames {
-		if _, err := memo.read(append(fmt.Append([]byte{vote[0]}, i), 0xff)); err == nil {
+		if _, err := memo.readFrame(append(fmt.Append([]byte{vote[0]}, i), 0xff)); err == nil {
 			t.Fatal("garbage was read")
 		}
 	}
-	if again, _ := memo.read(vote); again != kept || memo.frames.Len() != 1 {
+	if again, _ := memo.readFrame(vote); again != kept || memo.frames.Len() != 1 {
 		t.Errorf("the vote is not among %d frames", memo.frames.Len())
 	}
 }
@@ -155,20 +155,20 @@ func TestMemoKnowsEqualSets(t *testing.T) {
 		return simplex.Sets{{Epoch: epoch, Members: []types.Validator{{Address: types.Address{1}}}}}
 	}
 	memo := NewMemo()
-	first := memo.same(sets(0))
+	first := memo.shareSets(sets(0))
 	for epoch := range types.Epoch(memoSets) {
-		if got := memo.same(sets(epoch)); &got[0] != &memo.same(sets(epoch))[0] || got[0].Epoch != epoch {
+		if got := memo.shareSets(sets(epoch)); &got[0] != &memo.shareSets(sets(epoch))[0] || got[0].Epoch != epoch {
 			t.Errorf("epoch %d: %+v", epoch, got)
 		}
 	}
-	if &memo.same(sets(0))[0] != &first[0] {
+	if &memo.shareSets(sets(0))[0] != &first[0] {
 		t.Error("the first were forgotten")
 	}
-	if memo.same(sets(memoSets)); memo.sets.Len() != memoSets || &memo.same(sets(0))[0] == &first[0] {
+	if memo.shareSets(sets(memoSets)); memo.sets.Len() != memoSets || &memo.shareSets(sets(0))[0] == &first[0] {
 		t.Errorf("%d sets are known", memo.sets.Len())
 	}
 	own := sets(0)
-	if got := new(Memo).same(own); &got[0] != &own[0] {
+	if got := new(Memo).shareSets(own); &got[0] != &own[0] {
 		t.Error("without a memo no other validator shares it")
 	}
 }

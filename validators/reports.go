@@ -33,7 +33,7 @@ type reports struct {
 	waiting    []report // commitments and results
 	heartbeats []report
 	known      map[types.Hash]*ledger.Checked
-	of         map[types.Address]*brought // by the validator that sent them
+	of         map[types.Address]*waitingOfSender // by the validator that sent them
 }
 
 type report struct {
@@ -52,8 +52,8 @@ func reportOn(now types.Height, tx *ledger.Checked) report {
 	return one
 }
 
-// brought is what waits of one validator.
-type brought struct {
+// waitingOfSender is what waits of one validator.
+type waitingOfSender struct {
 	load
 	runners    map[types.Address]load // by runner
 	heartbeats map[types.Address]report
@@ -62,20 +62,20 @@ type brought struct {
 // load is commitments and results.
 type load struct{ count, bytes int }
 
-func (l load) plus(count, bytes int) load { return load{l.count + count, l.bytes + bytes} }
+func (l load) addLoad(count, bytes int) load { return load{l.count + count, l.bytes + bytes} }
 
-// add takes a runner transaction, and reports whether it is new. A transaction that waits
+// addReport takes a runner transaction, and reports whether it is new. A transaction that waits
 // already causes no error.
-func (r *reports) add(one report) (fresh bool, err error) {
-	if r.get(one.tx.Hash) != nil {
+func (r *reports) addReport(one report) (fresh bool, err error) {
+	if r.findReport(one.tx.Hash) != nil {
 		return false, nil
 	}
 	if r.known == nil {
-		r.known, r.of = map[types.Hash]*ledger.Checked{}, map[types.Address]*brought{}
+		r.known, r.of = map[types.Hash]*ledger.Checked{}, map[types.Address]*waitingOfSender{}
 	}
 	b := r.of[one.tx.Sender]
 	if b == nil {
-		b = &brought{runners: map[types.Address]load{}, heartbeats: map[types.Address]report{}}
+		b = &waitingOfSender{runners: map[types.Address]load{}, heartbeats: map[types.Address]report{}}
 		r.of[one.tx.Sender] = b
 	}
 	if one.beat != nil {
@@ -84,7 +84,7 @@ func (r *reports) add(one report) (fresh bool, err error) {
 		err = r.addResult(b, one)
 	}
 	if err != nil {
-		r.tidy(one.tx.Sender)
+		r.forgetIdleSender(one.tx.Sender)
 		return false, err
 	}
 	r.known[one.tx.Hash] = one.tx
@@ -93,18 +93,18 @@ func (r *reports) add(one report) (fresh bool, err error) {
 
 // addResult takes a commitment or a result. A runner has at most as many as are left to
 // all others, so that no runner takes the place of another.
-func (r *reports) addResult(b *brought, one report) error {
-	own := b.runners[one.runner].plus(1, one.tx.Size)
+func (r *reports) addResult(b *waitingOfSender, one report) error {
+	own := b.runners[one.runner].addLoad(1, one.tx.Size)
 	if own.count > maxReports-b.count || own.bytes > maxReportBytes-b.bytes {
 		return &ReportsFullError{one.runner, fmt.Sprintf("%d commitments and results", own.count-1)}
 	}
-	b.runners[one.runner], b.load = own, b.plus(1, one.tx.Size)
+	b.runners[one.runner], b.load = own, b.addLoad(1, one.tx.Size)
 	r.waiting = append(r.waiting, one)
 	return nil
 }
 
 // addHeartbeat takes a heartbeat: one of a runner, the one of the highest block.
-func (r *reports) addHeartbeat(b *brought, one report) error {
+func (r *reports) addHeartbeat(b *waitingOfSender, one report) error {
 	before, waits := b.heartbeats[one.runner]
 	switch {
 	case !waits && len(b.heartbeats) >= maxHeartbeats:
@@ -120,11 +120,11 @@ func (r *reports) addHeartbeat(b *brought, one report) error {
 	return nil
 }
 
-// get returns a runner transaction that waits, or nil.
-func (r *reports) get(hash types.Hash) *ledger.Checked { return r.known[hash] }
+// findReport returns a runner transaction that waits, or nil.
+func (r *reports) findReport(hash types.Hash) *ledger.Checked { return r.known[hash] }
 
-// each calls do for the waiting transactions, results first, until it returns false.
-func (r *reports) each(do func(*ledger.Checked) bool) bool {
+// eachReport calls do for the waiting transactions, results first, until it returns false.
+func (r *reports) eachReport(do func(*ledger.Checked) bool) bool {
 	for _, list := range [][]report{r.waiting, r.heartbeats} {
 		for _, one := range list {
 			if !do(one.tx) {
@@ -135,52 +135,52 @@ func (r *reports) each(do func(*ledger.Checked) bool) bool {
 	return true
 }
 
-// forget takes out the reports for which gone returns true.
-func (r *reports) forget(gone func(report) bool) {
+// forgetWhere takes out the reports for which gone returns true.
+func (r *reports) forgetWhere(gone func(report) bool) {
 	out := func(one report) bool {
 		if !gone(one) {
 			return false
 		}
-		r.release(one)
+		r.releaseRoom(one)
 		return true
 	}
 	r.waiting = slices.DeleteFunc(r.waiting, out)
 	r.heartbeats = slices.DeleteFunc(r.heartbeats, out)
 }
 
-// release gives back the room of a transaction.
-func (r *reports) release(one report) {
+// releaseRoom gives back the room of a transaction.
+func (r *reports) releaseRoom(one report) {
 	delete(r.known, one.tx.Hash)
 	b := r.of[one.tx.Sender]
 	if one.beat != nil {
 		delete(b.heartbeats, one.runner)
 	} else {
-		b.load = b.plus(-1, -one.tx.Size)
-		if b.runners[one.runner] = b.runners[one.runner].plus(-1, -one.tx.Size); b.runners[one.runner].count == 0 {
+		b.load = b.addLoad(-1, -one.tx.Size)
+		if b.runners[one.runner] = b.runners[one.runner].addLoad(-1, -one.tx.Size); b.runners[one.runner].count == 0 {
 			delete(b.runners, one.runner)
 		}
 	}
-	r.tidy(one.tx.Sender)
+	r.forgetIdleSender(one.tx.Sender)
 }
 
-// tidy forgets a validator of which nothing waits.
-func (r *reports) tidy(sender types.Address) {
+// forgetIdleSender forgets a validator of which nothing waits.
+func (r *reports) forgetIdleSender(sender types.Address) {
 	if b := r.of[sender]; b.count == 0 && len(b.heartbeats) == 0 {
 		delete(r.of, sender)
 	}
 }
 
-// drop takes one out that no block can hold.
-func (r *reports) drop(hash types.Hash) {
-	if r.get(hash) != nil {
-		r.forget(func(one report) bool { return one.tx.Hash == hash })
+// dropReport takes one out that no block can hold.
+func (r *reports) dropReport(hash types.Hash) {
+	if r.findReport(hash) != nil {
+		r.forgetWhere(func(one report) bool { return one.tx.Hash == hash })
 	}
 }
 
-// confirm takes out what no block will hold any more when a block is final: this one does,
+// confirmBlock takes out what no block will hold any more when a block is final: this one does,
 // or others brought it as well. It returns what it gave up, since it waited too long.
-func (r *reports) confirm(height types.Height, spent func(*ledger.Checked) bool) (aged []*ledger.Checked) {
-	r.forget(func(one report) bool {
+func (r *reports) confirmBlock(height types.Height, spent func(*ledger.Checked) bool) (aged []*ledger.Checked) {
+	r.forgetWhere(func(one report) bool {
 		switch {
 		case spent(one.tx):
 			return true

@@ -21,7 +21,7 @@ func beatOf(sender, runner, nonce byte, height types.Height) report {
 }
 
 func (r *reports) takes(one report) bool {
-	fresh, err := r.add(one)
+	fresh, err := r.addReport(one)
 	return fresh && err == nil
 }
 
@@ -52,11 +52,11 @@ func TestJ24AFloodOfOneRunnerIsItsOwnLoss(t *testing.T) {
 		if !r.takes(resultOf(2, 1, 0, size)) {
 			t.Errorf("%s: one validator's flood keeps another's out", what)
 		}
-		_, err := r.add(resultOf(1, 1, 9, size))
+		_, err := r.addReport(resultOf(1, 1, 9, size))
 		if full := (*ReportsFullError)(nil); !errors.As(err, &full) || full.Runner != (types.Address{1}) {
 			t.Errorf("%s: the flooding runner is told %v", what, err)
 		}
-		r.confirm(6, func(tx *ledger.Checked) bool { return tx.Hash[1] == 1 })
+		r.confirmBlock(6, func(tx *ledger.Checked) bool { return tx.Hash[1] == 1 })
 		if !r.takes(resultOf(1, 1, 9, size)) {
 			t.Errorf("%s: what left made no room", what)
 		}
@@ -82,7 +82,7 @@ func TestJ24OneHeartbeatOfARunnerWaits(t *testing.T) {
 		t.Error("another runner's heartbeat or result is not taken")
 	}
 	first := true
-	r.each(func(tx *ledger.Checked) bool {
+	r.eachReport(func(tx *ledger.Checked) bool {
 		if first && tx.Size != 100 {
 			t.Error("a heartbeat comes before a result")
 		}
@@ -100,17 +100,17 @@ func TestReportsThatAgedAreReturned(t *testing.T) {
 			t.Fatal("not taken")
 		}
 	}
-	if fresh, err := r.add(aged); fresh || err != nil || len(r.waiting) != 3 {
+	if fresh, err := r.addReport(aged); fresh || err != nil || len(r.waiting) != 3 {
 		t.Error("one that waits already is taken twice, or refused")
 	}
-	r.drop(dropped.tx.Hash)
-	if gone := r.confirm(6, func(c *ledger.Checked) bool { return c.Hash == used.tx.Hash }); len(gone) != 0 {
+	r.dropReport(dropped.tx.Hash)
+	if gone := r.confirmBlock(6, func(c *ledger.Checked) bool { return c.Hash == used.tx.Hash }); len(gone) != 0 {
 		t.Errorf("%d are said to be given up", len(gone))
 	}
-	if r.get(used.tx.Hash) != nil || r.get(dropped.tx.Hash) != nil || r.get(aged.tx.Hash) == nil {
+	if r.findReport(used.tx.Hash) != nil || r.findReport(dropped.tx.Hash) != nil || r.findReport(aged.tx.Hash) == nil {
 		t.Error("a report is kept though a block includes it or none can hold it, or the wrong one was dropped")
 	}
-	gone := r.confirm(5+reportAge, func(*ledger.Checked) bool { return false })
+	gone := r.confirmBlock(5+reportAge, func(*ledger.Checked) bool { return false })
 	if len(gone) != 2 || gone[0].Hash != aged.tx.Hash {
 		t.Errorf("given up: %v", gone)
 	}

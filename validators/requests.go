@@ -50,9 +50,9 @@ type requests struct {
 	closed  bool
 }
 
-// enter registers a request, which is answered once, on a loop of the validator. It
+// enterRequest registers a request, which is answered once, on a loop of the validator. It
 // returns 0 if too many wait already, or no answers will come any more.
-func (d *requests) enter(answered func(answer any)) requestID {
+func (d *requests) enterRequest(answered func(answer any)) requestID {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || len(d.waiting) >= maxRequests {
@@ -66,8 +66,8 @@ func (d *requests) enter(answered func(answer any)) requestID {
 	return d.last
 }
 
-// answer answers a request, once, and closes it.
-func (d *requests) answer(t requestID, answer any) {
+// answerRequest answers a request, once, and closes it.
+func (d *requests) answerRequest(t requestID, answer any) {
 	d.mu.Lock()
 	answered := d.waiting[t]
 	delete(d.waiting, t)
@@ -77,8 +77,8 @@ func (d *requests) answer(t requestID, answer any) {
 	}
 }
 
-// close sends away all who wait.
-func (d *requests) close() {
+// refuseAll sends away all who wait.
+func (d *requests) refuseAll() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waiting, d.closed = nil, true
@@ -87,14 +87,14 @@ func (d *requests) close() {
 // Submit hands in an encoded transaction. answer is called once, on a loop of
 // the validator, with its hash or with why it was not taken.
 func (v *Validator) Submit(raw []byte, answer func(types.Hash, error)) {
-	t := v.requests.enter(func(a any) {
+	t := v.requests.enterRequest(func(a any) {
 		admitted := a.(admitted)
 		answer(admitted.hash, admitted.err)
 	})
 	if t == 0 {
 		answer(types.Hash{}, ErrBusy)
 	} else if !v.intake.Offer(submission{raw, t}) {
-		v.requests.answer(t, admitted{err: ErrBusy})
+		v.requests.answerRequest(t, admitted{err: ErrBusy})
 	}
 }
 
@@ -102,7 +102,7 @@ func (v *Validator) Submit(raw []byte, answer func(types.Hash, error)) {
 // wait in the mempool; final is the nonce in the final state. answer is called once,
 // on a loop of the validator, and not when that stops.
 func (v *Validator) NextNonce(account types.Address, final types.Nonce, answer func(types.Nonce)) {
-	if t := v.requests.enter(func(a any) { answer(a.(types.Nonce)) }); t != 0 {
+	if t := v.requests.enterRequest(func(a any) { answer(a.(types.Nonce)) }); t != 0 {
 		v.execution.Post(askNonce{t, account, final})
 	}
 }
@@ -110,7 +110,7 @@ func (v *Validator) NextNonce(account types.Address, final types.Nonce, answer f
 // Waiting asks for a transaction that waits in the mempool. answer is called once, with
 // it or with nil, on a loop of the validator, and not when that stops.
 func (v *Validator) Waiting(hash types.Hash, answer func(*ledger.Checked)) {
-	if t := v.requests.enter(func(a any) { answer(a.(*ledger.Checked)) }); t != 0 {
+	if t := v.requests.enterRequest(func(a any) { answer(a.(*ledger.Checked)) }); t != 0 {
 		v.execution.Post(askWaiting{t, hash})
 	}
 }

@@ -33,19 +33,19 @@ type retries struct {
 	alarm   env.Alarm
 }
 
-// behind reports whether this validator lacks blocks before those that consensus
+// lacksBlocks reports whether this validator lacks blocks before those that consensus
 // reports.
-func (e *execution) behind() bool { return e.retries.lost > e.v.head.Load().Block.Header.Height }
+func (e *execution) lacksBlocks() bool { return e.retries.lost > e.v.head.Load().Block.Header.Height }
 
 // putOff queues an event after those that wait already.
 func (e *execution) putOff(event executionEvent) {
 	e.retries.waiting = append(e.retries.waiting, event)
-	e.bound()
+	e.boundRetries()
 }
 
-// bound lets go the reports that wait where they hold too many blocks, and has
+// boundRetries lets go the reports that wait where they hold too many blocks, and has
 // catch-up fetch these: it asks for no more at once than is executed here.
-func (e *execution) bound() {
+func (e *execution) boundRetries() {
 	p, blocks, last := &e.retries, 0, types.Height(0)
 	for _, event := range p.waiting {
 		if of, is := event.(finalizeReport); is {
@@ -61,7 +61,7 @@ func (e *execution) bound() {
 		_, is := event.(finalizeReport)
 		return is
 	})
-	e.v.consensus.Post(synchronize(catchup.Behind{Peer: e.v.node.Signer.Address(), Height: last, Proven: true}))
+	e.v.consensus.Post(asCatchupEvent(catchup.Behind{Peer: e.v.node.Signer.Address(), Height: last, Proven: true}))
 }
 
 // mustWait puts an event off over which the environment failed, and reports
@@ -74,9 +74,9 @@ func (e *execution) mustWait(event executionEvent, err error) bool {
 	p := &e.retries
 	p.failing = true
 	p.waiting = slices.Insert(p.waiting, 0, event)
-	e.bound()
+	e.boundRetries()
 	p.wait = min(max(2*p.wait, leastWait), mostWait)
-	e.v.trouble.note(e.v.node.Clock.Now(), "a final block cannot be executed here: "+environment.Brief())
+	e.v.trouble.noteTrouble(e.v.node.Clock.Now(), "a final block cannot be executed here: "+environment.Brief())
 	e.v.count.hostFailures.Add(1)
 	e.v.log.Warn("a final block cannot be executed here, and is tried again: the host of programs fails",
 		"height", e.v.head.Load().Block.Header.Height+1, "in", p.wait, "error", err)
@@ -96,7 +96,7 @@ func (e *execution) tryAgain() {
 		var done bool
 		switch event := event.(type) {
 		case finalizeReport:
-			done = e.finalize(event)
+			done = e.finalizeBlocks(event)
 		case catchUp:
 			done = e.catchUp(event)
 		}

@@ -22,7 +22,7 @@ func TestWhatWaitsForAFailingHostIsBounded(t *testing.T) {
 	}
 	for h := types.Height(1); h <= 10*maxPutOff; h += 2 {
 		two := []*types.Block{{Header: types.Header{Height: h}}, {Header: types.Header{Height: h + 1}}}
-		if e.finalize(finalizeReport{simplex.Finalized{Blocks: two}}) {
+		if e.finalizeBlocks(finalizeReport{simplex.Finalized{Blocks: two}}) {
 			t.Fatalf("height %d is final though the host fails", h)
 		}
 		waits, kept := 0, 0
@@ -44,7 +44,7 @@ func TestWhatWaitsForAFailingHostIsBounded(t *testing.T) {
 			t.Fatalf("up to %d is to be fetched again, and %d wait: some of %d are forgotten", e.retries.lost, waits, h+1)
 		}
 	}
-	if !e.behind() {
+	if !e.lacksBlocks() {
 		t.Error("it does not know that blocks are missing")
 	}
 }

@@ -19,28 +19,28 @@ import (
 func (v *Validator) reportOf(s gateway.Submission) []byte {
 	switch s := s.(type) {
 	case gateway.Heartbeat:
-		return v.report(system.OpHeartbeat, system.Heartbeat{Runner: s.Runner, BlockHeight: s.Ping.BlockHeight, Nonce: s.Ping.Nonce,
+		return v.signReport(system.OpHeartbeat, system.Heartbeat{Runner: s.Runner, BlockHeight: s.Ping.BlockHeight, Nonce: s.Ping.Nonce,
 			Signed: s.Ping.Signed})
 	case gateway.Commit:
-		return v.report(system.OpCommit, system.Commit{JobID: s.Assignment.Job, Drawn: s.Assignment.Drawn, Runner: s.Runner,
+		return v.signReport(system.OpCommit, system.Commit{JobID: s.Assignment.Job, Drawn: s.Assignment.Drawn, Runner: s.Runner,
 			Commitment: s.Commitment, CommitSigned: s.Signed})
 	case gateway.Refuse:
 		r := &s.Refusal
-		return v.report(system.OpRefuse, system.Refusal{JobID: r.JobID, Drawn: r.Drawn, Spec: r.Spec, Runner: s.Runner, Reason: r.Reason,
+		return v.signReport(system.OpRefuse, system.Refusal{JobID: r.JobID, Drawn: r.Drawn, Spec: r.Spec, Runner: s.Runner, Reason: r.Reason,
 			Text: r.Text, RefusalSigned: s.Signed})
 	case gateway.Reveal:
 		op := system.OpReveal
 		if s.Alone {
 			op = system.OpResult
 		}
-		return v.report(op, system.Reveal{JobID: s.Assignment.Job, Runner: s.Runner, Result: s.Result.ResultData,
+		return v.signReport(op, system.Reveal{JobID: s.Assignment.Job, Runner: s.Runner, Result: s.Result.ResultData,
 			RunnerSigned: s.Result.RunnerSigned})
 	}
 	panic(fmt.Sprintf("validators: the gateway submits a %T", s))
 }
 
-// report is a signed runner transaction.
-func (v *Validator) report(op string, args any) []byte {
+// signReport is a signed runner transaction.
+func (v *Validator) signReport(op string, args any) []byte {
 	tx := &types.Transaction{ChainID: v.genesis.ChainID,
 		Payload: codec.Marshal(&types.Report{Kind: types.KindRunner, Op: op, Args: codec.Marshal(args)})}
 	signature := v.node.Signer.Sign(tx.SigningDigest())
@@ -67,25 +67,25 @@ func (e *NotTakenError) Error() string { return "not_taken: " + e.Why }
 // came over a connection, its commitment first (decisions J11, J15). answer is called
 // once, on a loop of the validator, with nil or with why it was not taken.
 func (v *Validator) BringResult(runner types.Address, result *push.JobResult, answer func(error)) {
-	v.bring(polled{runner: runner, result: result}, answer)
+	v.bringPolled(polled{runner: runner, result: result}, answer)
 }
 
 // BringRefusal hands in the refusal of a runner that polls: an ack with status Reject and
 // refusal_signed. It goes the way of one that came over a connection (decisions J11, J21).
 // answer is called once, on a loop of the validator, with nil or with why it was not taken.
 func (v *Validator) BringRefusal(runner types.Address, ack *push.JobAck, answer func(error)) {
-	v.bring(polled{runner: runner, ack: ack}, answer)
+	v.bringPolled(polled{runner: runner, ack: ack}, answer)
 }
 
-func (v *Validator) bring(what polled, answer func(error)) {
-	what.request = v.requests.enter(func(a any) { err, _ := a.(error); answer(err) })
+func (v *Validator) bringPolled(what polled, answer func(error)) {
+	what.request = v.requests.enterRequest(func(a any) { err, _ := a.(error); answer(err) })
 	switch {
 	case v.node.Connections == nil:
-		v.requests.answer(what.request, ErrNoGateway)
+		v.requests.answerRequest(what.request, ErrNoGateway)
 	case what.request == 0:
 		answer(ErrBusy)
 	case !v.gateway.Offer(what):
-		v.requests.answer(what.request, ErrBusy)
+		v.requests.answerRequest(what.request, ErrBusy)
 	}
 }
 

@@ -10,23 +10,23 @@ import (
 // (decision C8). Transactions that wait get a block before that. The caller moves
 // the clock, once done was called; done may be nil. A lower height than that of the
 // last block changes nothing.
-func (v *Validator) SkipTo(height types.Height, done func()) { v.travel(height, false, done) }
+func (v *Validator) SkipTo(height types.Height, done func()) { v.travelTo(height, false, done) }
 
 // MakeTo has this validator, when it leads, propose a block for every height up to one,
 // without waiting for work. The clock is moved as with SkipTo.
-func (v *Validator) MakeTo(height types.Height, done func()) { v.travel(height, true, done) }
+func (v *Validator) MakeTo(height types.Height, done func()) { v.travelTo(height, true, done) }
 
-func (v *Validator) travel(height types.Height, every bool, done func()) {
+func (v *Validator) travelTo(height types.Height, every bool, done func()) {
 	v.execution.Post(skipTo{v.head.Load().State.Height(), height, every})
-	v.consensus.Post(agree(simplex.Goal{Height: height, Every: every}))
+	v.consensus.Post(asSimplexEvent(simplex.Goal{Height: height, Every: every}))
 	if done == nil {
 		return
 	}
-	if t := v.requests.enter(func(any) { done() }); t != 0 {
+	if t := v.requests.enterRequest(func(any) { done() }); t != 0 {
 		v.execution.Post(askCaughtOn{t})
 	}
 }
 
 // Pause stops the making of blocks, or resumes it. Transactions are still taken
 // into the pool.
-func (v *Validator) Pause(on bool) { v.consensus.Post(agree(simplex.Hold{On: on})) }
+func (v *Validator) Pause(on bool) { v.consensus.Post(asSimplexEvent(simplex.Hold{On: on})) }

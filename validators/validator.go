@@ -227,8 +227,8 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, life: &life{},
 		config: cfg, replay: replay{done: make(chan struct{})},
 		log: cfg.Log.With("node", cfg.Name), history: history.Of(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
-	v.group = roles.NewGroup(rt, v.supervision())
-	head, err := v.restore()
+	v.group = roles.NewGroup(rt, v.supervisionOf())
+	head, err := v.restoreHead()
 	if err != nil {
 		return nil, &StoreError{cfg.Name, err}
 	}
@@ -240,12 +240,12 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	}
 	v.since.Store(int64(node.Clock.Now()))
 	v.began = node.Clock.Now().Millis()
-	if err := v.group.Start(cfg.Name, node.Loops.Loop, v.roles()); err != nil {
+	if err := v.group.Start(cfg.Name, node.Loops.Loop, v.listRoles()); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
 	v.replay.noteHeight(head.Block.Header.Height)
 	v.setPeers(head.State)
-	if err := node.Mesh.Start(v.ingress.receive); err != nil {
+	if err := node.Mesh.Start(v.ingress.receiveFrame); err != nil {
 		v.Stop()
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
@@ -264,12 +264,12 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 // begin is the first event of a role, once all others exist.
 type begin struct{}
 
-// roles lists the roles in the order in which they start; they stop the other way
+// listRoles lists the roles in the order in which they start; they stop the other way
 // round, the archive last, so that nothing finalized is lost. Only intake holds nothing
 // that the others rely on. The archive's input is stored only there, execution has the
 // states of consensus, consensus would lose its open requests, and the gateway has
 // connections: a panic in each of these restarts the node (decision C21).
-func (v *Validator) roles() []roles.Part {
+func (v *Validator) listRoles() []roles.Part {
 	return []roles.Part{
 		roles.As("archive", &v.archive, v.newArchive),
 		roles.As("execution", &v.execution, v.newExecution),
@@ -279,8 +279,8 @@ func (v *Validator) roles() []roles.Part {
 	}
 }
 
-// unknown is what a role panics with that is told what it does not know: a bug.
-func unknown(role string, event any) string {
+// unknownEvent is what a role panics with that is told what it does not know: a bug.
+func unknownEvent(role string, event any) string {
 	return fmt.Sprintf("validators: %s does not know what to do with a %T", role, event)
 }
 
@@ -298,20 +298,20 @@ func (v *Validator) Stop() {
 		v.log.Warn("the transport did not close cleanly", "error", err)
 	}
 	v.group.Stop()
-	v.requests.close()
-	v.memo.end(v.life) // if the roles were killed, they were not notified
+	v.requests.refuseAll()
+	v.memo.endLife(v.life) // if the roles were killed, they were not notified
 }
 
-// supervision is how its roles are treated that panic.
-func (v *Validator) supervision() roles.Supervision {
+// supervisionOf is how its roles are treated that panic.
+func (v *Validator) supervisionOf() roles.Supervision {
 	return roles.Supervision{Strategy: v.config.Strategy, Now: v.node.Clock.Now,
 		After: func(d time.Duration, do func()) { v.node.Clock.NewAlarm(do).Set(v.node.Clock.Now().Add(d)) },
 		Restarted: func(role string) {
 			v.count.restarted.Add(1)
-			v.trouble.note(v.node.Clock.Now(), "its role "+role+" panicked, and was made again")
+			v.trouble.noteTrouble(v.node.Clock.Now(), "its role "+role+" panicked, and was made again")
 			v.log.Warn("a role panicked, and was made again", "role", role)
 		},
-		Along: func(f *roles.Failure) { v.fail("a role takes it along", f) }}
+		Along: func(f *roles.Failure) { v.failWith("a role takes it along", f) }}
 }
 
 // Upset has a role panic, as ordered, or with a duration handle no event for so long
@@ -320,8 +320,8 @@ func (v *Validator) Upset(role string, hang time.Duration, order *roles.Ordered)
 	return v.group.Upset(role, hang, order)
 }
 
-// fail stops a validator that cannot continue.
-func (v *Validator) fail(what string, err error) {
+// failWith stops a validator that cannot continue.
+func (v *Validator) failWith(what string, err error) {
 	v.once.Do(func() {
 		failure := fmt.Errorf("%s stops: %s: %w", v.name, what, err)
 		v.log.Error("the validator stops", "what", what, "error", err)
@@ -333,15 +333,15 @@ func (v *Validator) fail(what string, err error) {
 	})
 }
 
-// restore reads the last finalized block and its state from the store.
-func (v *Validator) restore() (*Head, error) {
+// restoreHead reads the last finalized block and its state from the store.
+func (v *Validator) restoreHead() (*Head, error) {
 	if v.config.Head != nil {
 		return v.config.Head, nil
 	}
 	if head, err := Restore(v.node.Store); err != nil || head != nil {
 		return head, err
 	}
-	state, block, err := v.memo.genesis(v.genesis)
+	state, block, err := v.memo.makeGenesis(v.genesis)
 	if err != nil {
 		return nil, err
 	}
@@ -404,15 +404,15 @@ func (v *Validator) Status() Status {
 		s.Twin = *twin
 	}
 	s.Behind = v.clockBehind()
-	s.Runners = v.count.runners.read()
+	s.Runners = v.count.runners.readCounts()
 	for c := range s.GivenUp {
 		s.GivenUp[c] = v.count.gaveUp[c].Load()
 	}
 	return s
 }
 
-// did reports work that takes time.
-func (v *Validator) did(what env.Labour, n uint64) {
+// reportWork reports work that takes time.
+func (v *Validator) reportWork(what env.Labour, n uint64) {
 	if v.node.Work != nil {
 		v.node.Work.Did(what, n)
 	}
@@ -446,12 +446,12 @@ func (v *Validator) setPeers(state *ledger.State) {
 			peers = append(peers, one)
 		}
 	}
-	v.ingress.connect(peers)
+	v.ingress.connectMembers(peers)
 }
 
-// show lets readers see what is in the store now.
-func (v *Validator) show(event *archiveRequest) {
-	v.shown.Store(event.head())
+// showStored lets readers see what is in the store now.
+func (v *Validator) showStored(event *archiveRequest) {
+	v.shown.Store(event.lastHead())
 	v.replay.noteHeight(event.Tip().Block.Header.Height)
 	if v.config.Observe != nil {
 		v.config.Observe(FinalBlocks{Validator: v.name, Results: event.Results, Finalization: event.Finalization})

@@ -67,8 +67,8 @@ func (in *Impersonate) Cycles(p *params.Params) types.Cycles {
 // Asked is the decoded payload: *types.Transfer, *types.Deploy or *types.Execute.
 func (in *Impersonate) Asked() types.Instruction { return in.asked }
 
-// decode reads the payload. Its error is the sender's fault.
-func (in *Impersonate) decode() error {
+// decodePayload reads the payload. Its error is the sender's fault.
+func (in *Impersonate) decodePayload() error {
 	asked, err := (&types.Transaction{To: in.To, Payload: in.Payload}).Instruction()
 	if err != nil {
 		return err
@@ -114,17 +114,17 @@ type StateSet struct {
 func (in *SetBalance) Execute(c Chain) (Effect, *types.Fault) {
 	switch {
 	case !c.Params.Cheats:
-		return strict("setting a balance")
+		return refuseStrict("setting a balance")
 	case in.Address.InSystemBand():
-		return refuse("reserved", "the balance of %s belongs to the chain: stakes, escrows and bids add up to it", in.Address)
+		return newRefusal("reserved", "the balance of %s belongs to the chain: stakes, escrows and bids add up to it", in.Address)
 	case in.Address == Key(c.KV):
-		return refuse("reserved", "%s is the system key's account, which pays for instructions", in.Address)
+		return newRefusal("reserved", "%s is the system key's account, which pays for instructions", in.Address)
 	}
 	before, refused := c.Money.SetBalance(in.Address, in.Balance)
 	if refused != nil {
 		return Effect{}, refused
 	}
-	return Effect{Events: []types.Event{event("balance.set", BalanceSet{in.Address, before, in.Balance})}}, nil
+	return Effect{Events: []types.Event{newEvent("balance.set", BalanceSet{in.Address, before, in.Balance})}}, nil
 }
 
 // Execute implements Instruction. It changes the storage of deployed actors only. Key
@@ -134,20 +134,20 @@ func (in *SetBalance) Execute(c Chain) (Effect, *types.Fault) {
 func (in *SetState) Execute(c Chain) (Effect, *types.Fault) {
 	switch {
 	case !c.Params.Cheats:
-		return strict("setting state")
+		return refuseStrict("setting state")
 	case !c.State.HasActor(in.Actor):
-		return refuse("no_actor", "there is no actor at %s", in.Actor)
+		return newRefusal("no_actor", "there is no actor at %s", in.Actor)
 	case uint64(len(in.Key)) > c.Params.MaxStateKeyBytes:
-		return refuse("key_too_long", "a key of %d bytes, at most %d", len(in.Key), c.Params.MaxStateKeyBytes)
+		return newRefusal("key_too_long", "a key of %d bytes, at most %d", len(in.Key), c.Params.MaxStateKeyBytes)
 	case in.Value != nil && uint64(len(*in.Value)) > c.Params.MaxStateValueBytes:
-		return refuse("value_too_long", "a value of %d bytes, at most %d", len(*in.Value), c.Params.MaxStateValueBytes)
+		return newRefusal("value_too_long", "a value of %d bytes, at most %d", len(*in.Value), c.Params.MaxStateValueBytes)
 	}
 	if in.Value == nil {
 		c.State.DeleteStorage(in.Actor, in.Key)
 	} else {
 		c.State.SetStorage(in.Actor, in.Key, *in.Value)
 	}
-	return Effect{Events: []types.Event{event("state.set", StateSet{in.Actor, in.Key, in.Value == nil})}}, nil
+	return Effect{Events: []types.Event{newEvent("state.set", StateSet{in.Actor, in.Key, in.Value == nil})}}, nil
 }
 
 // Execute implements Instruction. It judges whether the address may be impersonated;
@@ -157,15 +157,15 @@ func (in *SetState) Execute(c Chain) (Effect, *types.Fault) {
 // Spec: decision G2.
 func (in *Impersonate) Execute(c Chain) (Effect, *types.Fault) {
 	if !c.Params.Cheats {
-		return strict("impersonation")
+		return refuseStrict("impersonation")
 	}
 	_, call := in.asked.(*types.Execute)
 	if in.From.InSystemBand() && (!call || in.To.InSystemBand() || !in.Value.IsZero()) {
-		return refuse("reserved", "%s belongs to the chain: impersonated, it calls deployed actors only, without value", in.From)
+		return newRefusal("reserved", "%s belongs to the chain: impersonated, it calls deployed actors only, without value", in.From)
 	}
 	return Effect{}, nil
 }
 
-func strict(what string) (Effect, *types.Fault) {
-	return refuse("strict", "%s is a cheat, and this chain has none (chain.cheats)", what)
+func refuseStrict(what string) (Effect, *types.Fault) {
+	return newRefusal("strict", "%s is a cheat, and this chain has none (chain.cheats)", what)
 }

@@ -90,7 +90,7 @@ func Decode(opcode uint16, args []byte) (Instruction, error) {
 	}
 	err := codec.Unmarshal(args, limit, in)
 	if as, ok := in.(*Impersonate); ok && err == nil {
-		err = as.decode()
+		err = as.decodePayload()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("arguments of opcode %d: %w", opcode, err)
@@ -115,10 +115,10 @@ func Key(kv Reader) (key types.Address) {
 	return key
 }
 
-func event(name string, data any) types.Event {
+func newEvent(name string, data any) types.Event {
 	return types.Event{Actor: types.GovernanceAddress, Name: name, Data: codec.Marshal(data)}
 }
 
-func refuse(code, format string, args ...any) (Effect, *types.Fault) {
+func newRefusal(code, format string, args ...any) (Effect, *types.Fault) {
 	return Effect{}, &types.Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -31,43 +31,43 @@ func (*SetParameter) Cycles(p *params.Params) types.Cycles { return p.CostStorag
 func (in *SetParameter) Execute(c Chain) (Effect, *types.Fault) {
 	info, err := params.Lookup(in.Key)
 	if err != nil {
-		return refuse("unknown_parameter", "%v", err)
+		return newRefusal("unknown_parameter", "%v", err)
 	}
 	switch {
 	case info.Class == params.Genesis:
-		return refuse("genesis_parameter", "%s is fixed in genesis", in.Key)
+		return newRefusal("genesis_parameter", "%s is fixed in genesis", in.Key)
 	case in.Height != 0 && in.Height <= c.Height:
-		return refuse("height_passed", "height %d is not above this block's, %d", in.Height, c.Height)
+		return newRefusal("height_passed", "height %d is not above this block's, %d", in.Height, c.Height)
 	case in.Height > c.Height+maxAhead:
-		return refuse("height_too_far", "height %d is more than %d blocks away", in.Height, uint64(maxAhead))
+		return newRefusal("height_too_far", "height %d is more than %d blocks away", in.Height, uint64(maxAhead))
 	}
 	at := max(in.Height, c.Height+1)
 	if info.Class == params.NextEpoch {
 		at = firstOfEpoch(c.Params, at)
 	}
-	return register(c, []setting{{in.Key, in.Value}}, at)
+	return registerChanges(c, []setting{{in.Key, in.Value}}, at)
 }
 
-// register keeps changes until their height, if the parameters then are sound
+// registerChanges keeps changes until their height, if the parameters then are sound
 // from that height on, at every height at which one changes. So those that wait
 // always fit together.
-func register(c Chain, settings []setting, at types.Height) (Effect, *types.Fault) {
+func registerChanges(c Chain, settings []setting, at types.Height) (Effect, *types.Fault) {
 	waiting := Pending(c.KV)
 	if len(waiting)+len(settings) > MaxPending {
-		return refuse("too_many_changes", "%d parameter changes wait, at most %d", len(waiting), MaxPending)
+		return newRefusal("too_many_changes", "%d parameter changes wait, at most %d", len(waiting), MaxPending)
 	}
 	var effect Effect
 	for _, s := range settings {
 		waiting = slices.DeleteFunc(waiting, func(w Change) bool { return w.At == at && w.Key == s.key })
 		waiting = append(waiting, Change{at, s.key, s.value})
-		effect.Events = append(effect.Events, event("param.set", ParamSet{Key: s.key, Value: s.value, Height: at}))
+		effect.Events = append(effect.Events, newEvent("param.set", ParamSet{Key: s.key, Value: s.value, Height: at}))
 	}
 	slices.SortFunc(waiting, func(a, b Change) int { return cmp.Compare(a.At, b.At) })
-	if err := sound(*c.Params, waiting); err != nil {
-		return refuse("bad_value", "%v", err)
+	if err := checkSoundness(*c.Params, waiting); err != nil {
+		return newRefusal("bad_value", "%v", err)
 	}
-	if err := switches(c.Params.Policy, waiting); err != nil {
-		return refuse("policy_switch", "%v", err)
+	if err := checkPolicySwitch(c.Params.Policy, waiting); err != nil {
+		return newRefusal("policy_switch", "%v", err)
 	}
 	for _, s := range settings {
 		c.KV.Set(changeKey(at, s.key), []byte(s.value))
@@ -75,8 +75,8 @@ func register(c Chain, settings []setting, at types.Height) (Effect, *types.Faul
 	return effect, nil
 }
 
-// sound goes through changes in the order of their heights.
-func sound(p params.Params, changes []Change) error {
+// checkSoundness goes through changes in the order of their heights.
+func checkSoundness(p params.Params, changes []Change) error {
 	for i, change := range changes {
 		if err := p.Set(change.Key, change.Value); err != nil {
 			return err
@@ -94,12 +94,12 @@ func sound(p params.Params, changes []Change) error {
 // keyPolicy is the parameter that names the lane's policy.
 const keyPolicy = "cip1.policy"
 
-// switches goes through changes in the order of their heights. The lane's policy
+// checkPolicySwitch goes through changes in the order of their heights. The lane's policy
 // changes once, from fifo: timers that a policy took in by its own rules (locked
 // bids, weights) cannot be settled by another policy.
 //
 // Spec: CIP-1 §13.2, decision T25.
-func switches(policy string, changes []Change) error {
+func checkPolicySwitch(policy string, changes []Change) error {
 	for _, change := range changes {
 		if change.Key != keyPolicy || change.Value == policy {
 			continue

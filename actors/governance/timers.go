@@ -41,7 +41,7 @@ func (*ExtendTimer) Cycles(p *params.Params) types.Cycles { return p.CostCancelT
 
 // Cycles implements Instruction.
 func (in *UpdateTimerConfig) Cycles(p *params.Params) types.Cycles {
-	return types.Cycles(len(in.settings())) * p.CostStorageWrite
+	return types.Cycles(len(in.listSettings())) * p.CostStorageWrite
 }
 
 // Execute implements Instruction.
@@ -64,7 +64,7 @@ func timerEffect(change types.TimerChange, event types.Event, refused *types.Fau
 // setting is one parameter and its value.
 type setting struct{ key, value string }
 
-func (in *UpdateTimerConfig) settings() (settings []setting) {
+func (in *UpdateTimerConfig) listSettings() (settings []setting) {
 	add := func(key string, value *uint64) {
 		if value != nil {
 			settings = append(settings, setting{key, strconv.FormatUint(*value, 10)})
@@ -80,9 +80,9 @@ func (in *UpdateTimerConfig) settings() (settings []setting) {
 
 // Execute implements Instruction. All of the named parts change, or none.
 func (in *UpdateTimerConfig) Execute(c Chain) (Effect, *types.Fault) {
-	settings := in.settings()
+	settings := in.listSettings()
 	if len(settings) == 0 {
-		return refuse("empty_config", "config names nothing to change")
+		return newRefusal("empty_config", "config names nothing to change")
 	}
-	return register(c, settings, c.Height+1)
+	return registerChanges(c, settings, c.Height+1)
 }

@@ -41,25 +41,25 @@ func (*LeaveValidator) Cycles(p *params.Params) types.Cycles { return p.CostStor
 func (in *JoinValidator) Execute(c Chain) (Effect, *types.Fault) {
 	address, err := crypto.AddressOf(in.PublicKey)
 	if err != nil {
-		return refuse("bad_public_key", "%v", err)
+		return newRefusal("bad_public_key", "%v", err)
 	}
 	if len(in.Endpoint) > MaxEndpointBytes || !utf8.ValidString(in.Endpoint) {
-		return refuse("bad_endpoint", "an endpoint is UTF-8 of at most %d bytes", MaxEndpointBytes)
+		return newRefusal("bad_endpoint", "an endpoint is UTF-8 of at most %d bytes", MaxEndpointBytes)
 	}
 	set, moves := Validators(c.KV), Moves(c.KV)
 	active := set.Index(address) >= 0
-	waiting, waits := find(moves, address)
+	waiting, waits := findMove(moves, address)
 	switch {
 	case waits && waiting.Join != nil:
-		return refuse("already_joining", "validator %s joins at the end of epoch %d", address, EpochOf(c.Params, c.Height))
+		return newRefusal("already_joining", "validator %s joins at the end of epoch %d", address, EpochOf(c.Params, c.Height))
 	case active && !waits:
-		return refuse("already_validator", "%s is a validator", address)
+		return newRefusal("already_validator", "%s is a validator", address)
 	}
 	var move *Move // nil: the leave is taken back
 	if !active {
 		move = &Move{Address: address, Join: &types.Validator{Address: address, PublicKey: in.PublicKey, Endpoint: in.Endpoint}}
 	}
-	return change(c, set, moves, address, move, "validator.joining")
+	return changeMove(c, set, moves, address, move, "validator.joining")
 }
 
 // Execute implements Instruction. A join that still waits is taken back.
@@ -68,23 +68,23 @@ func (in *JoinValidator) Execute(c Chain) (Effect, *types.Fault) {
 func (in *LeaveValidator) Execute(c Chain) (Effect, *types.Fault) {
 	set, moves := Validators(c.KV), Moves(c.KV)
 	active := set.Index(in.Address) >= 0
-	waiting, waits := find(moves, in.Address)
+	waiting, waits := findMove(moves, in.Address)
 	switch {
 	case waits && waiting.Join == nil:
-		return refuse("already_leaving", "validator %s leaves at the end of epoch %d", in.Address, EpochOf(c.Params, c.Height))
+		return newRefusal("already_leaving", "validator %s leaves at the end of epoch %d", in.Address, EpochOf(c.Params, c.Height))
 	case !active && !waits:
-		return refuse("not_a_validator", "%s is not a validator", in.Address)
+		return newRefusal("not_a_validator", "%s is not a validator", in.Address)
 	}
 	var move *Move // nil: the join is taken back
 	if active {
 		move = &Move{Address: in.Address}
 	}
-	return change(c, set, moves, in.Address, move, "validator.leaving")
+	return changeMove(c, set, moves, in.Address, move, "validator.leaving")
 }
 
-// change gives an address another move, or none, if the next set is sound with
+// changeMove gives an address another move, or none, if the next set is sound with
 // it: also a move that is taken back may leave it empty or too large.
-func change(c Chain, set *types.ValidatorSet, moves []Move, address types.Address, move *Move, name string) (Effect, *types.Fault) {
+func changeMove(c Chain, set *types.ValidatorSet, moves []Move, address types.Address, move *Move, name string) (Effect, *types.Fault) {
 	after := slices.DeleteFunc(moves, func(m Move) bool { return m.Address == address })
 	if move != nil {
 		after = append(after, *move)
@@ -97,7 +97,7 @@ func change(c Chain, set *types.ValidatorSet, moves []Move, address types.Addres
 	} else {
 		c.KV.Set(moveKey(address), codec.Marshal(move))
 	}
-	return Effect{Events: []types.Event{event(name, ValidatorMove{address, EpochOf(c.Params, c.Height) + 1})}}, nil
+	return Effect{Events: []types.Event{newEvent(name, ValidatorMove{address, EpochOf(c.Params, c.Height) + 1})}}, nil
 }
 
 // ValidatorMove is the data of validator.joining and validator.leaving.
@@ -117,7 +117,7 @@ func checkMoves(p *params.Params, set *types.ValidatorSet, moves []Move) *types.
 	if uint64(len(moves)) > p.MaxValidatorMoves {
 		return &types.Fault{Code: "too_many_moves", Message: fmt.Sprintf("at most %d validators join or leave an epoch", p.MaxValidatorMoves)}
 	}
-	switch n := len(with(set, moves)); {
+	switch n := len(applyMoves(set, moves)); {
 	case n == 0:
 		return &types.Fault{Code: "last_validator", Message: "the last validator cannot leave"}
 	case uint64(n) > p.MaxValidators:
@@ -163,7 +163,7 @@ func Rotate(kv KV, epoch types.Epoch) *types.ValidatorSet {
 	if len(moves) == 0 {
 		return nil
 	}
-	next := &types.ValidatorSet{Epoch: epoch, Members: with(set, moves)}
+	next := &types.ValidatorSet{Epoch: epoch, Members: applyMoves(set, moves)}
 	if plant.Planted == plant.MembersStay {
 		next.Members = set.Members
 	}
@@ -188,10 +188,10 @@ func Previous(kv Reader) *types.ValidatorSet {
 	return set
 }
 
-// with returns the members after the moves, sorted by address.
-func with(set *types.ValidatorSet, moves []Move) (members []types.Validator) {
+// applyMoves returns the members after the moves, sorted by address.
+func applyMoves(set *types.ValidatorSet, moves []Move) (members []types.Validator) {
 	for _, v := range set.Members {
-		if m, moved := find(moves, v.Address); !moved || m.Join != nil {
+		if m, moved := findMove(moves, v.Address); !moved || m.Join != nil {
 			members = append(members, v)
 		}
 	}
@@ -204,7 +204,7 @@ func with(set *types.ValidatorSet, moves []Move) (members []types.Validator) {
 	return members
 }
 
-func find(moves []Move, address types.Address) (Move, bool) {
+func findMove(moves []Move, address types.Address) (Move, bool) {
 	i := slices.IndexFunc(moves, func(m Move) bool { return m.Address == address })
 	if i < 0 {
 		return Move{}, false

@@ -41,7 +41,7 @@ func (s *muxSession) Bound(by program.Bounds) {
 	}
 }
 
-func (s *muxSession) of(code program.Code) (program.Session, error) {
+func (s *muxSession) sessionOf(code program.Code) (program.Session, error) {
 	if isSample(code) {
 		return &s.samples, nil
 	}
@@ -58,7 +58,7 @@ func (s *muxSession) of(code program.Code) (program.Session, error) {
 
 // Inspect implements program.Session.
 func (s *muxSession) Inspect(code program.Code) (program.Description, error) {
-	of, err := s.of(code)
+	of, err := s.sessionOf(code)
 	if err != nil {
 		return program.Description{}, err
 	}
@@ -67,7 +67,7 @@ func (s *muxSession) Inspect(code program.Code) (program.Description, error) {
 
 // Handle implements program.Session.
 func (s *muxSession) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
-	of, err := s.of(code)
+	of, err := s.sessionOf(code)
 	if err != nil {
 		return program.Outcome{}, err
 	}

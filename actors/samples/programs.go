@@ -9,13 +9,13 @@ import (
 )
 
 var counter = Sample{
-	"increment": increment,
+	"increment": incrementCount,
 	"get": func(ctx program.Context, _ []byte) ([]byte, error) {
 		value, _, err := ctx.Get([]byte("n"))
 		return value, err
 	},
 	"fail": func(ctx program.Context, _ []byte) ([]byte, error) {
-		if _, err := increment(ctx, nil); err != nil {
+		if _, err := incrementCount(ctx, nil); err != nil {
 			return nil, err
 		}
 		if err := ctx.Emit("never", nil); err != nil {
@@ -30,41 +30,41 @@ var counter = Sample{
 // tens is new code for a counter: it counts in steps of ten. Its migrate multiplies the
 // count by ten, or fails with the payload fail.
 var tens = Sample{
-	"increment": func(ctx program.Context, _ []byte) ([]byte, error) { return scale(ctx, 1, 10) },
+	"increment": func(ctx program.Context, _ []byte) ([]byte, error) { return scaleCount(ctx, 1, 10) },
 	"get":       counter["get"],
 	"migrate": func(ctx program.Context, payload []byte) ([]byte, error) {
-		if _, err := scale(ctx, 10, 0); err != nil || string(payload) != "fail" {
+		if _, err := scaleCount(ctx, 10, 0); err != nil || string(payload) != "fail" {
 			return nil, err
 		}
 		return nil, errors.New("failed on purpose")
 	},
 }
 
-// scale multiplies the count and adds to it.
-func scale(ctx program.Context, times, more uint64) ([]byte, error) {
+// scaleCount multiplies the count and adds to it.
+func scaleCount(ctx program.Context, times, more uint64) ([]byte, error) {
 	value, _, err := ctx.Get([]byte("n"))
 	if err != nil {
 		return nil, err
 	}
-	n := number(value)*times + more
+	n := readNumber(value)*times + more
 	return Number(n), ctx.Set([]byte("n"), Number(n))
 }
 
-func increment(ctx program.Context, _ []byte) ([]byte, error) {
-	n, err := add(ctx, "n")
+func incrementCount(ctx program.Context, _ []byte) ([]byte, error) {
+	n, err := addOne(ctx, "n")
 	if err != nil {
 		return nil, err
 	}
 	return Number(n), ctx.Emit("incremented", Number(n))
 }
 
-// add adds one to the number under a key and returns it.
-func add(ctx program.Context, key string) (uint64, error) {
+// addOne adds one to the number under a key and returns it.
+func addOne(ctx program.Context, key string) (uint64, error) {
 	value, _, err := ctx.Get([]byte(key))
 	if err != nil {
 		return 0, err
 	}
-	n := number(value) + 1
+	n := readNumber(value) + 1
 	return n, ctx.Set([]byte(key), Number(n))
 }
 
@@ -73,10 +73,10 @@ var heartbeat = Sample{
 		if err := ctx.Set([]byte("interval"), payload); err != nil {
 			return nil, err
 		}
-		return schedule(ctx, number(payload))
+		return scheduleTick(ctx, readNumber(payload))
 	},
 	"handle_timer": func(ctx program.Context, _ []byte) ([]byte, error) {
-		beats, err := add(ctx, "beats")
+		beats, err := addOne(ctx, "beats")
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ var heartbeat = Sample{
 		if err := ctx.Emit("beat", Number(beats)); err != nil {
 			return nil, err
 		}
-		_, err = schedule(ctx, number(interval))
+		_, err = scheduleTick(ctx, readNumber(interval))
 		return nil, err
 	},
 	"stop": func(ctx program.Context, _ []byte) ([]byte, error) {
@@ -102,11 +102,11 @@ var heartbeat = Sample{
 		if err != nil || len(id) != len(types.TimerID{}) {
 			return nil, errors.Join(err, errors.New("there is no timer to extend"))
 		}
-		return nil, ctx.ExtendTimer(types.TimerID(id), types.Height(number(payload)))
+		return nil, ctx.ExtendTimer(types.TimerID(id), types.Height(readNumber(payload)))
 	},
 }
 
-func schedule(ctx program.Context, interval uint64) ([]byte, error) {
+func scheduleTick(ctx program.Context, interval uint64) ([]byte, error) {
 	id, err := ctx.ScheduleTimer(program.TimerRequest{Height: ctx.Block().Height + types.Height(interval)})
 	if err != nil {
 		return nil, err
@@ -116,10 +116,10 @@ func schedule(ctx program.Context, interval uint64) ([]byte, error) {
 
 var spender = Sample{
 	"spend": func(ctx program.Context, payload []byte) ([]byte, error) {
-		return nil, ctx.Spend(types.Cycles(number(payload)), 0)
+		return nil, ctx.Spend(types.Cycles(readNumber(payload)), 0)
 	},
 	"store": func(ctx program.Context, payload []byte) ([]byte, error) {
-		return nil, ctx.Set([]byte("stored"), make([]byte, number(payload)))
+		return nil, ctx.Set([]byte("stored"), make([]byte, readNumber(payload)))
 	},
 	"fill": func(ctx program.Context, _ []byte) ([]byte, error) {
 		for i := uint64(0); ; i++ {
@@ -134,7 +134,7 @@ var spender = Sample{
 		if len(payload) != address+8 {
 			return nil, errors.New("pay takes an address and eight bytes of wei")
 		}
-		return nil, ctx.Transfer(types.Address(payload[:address]), types.WeiOf(number(payload[address:])))
+		return nil, ctx.Transfer(types.Address(payload[:address]), types.WeiOf(readNumber(payload[address:])))
 	},
 }
 

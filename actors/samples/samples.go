@@ -63,7 +63,7 @@ func (*session) Close() {}
 
 // Inspect implements program.Session.
 func (*session) Inspect(code program.Code) (program.Description, error) {
-	sample, ok := find(code)
+	sample, ok := findSample(code)
 	if !ok {
 		return program.Description{}, &program.Refusal{Reason: "there is no Go sample of that name"}
 	}
@@ -85,16 +85,16 @@ func (s *session) Handle(ctx program.Context, code program.Code, msg program.Mes
 	if left := s.bounds.Left; left != nil && left() <= 0 {
 		return program.Outcome{}, &program.HostError{Failure: program.Stopped, During: "handler " + msg.Handler, Err: program.ErrNotBegun}
 	}
-	sample, ok := find(code)
+	sample, ok := findSample(code)
 	if !ok {
-		return failed(types.StatusFailed, "unknown_sample", "there is no Go sample of that name"), nil
+		return newFailedOutcome(types.StatusFailed, "unknown_sample", "there is no Go sample of that name"), nil
 	}
 	handler := sample[msg.Handler]
 	if handler == nil {
 		if msg.Kind == program.Init {
 			return program.Outcome{Status: types.StatusOK}, nil
 		}
-		return failed(types.StatusNoHandler, "no_handler", "the sample has no handler "+msg.Handler), nil
+		return newFailedOutcome(types.StatusNoHandler, "no_handler", "the sample has no handler "+msg.Handler), nil
 	}
 	output, err := handler(ctx, msg.Payload)
 	var refused *program.Fault
@@ -102,12 +102,12 @@ func (s *session) Handle(ctx program.Context, code program.Code, msg program.Mes
 	case err == nil:
 		return program.Outcome{Status: types.StatusOK, Output: output}, nil
 	case errors.As(err, &refused):
-		return failed(refused.Status, refused.Code, refused.Message), nil
+		return newFailedOutcome(refused.Status, refused.Code, refused.Message), nil
 	}
-	return failed(types.StatusReverted, "raised", err.Error()), nil
+	return newFailedOutcome(types.StatusReverted, "raised", err.Error()), nil
 }
 
-func find(code program.Code) (Sample, bool) {
+func findSample(code program.Code) (Sample, bool) {
 	if !isSample(code) {
 		return nil, false
 	}
@@ -120,12 +120,12 @@ func isSample(code program.Code) bool {
 	return len(code.Source) >= len(prefix) && string(code.Source[:len(prefix)]) == prefix
 }
 
-func failed(status types.Status, code, message string) program.Outcome {
+func newFailedOutcome(status types.Status, code, message string) program.Outcome {
 	return program.Outcome{Status: status, Fault: &types.Fault{Code: code, Message: message}}
 }
 
-// number reads eight bytes big-endian; anything else reads as 0.
-func number(b []byte) uint64 {
+// readNumber reads eight bytes big-endian; anything else reads as 0.
+func readNumber(b []byte) uint64 {
 	if len(b) != 8 {
 		return 0
 	}

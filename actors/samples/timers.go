@@ -36,7 +36,7 @@ var storm = Sample{
 			return nil, err
 		}
 		for range order.Count {
-			if err := order.schedule(ctx); err != nil {
+			if err := order.scheduleStorm(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -54,7 +54,7 @@ var storm = Sample{
 			return nil, nil
 		}
 		order.Height, order.In, order.FeePayer = 0, order.Again, nil
-		return nil, order.schedule(ctx)
+		return nil, order.scheduleStorm(ctx)
 	},
 	"set_gas_bidder": func(ctx program.Context, payload []byte) ([]byte, error) {
 		if len(payload) != len(types.Address{}) {
@@ -74,7 +74,7 @@ func readStorm(payload []byte) (order Storm, err error) {
 	return order, nil
 }
 
-func (s Storm) schedule(ctx program.Context) error {
+func (s Storm) scheduleStorm(ctx program.Context) error {
 	height := s.Height
 	if s.In > 0 {
 		height = ctx.Block().Height + s.In
@@ -127,7 +127,7 @@ var bidder = Sample{
 		if err != nil {
 			return nil, err
 		}
-		tip := types.WeiOf(number(step)).Mul(uint64(asked.Current - asked.Trigger + 1))
+		tip := types.WeiOf(readNumber(step)).Mul(uint64(asked.Current - asked.Trigger + 1))
 		fee := asked.CycleFee.Add(asked.LaneFee)
 		return codec.Marshal(&bid{MaxFee: fee.Mul(4).Add(tip), Priority: tip}), nil
 	},

@@ -55,20 +55,20 @@ func checkPlaces(s actors.Reader, leaving uint64) (err error) {
 	size := Registered(s).Count
 	for place := range size {
 		at, known := lastHolder(s, place)
-		if free := s.Get(keyFree(place)) != nil; !known || free == RunnerOf(s, at).held() {
+		if free := s.Get(keyFree(place)) != nil; !known || free == RunnerOf(s, at).holdsPlace() {
 			return fmt.Errorf("place %d of the registry is free: %t, and %s registered there last", place, free, at)
 		}
 	}
-	s.Scan([]byte(prefixFree), after(prefixFree), func(key, _ []byte) bool {
+	s.Scan([]byte(prefixFree), keyAfterPrefix(prefixFree), func(key, _ []byte) bool {
 		if placeIn(key) >= size {
 			err = fmt.Errorf("place %d is free, and the registry has %d places", placeIn(key), size)
 		}
 		return err == nil
 	})
-	s.Scan([]byte(prefixLeaving), after(prefixLeaving), func(key, runner []byte) bool {
+	s.Scan([]byte(prefixLeaving), keyAfterPrefix(prefixLeaving), func(key, runner []byte) bool {
 		leaving--
 		r := RunnerOf(s, types.Address(runner))
-		if err == nil && (r == nil || !r.held() || r.Health != selection.Deregistered || r.ActiveJobs > 0 || r.Index != placeIn(key)) {
+		if err == nil && (r == nil || !r.holdsPlace() || r.Health != selection.Deregistered || r.ActiveJobs > 0 || r.Index != placeIn(key)) {
 			err = fmt.Errorf("the index of returns names %x at place %d, which is not so", runner, placeIn(key))
 		}
 		return err == nil
@@ -84,13 +84,13 @@ func checkJobs(s actors.Reader, height types.Height) (active map[types.Address]u
 	active = map[types.Address]uint64{}
 	var escrows types.Wei
 	open, waiting := uint64(0), 0
-	s.Scan([]byte(prefixDeadline), after(prefixDeadline), func(key, id []byte) bool {
+	s.Scan([]byte(prefixDeadline), keyAfterPrefix(prefixDeadline), func(key, id []byte) bool {
 		j := JobOf(s, types.Hash(id))
 		if j == nil || string(key) != string(keyDeadline(j.Deadline(), j.Seq)) {
 			err = fmt.Errorf("the index of deadlines names job %x, which is not so", id)
 			return false
 		}
-		if err = j.check(s, height); err != nil {
+		if err = j.checkJob(s, height); err != nil {
 			return false
 		}
 		for i := range j.Committee {
@@ -102,13 +102,13 @@ func checkJobs(s actors.Reader, height types.Height) (active map[types.Address]u
 			waiting++
 		}
 		open++
-		escrows = escrows.Add(j.Terms.escrow())
+		escrows = escrows.Add(j.Terms.escrowAmount())
 		return true
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.Scan([]byte(prefixWaiting), after(prefixWaiting), func(_, _ []byte) bool { waiting--; return true })
+	s.Scan([]byte(prefixWaiting), keyAfterPrefix(prefixWaiting), func(_, _ []byte) bool { waiting--; return true })
 	stored := uint64(0)
 	actors.ScanStorage(s, types.DispatcherAddress, func(e actors.Entry) bool {
 		if len(e.Key) == len(keyJob(types.Hash{})) && string(e.Key[:4]) == "job/" {
@@ -126,8 +126,8 @@ func checkJobs(s actors.Reader, height types.Height) (active map[types.Address]u
 	return active, nil
 }
 
-// check looks at one job.
-func (j *Job) check(s actors.Reader, height types.Height) error {
+// checkJob looks at one job.
+func (j *Job) checkJob(s actors.Reader, height types.Height) error {
 	pending := j.Status == Pending
 	if listed := s.Get(keyVacant(j.Seq)) != nil; listed != j.Vacant {
 		return fmt.Errorf("job %s: vacant place to draw again: %t, but listed: %t", j.ID, j.Vacant, listed)

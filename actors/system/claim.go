@@ -74,7 +74,7 @@ func claimOf(o *push.JobSpec, result []byte) Claim {
 		if !utf8.Valid(result) {
 			return Claim{Fault: faultText}
 		}
-		return Claim{Sketch: sketch(result)}
+		return Claim{Sketch: simhashOf(result)}
 	}
 	return Claim{Digest: types.Keccak(result)}
 }
@@ -88,14 +88,14 @@ func voteClaim(field *string, value *jsonValue, result []byte) Claim {
 	if value == nil {
 		return Claim{Fault: faultJSON}
 	}
-	at := value.at(*field)
+	at := value.valueAtPointer(*field)
 	switch {
 	case at == nil:
 		return Claim{Fault: faultMissing}
-	case at.unread():
+	case at.exceedsLimits():
 		return Claim{Fault: faultNumber}
 	}
-	return Claim{Digest: at.hash()}
+	return Claim{Digest: at.hashOf()}
 }
 
 // matchClaim judges the checks that concern one result, and gathers the parts that
@@ -110,12 +110,12 @@ func matchClaim(checks []push.Check, value *jsonValue) Claim {
 	for i := range checks {
 		switch check := &checks[i]; {
 		case check.Schema != nil:
-			if s, err := parseSchema(*check.Schema); err != nil || !s.allows(value) {
+			if s, err := parseSchema(*check.Schema); err != nil || !s.allowsValue(value) {
 				return Claim{Fault: faultCheck}
 			}
 		case check.Range != nil:
 			n, fault := value.numberAt(check.Range.Pointer)
-			if fault == "" && (n.cmp(decimalOf(check.Range.Min)) < 0 || n.cmp(decimalOf(check.Range.Max)) > 0) {
+			if fault == "" && (n.compareTo(decimalOf(check.Range.Min)) < 0 || n.compareTo(decimalOf(check.Range.Max)) > 0) {
 				fault = faultCheck
 			}
 			if fault != "" {
@@ -129,15 +129,15 @@ func matchClaim(checks []push.Check, value *jsonValue) Claim {
 			c.Numbers = append(c.Numbers, numberOf(n))
 		default:
 			for _, pointer := range *check.Equal {
-				one := value.at(pointer)
+				one := value.valueAtPointer(pointer)
 				if one == nil {
 					return Claim{Fault: faultMissing}
 				}
 				if _, known := hashes[one]; !known {
-					if one.unread() {
+					if one.exceedsLimits() {
 						return Claim{Fault: faultNumber}
 					}
-					hashes[one] = one.hash()
+					hashes[one] = one.hashOf()
 				}
 				form := hashes[one]
 				equal = append(equal, form[:]...)
@@ -150,10 +150,10 @@ func matchClaim(checks []push.Check, value *jsonValue) Claim {
 
 // numberAt returns the number that a pointer leads to, or the fault of a result.
 func (v *jsonValue) numberAt(pointer string) (n jsonDecimal, fault string) {
-	switch at := v.at(pointer); {
+	switch at := v.valueAtPointer(pointer); {
 	case at == nil || at.kind != jsonNumber:
 		return n, faultMissing
-	case at.unread():
+	case at.exceedsLimits():
 		return n, faultNumber
 	default:
 		return at.number, ""
@@ -165,7 +165,7 @@ func numberOf(d jsonDecimal) Number {
 	return Number{Negative: d.mantissa.Sign() < 0, Digits: digits, Shift: uint64(d.exponent + numberShift)}
 }
 
-func (n *Number) decimal() jsonDecimal {
+func (n *Number) asDecimal() jsonDecimal {
 	mantissa := n.Digits.Big()
 	if n.Negative {
 		mantissa.Neg(mantissa)
@@ -173,10 +173,10 @@ func (n *Number) decimal() jsonDecimal {
 	return jsonDecimal{mantissa, int(n.Shift) - numberShift}
 }
 
-// near reports whether two numbers differ by at most permilles thousandths of the
+// differByAtMost reports whether two numbers differ by at most permilles thousandths of the
 // larger absolute value. Nothing is rounded.
-func near(a, b *Number, permilles uint64) bool {
-	x, y := a.decimal().common(b.decimal())
+func differByAtMost(a, b *Number, permilles uint64) bool {
+	x, y := a.asDecimal().commonExponent(b.asDecimal())
 	greater := new(big.Int).Abs(x)
 	if other := new(big.Int).Abs(y); other.Cmp(greater) > 0 {
 		greater = other
@@ -186,51 +186,51 @@ func near(a, b *Number, permilles uint64) bool {
 	return apart.Cmp(greater.Mul(greater, new(big.Int).SetUint64(permilles))) <= 0
 }
 
-// agrees reports whether two results say the same under a job's terms.
-func (t *Terms) agrees(a, b *Claim) bool {
+// doAgree reports whether two results say the same under a job's terms.
+func (t *Terms) doAgree(a, b *Claim) bool {
 	if !a.Valid() || !b.Valid() || a.Digest != b.Digest || len(a.Numbers) != len(b.Numbers) {
 		return false
 	}
 	for i := range a.Numbers {
-		if !near(&a.Numbers[i], &b.Numbers[i], t.Tolerances[i]) {
+		if !differByAtMost(&a.Numbers[i], &b.Numbers[i], t.Tolerances[i]) {
 			return false
 		}
 	}
-	return t.Mode != push.SemanticSimilarity || apart(&a.Sketch, &b.Sketch) <= maxApart
+	return t.Mode != push.SemanticSimilarity || hammingDistance(&a.Sketch, &b.Sketch) <= maxApart
 }
 
 // maxApart is in how many of its 256 bits a sketch may differ from one that it
 // agrees with: a quarter. Texts that share no word differ in about half.
 const maxApart = 64
 
-func apart(a, b *types.Hash) (n int) {
+func hammingDistance(a, b *types.Hash) (n int) {
 	for i := range a {
 		n += bits.OnesCount8(a[i] ^ b[i])
 	}
 	return n
 }
 
-// sketch is a simhash of a text's words: bit i is set where more of its words have
+// simhashOf is a simhash of a text's words: bit i is set where more of its words have
 // bit i in their hash than have not. Words are runs of ASCII letters, digits and
 // whatever is not ASCII, in small letters, counted as often as they occur; their
 // hash is FNV-1a of 64 bits, from which splitmix64 makes four words. It measures in
 // integers how many words two texts share, without regard to their meaning.
 //
 // Builder's choice (decision J19): no draft says how SemanticSimilarity measures.
-func sketch(text []byte) (s types.Hash) {
+func simhashOf(text []byte) (s types.Hash) {
 	var counts [256]int32
 	hash, begun := uint64(fnvOffset), false
 	for i := 0; i <= len(text); i++ {
 		letter, inWord := byte(0), false
 		if i < len(text) {
-			letter, inWord = lettered(text[i])
+			letter, inWord = lowerLetter(text[i])
 		}
 		if inWord {
 			hash, begun = (hash^uint64(letter))*fnvPrime, true
 			continue
 		}
 		if begun {
-			count(&counts, hash)
+			countWord(&counts, hash)
 		}
 		hash, begun = fnvOffset, false
 	}
@@ -248,16 +248,16 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// lettered is a byte of a word in small letters, and whether it is one.
-func lettered(c byte) (byte, bool) {
+// lowerLetter is a byte of a word in small letters, and whether it is one.
+func lowerLetter(c byte) (byte, bool) {
 	if c >= 'A' && c <= 'Z' {
 		c += 'a' - 'A'
 	}
 	return c, c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= utf8.RuneSelf
 }
 
-// count adds a word: splitmix64 draws 256 bits from its hash.
-func count(counts *[256]int32, hash uint64) {
+// countWord adds a word: splitmix64 draws 256 bits from its hash.
+func countWord(counts *[256]int32, hash uint64) {
 	for limb := range 4 {
 		hash += 0x9e3779b97f4a7c15
 		mixed := (hash ^ hash>>30) * 0xbf58476d1ce4e5b9
@@ -269,17 +269,17 @@ func count(counts *[256]int32, hash uint64) {
 	}
 }
 
-// agreeing returns the members whose results agree: the largest group around one of
+// agreeingMembers returns the members whose results agree: the largest group around one of
 // them, on a tie the group around the lowest lot. They are sorted by lot, so that the
 // first is the winner. around is the member whose group it is.
 //
 // Spec: decision J5.
-func (j *Job) agreeing() (best []*Member, around *Member) {
-	revealed := j.revealed()
+func (j *Job) agreeingMembers() (best []*Member, around *Member) {
+	revealed := j.revealedMembers()
 	for _, one := range revealed {
 		var group []*Member
 		for _, other := range revealed {
-			if j.Terms.agrees(&one.Claim, &other.Claim) {
+			if j.Terms.doAgree(&one.Claim, &other.Claim) {
 				group = append(group, other)
 			}
 		}
@@ -290,8 +290,8 @@ func (j *Job) agreeing() (best []*Member, around *Member) {
 	return best, around
 }
 
-// revealed are the members whose result came, sorted by their lots of the last draw.
-func (j *Job) revealed() (members []*Member) {
+// revealedMembers are the members whose result came, sorted by their lots of the last draw.
+func (j *Job) revealedMembers() (members []*Member) {
 	for i := range j.Committee {
 		if j.Committee[i].RevealedAt > 0 {
 			members = append(members, &j.Committee[i])

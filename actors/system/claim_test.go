@@ -28,7 +28,7 @@ func agreed(mode push.Verification, format push.DataFormat, results ...string) (
 	for i, result := range results {
 		j.Committee = append(j.Committee, Member{Runner: types.Address{byte(i)}, RevealedAt: 1, Claim: claimOf(s, []byte(result))})
 	}
-	group, _ := j.agreeing()
+	group, _ := j.agreeingMembers()
 	for _, m := range group {
 		positions = append(positions, int(m.Runner[0]))
 	}
@@ -97,7 +97,7 @@ func TestJSONIsReadInOneWay(t *testing.T) {
 			t.Fatal(same[0], err)
 		}
 		for _, other := range same[1:] {
-			if v, err := parseJSON([]byte(other)); err != nil || v.hash() != first.hash() {
+			if v, err := parseJSON([]byte(other)); err != nil || v.hashOf() != first.hashOf() {
 				t.Errorf("%s and %s differ: %v", same[0], other, err)
 			}
 		}
@@ -105,7 +105,7 @@ func TestJSONIsReadInOneWay(t *testing.T) {
 	for _, apart := range [][2]string{{"1", `"1"`}, {"[]", "{}"}, {"[1,2]", "[12]"}, {`["a","b"]`, `["ab"]`}, {"null", "false"}, {`{"a":1}`, `{"a":-1}`}, {"1", "10"}} {
 		a, _ := parseJSON([]byte(apart[0]))
 		b, _ := parseJSON([]byte(apart[1]))
-		if a.hash() == b.hash() {
+		if a.hashOf() == b.hashOf() {
 			t.Errorf("%s and %s are one", apart[0], apart[1])
 		}
 	}
@@ -116,13 +116,13 @@ func TestJSONNumbersHaveAtMost256Bits(t *testing.T) {
 	most := "115792089237316195423570985008687907853269984665640564039457584007913129639935" // 2^256 - 1
 	for _, read := range []string{most, "-" + most, most + "e78", most + "e-78", "1e78", "0." + strings.Repeat("0", 77) + "1",
 		"1" + strings.Repeat("0", 100)} {
-		if v, err := parseJSON([]byte(read)); err != nil || v.unread() {
+		if v, err := parseJSON([]byte(read)); err != nil || v.exceedsLimits() {
 			t.Errorf("%s is not read: %v", read, err)
 		}
 	}
 	over := "115792089237316195423570985008687907853269984665640564039457584007913129639937" // 2^256 + 1
 	for _, unread := range []string{over, "1e79", "1e-79", "1e99999999", strings.Repeat("9", 79), "0." + strings.Repeat("0", 160) + "1"} {
-		if v, err := parseJSON([]byte("[" + unread + "]")); err != nil || !v.unread() || !v.items[0].unread() {
+		if v, err := parseJSON([]byte("[" + unread + "]")); err != nil || !v.exceedsLimits() || !v.items[0].exceedsLimits() {
 			t.Errorf("%s is read as %+v: %v", unread, v, err)
 		}
 	}
@@ -165,14 +165,14 @@ func TestJ19EqualResultsNeverDisagree(t *testing.T) {
 		for i := range 3 {
 			j.Committee = append(j.Committee, Member{Runner: types.Address{byte(i)}, RevealedAt: 1, Claim: claimOf(s, []byte(test.result))})
 		}
-		group, _ := j.agreeing()
+		group, _ := j.agreeingMembers()
 		if got := j.Committee[0].Claim.Fault; got != test.fault {
 			t.Errorf("%s: the fault is %q, want %q", test.result, got, test.fault)
 		}
 		if test.fault == "" && len(group) != 3 {
 			t.Errorf("%s: %d of 3 agree", test.result, len(group))
 		}
-		if code := j.shortfall(len(group)); test.fault != "" && (code != ErrorInvalidResults || j.Why != "3 of 3, the first is "+test.fault) {
+		if code := j.whyIncomplete(len(group)); test.fault != "" && (code != ErrorInvalidResults || j.Why != "3 of 3, the first is "+test.fault) {
 			t.Errorf("%s: the job fails by %s: %s", test.result, code, j.Why)
 		}
 	}
@@ -186,12 +186,12 @@ func TestPointersAreThoseOfRFC6901(t *testing.T) {
 	}
 	for pointer, want := range map[string]string{"/foo/0": `"bar"`, "/": "0", "/a~1b": "1", "/m~0n": "8", "/~01": "9"} {
 		expected, _ := parseJSON([]byte(want))
-		if got := v.at(pointer); got == nil || got.hash() != expected.hash() {
+		if got := v.valueAtPointer(pointer); got == nil || got.hashOf() != expected.hashOf() {
 			t.Errorf("%s leads to %+v", pointer, got)
 		}
 	}
 	for _, nowhere := range []string{"/foo/2", "/foo/00", "/foo/-", "/x", "/foo/0/0"} {
-		if v.at(nowhere) != nil {
+		if v.valueAtPointer(nowhere) != nil {
 			t.Errorf("%s leads somewhere", nowhere)
 		}
 	}
@@ -211,7 +211,7 @@ func FuzzClaim(f *testing.F) {
 			s := &push.JobSpec{Verification: mode}
 			terms := Terms{Mode: mode.Mode, Tolerances: []uint64{10}}
 			claim := claimOf(s, bytes.Clone(result))
-			if claim.Valid() != terms.agrees(&claim, &claim) {
+			if claim.Valid() != terms.doAgree(&claim, &claim) {
 				t.Fatalf("%s: %q is valid %t, and that it agrees with itself is not", mode.Mode, result, claim.Valid())
 			}
 		}
@@ -225,7 +225,7 @@ func FuzzSchema(f *testing.F) {
 		s, err := parseSchema(text)
 		v, wrong := parseJSON([]byte(value))
 		if err == nil && wrong == nil {
-			s.allows(&v)
+			s.allowsValue(&v)
 		}
 	})
 }
@@ -243,11 +243,11 @@ func TestNumbersKeepTheirValueInState(t *testing.T) {
 		}
 		x, y := draw("x"), draw("y")
 		a, b := numberOf(x), numberOf(y)
-		if a.decimal().cmp(x) != 0 || a.decimal().cmp(y) != x.cmp(y) {
+		if a.asDecimal().compareTo(x) != 0 || a.asDecimal().compareTo(y) != x.compareTo(y) {
 			t.Fatal("a number is another in state")
 		}
 		permilles := rapid.Uint64Range(0, 1000).Draw(t, "permille")
-		if near(&a, &b, permilles) != near(&b, &a, permilles) || !near(&a, &a, 0) {
+		if differByAtMost(&a, &b, permilles) != differByAtMost(&b, &a, permilles) || !differByAtMost(&a, &a, 0) {
 			t.Fatal("nearness has a direction")
 		}
 	})

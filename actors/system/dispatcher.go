@@ -29,11 +29,11 @@ type JobEvent struct {
 	Error     *string         `cbor:"error"`
 }
 
-func (j *Job) told() JobEvent {
-	return JobEvent{ID: j.ID, Attempt: j.Attempts, Committee: j.committee()}
+func (j *Job) newJobEvent() JobEvent {
+	return JobEvent{ID: j.ID, Attempt: j.Attempts, Committee: j.memberAddresses()}
 }
 
-func (j *Job) committee() []types.Address {
+func (j *Job) memberAddresses() []types.Address {
 	committee := make([]types.Address, 0, len(j.Committee))
 	for i := range j.Committee {
 		if m := &j.Committee[i]; m.Refused == 0 {
@@ -43,8 +43,8 @@ func (j *Job) committee() []types.Address {
 	return committee
 }
 
-// drawn lists the heights of the blocks that drew the members, in the order of committee.
-func (j *Job) drawn() []types.Height {
+// drawHeights lists the heights of the blocks that drew the members, in the order of committee.
+func (j *Job) drawHeights() []types.Height {
 	drawn := make([]types.Height, 0, len(j.Committee))
 	for i := range j.Committee {
 		if m := &j.Committee[i]; m.Refused == 0 {
@@ -54,39 +54,39 @@ func (j *Job) drawn() []types.Height {
 	return drawn
 }
 
-// submit enters a job, whose submitter pays all that it may cost. The draw follows
+// submitJob enters a job, whose submitter pays all that it may cost. The draw follows
 // when the block attends to its jobs.
 //
 // Spec: CIP-2, decisions J1, J7, J19.
-func (b *InBlock) submit(submitter types.Address, payload []byte) (Effect, *types.Fault) {
+func (b *InBlock) submitJob(submitter types.Address, payload []byte) (Effect, *types.Fault) {
 	spec, fault := b.parseSpec(payload, submitter)
 	if fault != nil {
 		return Effect{}, fault
 	}
 	jobs := JobsOf(b.State)
 	if jobs.Open >= b.Params.MaxOpenJobs {
-		return Effect{}, refusef("too_many_jobs", "%d jobs are open, at most %d", jobs.Open, b.Params.MaxOpenJobs)
+		return Effect{}, newFault("too_many_jobs", "%d jobs are open, at most %d", jobs.Open, b.Params.MaxOpenJobs)
 	}
 	j := &Job{Seq: jobs.Next, Submitter: submitter, At: b.Height, Since: b.Height, Status: Pending, Kind: spec.JobType.Kind(),
-		Terms: b.terms(spec)}
+		Terms: b.termsOf(spec)}
 	escrow, ok := j.Terms.escrowOk()
 	if !ok || !b.State.Move(submitter, types.DispatcherAddress, escrow) {
-		return Effect{}, refusef("insufficient_funds", "%s cannot pay max_price, tip and the callback's limits into escrow", submitter)
+		return Effect{}, newFault("insufficient_funds", "%s cannot pay max_price, tip and the callback's limits into escrow", submitter)
 	}
 	j.ID = push.JobID(submitter, b.nextNonce(submitter), b.Height)
 	encoded := codec.Marshal(spec)
 	b.State.SetStorage(types.DispatcherAddress, keySpec(j.ID), encoded)
-	b.put(j)
-	b.index(j)
+	b.putJob(j)
+	b.indexJob(j)
 	jobs.Next++
 	jobs.Open++
 	b.setJobs(jobs)
 	effect := Effect{Output: j.ID[:]}
 	effect.Cycles, effect.Cells = b.costOf(j)
-	change := j.change(types.JobChangeSubmitted, b.Height)
+	change := j.newChange(types.JobChangeSubmitted, b.Height)
 	change.Submitted = &types.JobSubmission{Spec: encoded, Escrow: escrow, TimeoutBlocks: j.Terms.TimeoutBlocks,
 		CommitBlocks: j.Terms.CommitBlocks}
-	effect.changed(types.DispatcherAddress, change, j.told())
+	effect.addJobChange(types.DispatcherAddress, change, j.newJobEvent())
 	return effect, nil
 }
 
@@ -99,9 +99,9 @@ func (b *InBlock) nextNonce(submitter types.Address) (nonce uint64) {
 	return nonce
 }
 
-// terms returns the parts of a spec that decide the job's further course, under the
+// termsOf returns the parts of a spec that decide the job's further course, under the
 // current parameters.
-func (b *InBlock) terms(o *push.JobSpec) Terms {
+func (b *InBlock) termsOf(o *push.JobSpec) Terms {
 	v := &o.Verification
 	t := Terms{Subject: o.JobType.Subject(), TEE: v.TEERequired, Runners: v.Runners, Threshold: (2*v.Runners + 2) / 3, Mode: v.Mode,
 		MaxPrice: o.MaxPrice, Tip: o.Tip, TimeoutBlocks: o.TimeoutBlocks, MaxRetries: min(o.Bounds.MaxRetries, b.Params.MaxRetries),
@@ -122,49 +122,49 @@ func (b *InBlock) terms(o *push.JobSpec) Terms {
 		t.Cycles = min(b.Params.CallbackCycles, b.Params.LaneSystemCycles) // what any delivery may have
 		t.Cells = min(b.Params.CallbackCells, b.Params.CellsLimit)
 	}
-	t.Usage = Usage{Seconds: ceil(o.ResultSchema.ExpectedExecutionMS, 1000), MemoryMB: o.Bounds.MaxMemoryMB}
+	t.Usage = Usage{Seconds: divideUp(o.ResultSchema.ExpectedExecutionMS, 1000), MemoryMB: o.Bounds.MaxMemoryMB}
 	if llm := o.JobType.Llm; llm != nil {
-		t.Usage.InputTokens = ceil(uint64(len(llm.Prompt)), wordBytes)
+		t.Usage.InputTokens = divideUp(uint64(len(llm.Prompt)), wordBytes)
 		if llm.SystemPrompt != nil {
-			t.Usage.InputTokens += ceil(uint64(len(*llm.SystemPrompt)), wordBytes)
+			t.Usage.InputTokens += divideUp(uint64(len(*llm.SystemPrompt)), wordBytes)
 		}
 	}
 	return t
 }
 
-// ceil is n / d rounded up, also next to 2^64.
-func ceil(n, d uint64) uint64 {
+// divideUp is n / d rounded up, also next to 2^64.
+func divideUp(n, d uint64) uint64 {
 	if n == 0 {
 		return 0
 	}
 	return (n-1)/d + 1
 }
 
-// cancel ends a job for its submitter, who gets all of the escrow back.
+// cancelJob ends a job for its submitter, who gets all of the escrow back.
 //
 // Spec: decision J19.
-func (b *InBlock) cancel(sender types.Address, payload []byte) (Effect, *types.Fault) {
+func (b *InBlock) cancelJob(sender types.Address, payload []byte) (Effect, *types.Fault) {
 	if len(payload) != len(types.Hash{}) {
-		return Effect{}, refusef("malformed", "the payload of cancel is the 32 bytes of a job's id")
+		return Effect{}, newFault("malformed", "the payload of cancel is the 32 bytes of a job's id")
 	}
 	j := JobOf(b.State, types.Hash(payload))
 	switch {
 	case j == nil:
-		return Effect{}, refusef("no_job", "there is no open job %s: it ended, or never was", types.Hash(payload))
+		return Effect{}, newFault("no_job", "there is no open job %s: it ended, or never was", types.Hash(payload))
 	case j.Submitter != sender:
-		return Effect{}, refusef("not_submitter", "job %s was submitted by %s", j.ID, j.Submitter)
+		return Effect{}, newFault("not_submitter", "job %s was submitted by %s", j.ID, j.Submitter)
 	}
 	var effect Effect
-	b.unindex(j)
-	b.release(j)
-	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow())
-	b.forget(j)
-	b.end(j, types.JobChangeCancelled, ErrorCancelled, &effect)
+	b.unindexJob(j)
+	b.releaseCommittee(j)
+	b.moveMoney(types.DispatcherAddress, j.Submitter, j.Terms.escrowAmount())
+	b.forgetJob(j)
+	b.endWithoutResult(j, types.JobChangeCancelled, ErrorCancelled, &effect)
 	return effect, nil
 }
 
-// release takes a job from its committee, and with it what it did.
-func (b *InBlock) release(j *Job) {
+// releaseCommittee takes a job from its committee, and with it what it did.
+func (b *InBlock) releaseCommittee(j *Job) {
 	for _, m := range j.Committee {
 		if m.Refused > 0 {
 			continue // it was let go
@@ -187,9 +187,9 @@ func (b *InBlock) letGo(runner types.Address, s *Standing) {
 	}
 }
 
-// forget takes an ended job out of state. Its money and its committee are settled,
+// forgetJob takes an ended job out of state. Its money and its committee are settled,
 // and it is out of the indexes.
-func (b *InBlock) forget(j *Job) {
+func (b *InBlock) forgetJob(j *Job) {
 	b.State.DeleteStorage(types.DispatcherAddress, keyJob(j.ID))
 	b.State.DeleteStorage(types.DispatcherAddress, keySpec(j.ID))
 	b.State.DeleteStorage(types.VerifierAddress, keyEarlier(j.ID))

@@ -20,20 +20,20 @@ const maxJudged = 4_000_000
 // Spec: CIP-1 §3 step 11, CIP-11 §§9, 11.2, decisions J2, J4, J6, J12, J20.
 func (b *InBlock) Advance() (effect Effect) {
 	var census *Census
-	for _, id := range b.overdue() {
+	for _, id := range b.listOverdue() {
 		j := JobOf(b.State, id)
 		if j.Status == Pending && census == nil {
 			census = b.Census()
 		}
-		b.expire(j, census, &effect)
+		b.expireJob(j, census, &effect)
 	}
 	b.drawWaiting(&effect)
 	b.returnStakes(&effect)
 	return effect
 }
 
-// overdue lists jobs whose deadline is behind, as many as a block attends to.
-func (b *InBlock) overdue() (ids []types.Hash) {
+// listOverdue lists jobs whose deadline is behind, as many as a block attends to.
+func (b *InBlock) listOverdue() (ids []types.Hash) {
 	b.State.Scan([]byte(prefixDeadline), keyDeadline(b.Height, 0), func(_, id []byte) bool {
 		ids = append(ids, types.Hash(id))
 		return uint64(len(ids)) < b.Params.MaxDraws
@@ -41,22 +41,22 @@ func (b *InBlock) overdue() (ids []types.Hash) {
 	return ids
 }
 
-// expire ends a job that waited too long, or settles a job by the results that
+// expireJob ends a job that waited too long, or settles a job by the results that
 // came. A job that was drawn before it waited ends with the code of its last draw.
 //
 // Spec: decisions J4, J19.
-func (b *InBlock) expire(j *Job, census *Census, effect *Effect) {
+func (b *InBlock) expireJob(j *Job, census *Census, effect *Effect) {
 	if j.Status == Pending {
-		b.unindex(j)
+		b.unindexJob(j)
 		left, code := census.Of(j), ErrorNoCandidates
 		if j.Ended != "" {
 			code = j.Ended
 		}
-		b.fail(j, code, effect)
+		b.failJob(j, code, effect)
 		effect.Jobs[len(effect.Jobs)-1].Left = left
 		return
 	}
-	b.conclude(j, effect)
+	b.concludeAttempt(j, effect)
 }
 
 // drawWaiting draws committees: first for the jobs that begin to wait in this block,
@@ -67,27 +67,27 @@ func (b *InBlock) expire(j *Job, census *Census, effect *Effect) {
 //
 // Spec: decisions J2, J4, J21.
 func (b *InBlock) drawWaiting(effect *Effect) {
-	vacant := b.vacant(b.Params.MaxDraws)
-	if first, _ := b.waiting(nil, nil, 1); len(first)+len(vacant) == 0 {
+	vacant := b.listVacant(b.Params.MaxDraws)
+	if first, _ := b.listWaiting(nil, nil, 1); len(first)+len(vacant) == 0 {
 		return
 	}
 	jobs := JobsOf(b.State)
 	before := jobs
-	if pool := b.pool(); pool != jobs.Pool || b.registryWritten() {
+	if pool := b.poolHash(); pool != jobs.Pool || b.wroteRegistry() {
 		jobs.Pool, jobs.Left = pool, jobs.Open
 	}
-	fresh, more := b.waiting(keyWaiting(b.Height, 0), nil, b.Params.MaxDraws)
+	fresh, more := b.listWaiting(keyWaiting(b.Height, 0), nil, b.Params.MaxDraws)
 	turns := b.Params.MaxDraws - uint64(len(fresh))
 	vacant = vacant[:min(uint64(len(vacant)), (turns+1)/2)]
-	old, all := b.round(jobs, min(jobs.Left, turns-uint64(len(vacant))))
+	old, all := b.nextRound(jobs, min(jobs.Left, turns-uint64(len(vacant))))
 	var urn *drawing
 	if len(fresh)+len(vacant)+len(old) > 0 {
 		urn = b.newDrawing()
 	}
 	tried := b.drawAll(fresh, urn, effect)
 	for _, id := range vacant {
-		if !urn.spent() {
-			b.refill(JobOf(b.State, id), urn, effect)
+		if !urn.isSpent() {
+			b.refillPlaces(JobOf(b.State, id), urn, effect)
 		}
 	}
 	tried = append(tried, b.drawAll(old, urn, effect)...)
@@ -118,36 +118,36 @@ func (b *InBlock) drawWaiting(effect *Effect) {
 // It returns the places of the jobs it tried.
 func (b *InBlock) drawAll(ids []types.Hash, urn *drawing, effect *Effect) (tried []Place) {
 	for _, id := range ids {
-		if urn.spent() {
+		if urn.isSpent() {
 			break
 		}
 		j := JobOf(b.State, id)
 		tried = append(tried, Place{Since: j.Since, Seq: j.Seq})
-		b.draw(j, urn, effect)
+		b.drawCommittee(j, urn, effect)
 	}
 	return tried
 }
 
-// round lists the next jobs of the round, up to most, and reports whether they are all
+// nextRound lists the next jobs of the round, up to most, and reports whether they are all
 // jobs that waited before this block.
-func (b *InBlock) round(jobs Jobs, most uint64) (ids []types.Hash, all bool) {
+func (b *InBlock) nextRound(jobs Jobs, most uint64) (ids []types.Hash, all bool) {
 	cursor, end := keyWaiting(jobs.Cursor.Since, jobs.Cursor.Seq), keyWaiting(b.Height, 0)
-	ids, more := b.waiting(cursor, end, most)
+	ids, more := b.listWaiting(cursor, end, most)
 	if more {
 		return ids, false
 	}
-	rest, more := b.waiting(nil, cursor, most-uint64(len(ids)))
+	rest, more := b.listWaiting(nil, cursor, most-uint64(len(ids)))
 	return append(ids, rest...), !more
 }
 
-// waiting lists up to most jobs that wait under keys in [from, to), and reports
+// listWaiting lists up to most jobs that wait under keys in [from, to), and reports
 // whether there are more. A nil bound is the bound of all waiting jobs.
-func (b *InBlock) waiting(from, to []byte, most uint64) (ids []types.Hash, more bool) {
+func (b *InBlock) listWaiting(from, to []byte, most uint64) (ids []types.Hash, more bool) {
 	if from == nil {
 		from = []byte(prefixWaiting)
 	}
 	if to == nil {
-		to = after(prefixWaiting)
+		to = keyAfterPrefix(prefixWaiting)
 	}
 	b.State.Scan(from, to, func(_, id []byte) bool {
 		if more = uint64(len(ids)) == most; !more {
@@ -158,16 +158,16 @@ func (b *InBlock) waiting(from, to []byte, most uint64) (ids []types.Hash, more 
 	return ids, more
 }
 
-// pool identifies what decides who may be drawn, except for the registry: P, parameters,
+// poolHash identifies what decides who may be drawn, except for the registry: P, parameters,
 // and the reputations that time gives back.
-func (b *InBlock) pool() types.Hash {
+func (b *InBlock) poolHash() types.Hash {
 	p := b.Params
 	return types.Keccak(b.Presence.Bytes(), codec.Marshal([]any{p.Push, p.MinStake, p.MinReputation, p.StaleHeartbeatBlocks,
 		p.StakeCoverPermille, uint64(b.Height) / p.RecoveryBlocks}))
 }
 
-// registryWritten reports whether this block wrote a runner's record.
-func (b *InBlock) registryWritten() bool {
+// wroteRegistry reports whether this block wrote a runner's record.
+func (b *InBlock) wroteRegistry() bool {
 	return slices.ContainsFunc(b.State.StorageWritten(types.RegistryAddress), func(key []byte) bool {
 		_, is := RunnerIn(key)
 		return is
@@ -186,52 +186,52 @@ type drawing struct {
 	filter  selection.Filter            // without demand and exclusion
 }
 
-func (d *drawing) spent() bool { return d.judged >= maxJudged }
+func (d *drawing) isSpent() bool { return d.judged >= maxJudged }
 
 func (b *InBlock) newDrawing() *drawing {
 	p := b.Params
 	d := &drawing{few: map[selection.Demand]uint64{}, filter: selection.Filter{
 		Height: b.Height, Phase: selection.PhaseOf(p), Presence: b.Presence, Limits: selection.LimitsOf(p)}}
-	d.all = b.roster()
+	d.all = b.currentRoster()
 	d.runners = d.all.Available(&d.filter)
 	d.weights = d.filter.Weights(d.runners)
 	return d
 }
 
-// candidates returns the runners that pass a job's filters; the list is valid until
+// candidatesFor returns the runners that pass a job's filters; the list is valid until
 // the next call. excluded is sorted.
-func (d *drawing) candidates(j *Job, excluded []types.Address) []selection.Candidate {
+func (d *drawing) candidatesFor(j *Job, excluded []types.Address) []selection.Candidate {
 	filter := d.filter
-	filter.Demand, filter.Excluded = j.demand(), excluded
+	filter.Demand, filter.Excluded = j.demandOf(), excluded
 	d.judged += len(d.runners)
 	d.buffer = filter.Candidates(d.buffer[:0], d.runners, d.weights)
 	return d.buffer
 }
 
-func (b *InBlock) roster() *Roster {
+func (b *InBlock) currentRoster() *Roster {
 	if b.Roster == nil {
 		return NewRoster(b.State)
 	}
 	return b.Roster.After(b.State)
 }
 
-// draw gives a job a committee, if there are enough candidates; otherwise the job
+// drawCommittee gives a job a committee, if there are enough candidates; otherwise the job
 // continues to wait (decision J4).
-func (b *InBlock) draw(j *Job, d *drawing, effect *Effect) {
-	demand := j.demand()
+func (b *InBlock) drawCommittee(j *Job, d *drawing, effect *Effect) {
+	demand := j.demandOf()
 	var candidates []selection.Candidate
 	found, tried := d.few[demand]
 	if !tried || found >= j.Terms.Runners {
-		candidates = d.candidates(j, j.Excluded)
+		candidates = d.candidatesFor(j, j.Excluded)
 		found = uint64(len(candidates))
 	}
 	if found < j.Terms.Runners {
 		if len(j.Excluded) == 0 {
 			d.few[demand] = found
 		}
-		if j.unserved() && !d.mayServe(j) {
-			b.unindex(j)
-			b.fail(j, j.Ended, effect)
+		if j.endedByAnswers() && !d.mayServe(j) {
+			b.unindexJob(j)
+			b.failJob(j, j.Ended, effect)
 		}
 		return
 	}
@@ -242,27 +242,27 @@ func (b *InBlock) draw(j *Job, d *drawing, effect *Effect) {
 	} else {
 		seed = selection.RetrySeed(seed, j.Attempts)
 	}
-	favour := b.favour(j)
+	favour := b.favourOf(j)
 	committee, _ := selection.Draw(seed, candidates, int(j.Terms.Runners), favour)
-	b.assign(j, committee, d)
-	change := j.change(types.JobChangeDrawn, b.Height)
-	change.Draw = d.told(basis, seed, candidates, favour)
-	effect.changed(types.DispatcherAddress, change, j.told())
+	b.assignCommittee(j, committee, d)
+	change := j.newChange(types.JobChangeDrawn, b.Height)
+	change.Draw = d.newDrawReport(basis, seed, candidates, favour)
+	effect.addJobChange(types.DispatcherAddress, change, j.newJobEvent())
 }
 
-// assign makes runners a job's committee.
-func (b *InBlock) assign(j *Job, committee []types.Address, d *drawing) {
-	b.unindex(j)
+// assignCommittee makes runners a job's committee.
+func (b *InBlock) assignCommittee(j *Job, committee []types.Address, d *drawing) {
+	b.unindexJob(j)
 	j.Status, j.Since, j.Attempts = Assigned, b.Height, j.Attempts+1
 	for _, runner := range committee {
-		j.Committee = append(j.Committee, b.engage(runner, d))
+		j.Committee = append(j.Committee, b.engageRunner(runner, d))
 	}
-	b.index(j)
-	b.put(j)
+	b.indexJob(j)
+	b.putJob(j)
 }
 
-// engage makes a runner that was drawn a member of a committee.
-func (b *InBlock) engage(runner types.Address, d *drawing) Member {
+// engageRunner makes a runner that was drawn a member of a committee.
+func (b *InBlock) engageRunner(runner types.Address, d *drawing) Member {
 	r := RunnerOf(b.State, runner)
 	r.ActiveJobs++
 	b.setStanding(r.Address, &r.Standing)
@@ -271,13 +271,13 @@ func (b *InBlock) engage(runner types.Address, d *drawing) Member {
 	return Member{Runner: runner, Card: r.Offer.RateCard, Drawn: b.Height}
 }
 
-// favour is the runner that completed the submitter's last job of the kind. A
+// favourOf is the runner that completed the submitter's last job of the kind. A
 // record that weighs no more is taken out.
 //
 // Spec: CIP-11 §§9.3, 9.4.
-func (b *InBlock) favour(j *Job) selection.Favour {
+func (b *InBlock) favourOf(j *Job) selection.Favour {
 	key := keyMRU(j.Submitter, j.Kind)
-	mru := load[selection.MRU](b.State, types.DispatcherAddress, key)
+	mru := loadRecord[selection.MRU](b.State, types.DispatcherAddress, key)
 	switch {
 	case mru == nil:
 		return selection.Favour{}

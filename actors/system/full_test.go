@@ -16,7 +16,7 @@ func filled(w *world, runners int) (addresses []types.Address) {
 	for i := range runners {
 		hash := types.Keccak(binary.BigEndian.AppendUint32(nil, uint32(i)))
 		address := types.Address(hash[:20])
-		w.block.enter(address, &Profile{Index: uint32(i), Owner: w.address("alice"), Offer: offer()}, w.params.MinStake)
+		w.block.enterRunner(address, &Profile{Index: uint32(i), Owner: w.address("alice"), Offer: offer()}, w.params.MinStake)
 		if addresses = append(addresses, address); i%1000 == 999 {
 			w.seal()
 		}
@@ -68,7 +68,7 @@ func TestJ12AFullRegistryEmptiesAgain(t *testing.T) {
 	}
 	runtime.KeepAlive(rosters)
 	for i, a := range all {
-		if _, fault := w.block.deregister(w.address("alice"), &Naming{Runner: a}); fault != nil {
+		if _, fault := w.block.deregisterRunner(w.address("alice"), &Naming{Runner: a}); fault != nil {
 			t.Fatal(fault)
 		}
 		if i%1000 == 999 {

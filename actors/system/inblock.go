@@ -28,9 +28,9 @@ type InBlock struct {
 	Within func(contract types.Address, step string, do func())
 }
 
-// collect gives the treasury an amount that 0x02 holds.
-func (b *InBlock) collect(amount types.Wei) {
-	take := func() { b.move(types.DispatcherAddress, types.TreasuryAddress, amount) }
+// collectForTreasury gives the treasury an amount that 0x02 holds.
+func (b *InBlock) collectForTreasury(amount types.Wei) {
+	take := func() { b.moveMoney(types.DispatcherAddress, types.TreasuryAddress, amount) }
 	if b.Within == nil {
 		take()
 		return
@@ -47,19 +47,19 @@ type Effect struct {
 	Cells  types.Cells
 }
 
-// event adds an event of a system actor.
-func (e *Effect) event(of types.Address, name string, data any) {
+// addEvent adds an event of a system actor.
+func (e *Effect) addEvent(of types.Address, name string, data any) {
 	e.Events = append(e.Events, types.Event{Actor: of, Name: name, Data: codec.Marshal(data)})
 }
 
-// changed adds a job's change, and its event.
-func (e *Effect) changed(of types.Address, c types.JobChange, data JobEvent) {
+// addJobChange adds a job's change, and its event.
+func (e *Effect) addJobChange(of types.Address, c types.JobChange, data JobEvent) {
 	e.Jobs = append(e.Jobs, c)
-	e.event(of, "job."+string(c.Kind), data)
+	e.addEvent(of, "job."+string(c.Kind), data)
 }
 
-// move moves an amount that the sender is known to have.
-func (b *InBlock) move(from, to types.Address, amount types.Wei) {
+// moveMoney moves an amount that the sender is known to have.
+func (b *InBlock) moveMoney(from, to types.Address, amount types.Wei) {
 	if !b.State.Move(from, to, amount) {
 		panic("system: " + from.String() + " does not hold what its books say, " + amount.String() + " wei")
 	}

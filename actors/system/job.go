@@ -104,13 +104,13 @@ type Member struct {
 // nor refused the job.
 func (m *Member) Owes() bool { return m.RevealedAt == 0 && m.Refused == 0 }
 
-// late reports whether a member took an emptied place, and so has less time than the job
+// isLate reports whether a member took an emptied place, and so has less time than the job
 // gives.
-func (j *Job) late(m *Member) bool { return m.Drawn > j.Since }
+func (j *Job) isLate(m *Member) bool { return m.Drawn > j.Since }
 
 // JobOf returns an open job, or nil.
 func JobOf(s actors.Reader, id types.Hash) *Job {
-	return load[Job](s, types.DispatcherAddress, keyJob(id))
+	return loadRecord[Job](s, types.DispatcherAddress, keyJob(id))
 }
 
 // Deadline is the last height that takes results, or at which a job that waits may
@@ -120,15 +120,15 @@ func (j *Job) Deadline() types.Height { return j.Since + types.Height(j.Terms.Ti
 // CommitDeadline is the last height that takes commitments (decision J15).
 func (j *Job) CommitDeadline() types.Height { return j.Since + types.Height(j.Terms.CommitBlocks) }
 
-// change returns a block's effect on the job, with the job's current status.
-func (j *Job) change(kind types.JobChangeKind, at types.Height) types.JobChange {
+// newChange returns a block's effect on the job, with the job's current status.
+func (j *Job) newChange(kind types.JobChangeKind, at types.Height) types.JobChange {
 	return types.JobChange{Kind: kind, ID: j.ID, Seq: j.Seq, Submitter: &j.Submitter, At: at,
 		Status: j.Status, Attempts: j.Attempts, Since: j.Since,
-		Committee: j.committee(), Drawn: j.drawn()}
+		Committee: j.memberAddresses(), Drawn: j.drawHeights()}
 }
 
-// member returns a runner of the committee, or nil.
-func (j *Job) member(runner types.Address) *Member {
+// memberOf returns a runner of the committee, or nil.
+func (j *Job) memberOf(runner types.Address) *Member {
 	i := slices.IndexFunc(j.Committee, func(m Member) bool { return m.Runner == runner && m.Refused == 0 })
 	if i < 0 {
 		return nil
@@ -136,14 +136,14 @@ func (j *Job) member(runner types.Address) *Member {
 	return &j.Committee[i]
 }
 
-// revealing reports whether reveals are taken in a block: every member committed
+// takesReveals reports whether reveals are taken in a block: every member committed
 // in an earlier one, or the commit deadline passed (decision J15).
-func (j *Job) revealing(height types.Height) bool { return height >= j.Reveals() }
+func (j *Job) takesReveals(height types.Height) bool { return height >= j.Reveals() }
 
 // DrawnOf returns the height of the block that drew a member of the committee; 0 if the
 // runner is none.
 func (j *Job) DrawnOf(runner types.Address) types.Height {
-	if m := j.member(runner); m != nil {
+	if m := j.memberOf(runner); m != nil {
 		return m.Drawn
 	}
 	return 0
@@ -179,8 +179,8 @@ func (j *Job) drawSeed() types.Hash {
 	return selection.RetrySeed(j.Seed, j.Attempts-1)
 }
 
-// demand lists the conditions that its runners must meet.
-func (j *Job) demand() selection.Demand {
+// demandOf lists the conditions that its runners must meet.
+func (j *Job) demandOf() selection.Demand {
 	return selection.Demand{Kind: j.Kind, Subject: j.Terms.Subject, TEE: j.Terms.TEE, Pool: j.Terms.Pool, MaxPrice: j.Terms.MaxPrice}
 }
 
@@ -192,8 +192,8 @@ func (t *Terms) callbackCost() types.Wei {
 	return t.PriceCycle.Mul(uint64(t.Cycles)).Add(t.PriceCell.Mul(uint64(t.Cells)))
 }
 
-// escrow is a job's part of the balance of 0x02 (decision J7).
-func (t *Terms) escrow() types.Wei { return t.MaxPrice.Add(t.Tip).Add(t.callbackCost()) }
+// escrowAmount is a job's part of the balance of 0x02 (decision J7).
+func (t *Terms) escrowAmount() types.Wei { return t.MaxPrice.Add(t.Tip).Add(t.callbackCost()) }
 
 // escrowOk is escrow before it was paid; ok is false from 2^256 on.
 func (t *Terms) escrowOk() (sum types.Wei, ok bool) {
@@ -210,11 +210,11 @@ func (t *Terms) escrowOk() (sum types.Wei, ok bool) {
 	return sum.AddOk(t.Tip)
 }
 
-// put writes an open job.
-func (b *InBlock) put(j *Job) { b.store(types.DispatcherAddress, keyJob(j.ID), j) }
+// putJob writes an open job.
+func (b *InBlock) putJob(j *Job) { b.storeRecord(types.DispatcherAddress, keyJob(j.ID), j) }
 
-// index enters a job among those that wait, or not, and under its deadline.
-func (b *InBlock) index(j *Job) {
+// indexJob enters a job among those that wait, or not, and under its deadline.
+func (b *InBlock) indexJob(j *Job) {
 	if j.Status == Pending {
 		b.State.Set(keyWaiting(j.Since, j.Seq), j.ID[:])
 	}
@@ -224,8 +224,8 @@ func (b *InBlock) index(j *Job) {
 	b.State.Set(keyDeadline(j.Deadline(), j.Seq), j.ID[:])
 }
 
-// unindex takes it out again. It is called before the status or the deadline moves.
-func (b *InBlock) unindex(j *Job) {
+// unindexJob takes it out again. It is called before the status or the deadline moves.
+func (b *InBlock) unindexJob(j *Job) {
 	if j.Status == Pending {
 		b.State.Set(keyWaiting(j.Since, j.Seq), nil)
 	}
@@ -254,18 +254,18 @@ type Place struct {
 
 // JobsOf returns it.
 func JobsOf(s actors.Reader) Jobs {
-	if jobs := load[Jobs](s, types.DispatcherAddress, keyJobs); jobs != nil {
+	if jobs := loadRecord[Jobs](s, types.DispatcherAddress, keyJobs); jobs != nil {
 		return *jobs
 	}
 	return Jobs{}
 }
 
-func (b *InBlock) setJobs(jobs Jobs) { b.store(types.DispatcherAddress, keyJobs, &jobs) }
+func (b *InBlock) setJobs(jobs Jobs) { b.storeRecord(types.DispatcherAddress, keyJobs, &jobs) }
 
 // NextDeadline returns the lowest deadline of an open job; ok is false if no job is
 // open. In the block after it something is due.
 func NextDeadline(s actors.Reader) (deadline types.Height, ok bool) {
-	s.Scan([]byte(prefixDeadline), after(prefixDeadline), func(key, _ []byte) bool {
+	s.Scan([]byte(prefixDeadline), keyAfterPrefix(prefixDeadline), func(key, _ []byte) bool {
 		deadline, ok = types.Height(binary.BigEndian.Uint64(key[len(prefixDeadline):])), true
 		return false
 	})
@@ -274,11 +274,11 @@ func NextDeadline(s actors.Reader) (deadline types.Height, ok bool) {
 
 // OpenJobs calls each for every open job, by deadline, until it returns false.
 func OpenJobs(s actors.Reader, each func(*Job) bool) {
-	s.Scan([]byte(prefixDeadline), after(prefixDeadline), func(_, id []byte) bool { return each(JobOf(s, types.Hash(id))) })
+	s.Scan([]byte(prefixDeadline), keyAfterPrefix(prefixDeadline), func(_, id []byte) bool { return each(JobOf(s, types.Hash(id))) })
 }
 
-// after returns the smallest key above all with a prefix.
-func after(prefix string) []byte {
+// keyAfterPrefix returns the smallest key above all with a prefix.
+func keyAfterPrefix(prefix string) []byte {
 	end := []byte(prefix)
 	end[len(end)-1]++
 	return end

@@ -40,9 +40,10 @@ type jsonValue struct {
 	names  []string // of an object, sorted; items are its values in that order
 }
 
-// unread reports whether a value is or has a number beyond the limits.
-func (v *jsonValue) unread() bool {
-	return v.kind == jsonNumber && v.number.mantissa == nil || slices.ContainsFunc(v.items, func(one jsonValue) bool { return one.unread() })
+// exceedsLimits reports whether a value is or has a number beyond the limits.
+func (v *jsonValue) exceedsLimits() bool {
+	return v.kind == jsonNumber && v.number.mantissa == nil ||
+		slices.ContainsFunc(v.items, func(one jsonValue) bool { return one.exceedsLimits() })
 }
 
 // jsonDecimal is mantissa × 10^exponent, the mantissa without trailing zeros, so
@@ -66,7 +67,7 @@ var (
 
 // parseJSON reads a whole JSON text. Its error is its author's fault.
 func parseJSON(data []byte) (jsonValue, error) {
-	if !utf8.Valid(data) || !json.Valid(data) || !paired(data) {
+	if !utf8.Valid(data) || !json.Valid(data) || !hasPairedSurrogates(data) {
 		return jsonValue{}, errJSON
 	}
 	tokens := json.NewDecoder(bytes.NewReader(data))
@@ -111,11 +112,11 @@ func readJSON(tokens *json.Decoder, depth int) (jsonValue, error) {
 	if _, err := tokens.Token(); err != nil { // the bracket that ends it
 		return v, errJSON
 	}
-	return v.sorted()
+	return v.sortMembers()
 }
 
-// sorted brings an object's members into the order of their names. An array keeps its own.
-func (v jsonValue) sorted() (jsonValue, error) {
+// sortMembers brings an object's members into the order of their names. An array keeps its own.
+func (v jsonValue) sortMembers() (jsonValue, error) {
 	if v.kind == jsonArray {
 		return v, nil
 	}
@@ -134,9 +135,9 @@ func (v jsonValue) sorted() (jsonValue, error) {
 	return sorted, nil
 }
 
-// paired reports whether the surrogates in a valid text come in pairs. The library reads
+// hasPairedSurrogates reports whether the surrogates in a valid text come in pairs. The library reads
 // any other as U+FFFD.
-func paired(data []byte) bool {
+func hasPairedSurrogates(data []byte) bool {
 	unit := func() (rune, bool) { // of an escape that is next
 		if len(data) < 6 || data[0] != '\\' || data[1] != 'u' {
 			return 0, false
@@ -192,9 +193,9 @@ func parseDecimal(text string) (d jsonDecimal) {
 	return jsonDecimal{mantissa, int(exponent) - len(fraction) + len(digits) - len(kept)}
 }
 
-// scaled is the number as a multiple of 10^exponent, which is at most its own. It
+// scaleTo is the number as a multiple of 10^exponent, which is at most its own. It
 // must not be changed.
-func (d jsonDecimal) scaled(exponent int) *big.Int {
+func (d jsonDecimal) scaleTo(exponent int) *big.Int {
 	if d.exponent == exponent {
 		return d.mantissa
 	}
@@ -210,14 +211,14 @@ var powersOfTen = func() (powers [2*numberShift + 1]*big.Int) {
 	return powers
 }()
 
-// common brings two numbers to one exponent. Neither must be changed.
-func (d jsonDecimal) common(other jsonDecimal) (a, b *big.Int) {
+// commonExponent brings two numbers to one exponent. Neither must be changed.
+func (d jsonDecimal) commonExponent(other jsonDecimal) (a, b *big.Int) {
 	exponent := min(d.exponent, other.exponent)
-	return d.scaled(exponent), other.scaled(exponent)
+	return d.scaleTo(exponent), other.scaleTo(exponent)
 }
 
-func (d jsonDecimal) cmp(other jsonDecimal) int {
-	a, b := d.common(other)
+func (d jsonDecimal) compareTo(other jsonDecimal) int {
+	a, b := d.commonExponent(other)
 	return a.Cmp(b)
 }
 
@@ -249,10 +250,10 @@ func (v *jsonValue) appendForm(dst []byte) []byte {
 	return dst
 }
 
-func (v *jsonValue) hash() types.Hash { return types.Keccak(v.appendForm(nil)) }
+func (v *jsonValue) hashOf() types.Hash { return types.Keccak(v.appendForm(nil)) }
 
-// at returns the value that a JSON pointer (RFC 6901) leads to, or nil.
-func (v *jsonValue) at(pointer string) *jsonValue {
+// valueAtPointer returns the value that a JSON pointer (RFC 6901) leads to, or nil.
+func (v *jsonValue) valueAtPointer(pointer string) *jsonValue {
 	if pointer == "" {
 		return v
 	}
@@ -278,8 +279,8 @@ func (v *jsonValue) at(pointer string) *jsonValue {
 	return v
 }
 
-// member returns an object's value under a name, or nil.
-func (v *jsonValue) member(name string) *jsonValue {
+// memberNamed returns an object's value under a name, or nil.
+func (v *jsonValue) memberNamed(name string) *jsonValue {
 	if v.kind != jsonObject {
 		return nil
 	}

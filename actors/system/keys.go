@@ -98,9 +98,9 @@ func keyDeadline(deadline types.Height, seq types.Seq) []byte {
 // placeIn returns the place that ends a key.
 func placeIn(key []byte) uint32 { return binary.BigEndian.Uint32(key[len(key)-4:]) }
 
-// load reads a record from the storage of a system actor; nil if there is none.
+// loadRecord reads a record from the storage of a system actor; nil if there is none.
 // State that does not decode is a bug of ours, or a store that lied.
-func load[T any](s actors.Reader, of types.Address, key []byte) *T {
+func loadRecord[T any](s actors.Reader, of types.Address, key []byte) *T {
 	data, found := actors.StorageOf(s, of, key)
 	if !found {
 		return nil
@@ -112,6 +112,6 @@ func load[T any](s actors.Reader, of types.Address, key []byte) *T {
 	return record
 }
 
-func (b *InBlock) store(of types.Address, key []byte, record any) {
+func (b *InBlock) storeRecord(of types.Address, key []byte, record any) {
 	b.State.SetStorage(of, key, codec.Marshal(record))
 }

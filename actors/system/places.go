@@ -31,23 +31,23 @@ func HolderAt(s actors.Reader, place uint32, height types.Height) (runner types.
 	for known {
 		r := RunnerOf(s, at)
 		if r.RegisteredAt < height {
-			return at, r.held() || r.ReturnsAt >= height
+			return at, r.holdsPlace() || r.ReturnsAt >= height
 		}
 		at, known = r.Former, !r.Former.IsZero()
 	}
 	return types.Address{}, false
 }
 
-// held reports whether a runner holds its place: its stake has not returned. A stake is
+// holdsPlace reports whether a runner holds its place: its stake has not returned. A stake is
 // never 0 before that.
-func (r *Runner) held() bool { return !r.Stake.IsZero() }
+func (r *Runner) holdsPlace() bool { return !r.Stake.IsZero() }
 
 // Runners calls each for every runner that holds a place, in the order of the places,
 // until it returns false. Deregistered runners hold theirs until their stake returns.
 func Runners(s actors.Reader, each func(*Runner) bool) {
 	for place := range Registered(s).Count {
 		at, _ := lastHolder(s, place)
-		if r := RunnerOf(s, at); r.held() && !each(r) {
+		if r := RunnerOf(s, at); r.holdsPlace() && !each(r) {
 			return
 		}
 	}
@@ -56,7 +56,7 @@ func Runners(s actors.Reader, each func(*Runner) bool) {
 // freePlace returns the lowest free place; it may be the one after all others.
 func (b *InBlock) freePlace() (place uint32) {
 	place = Registered(b.State).Count
-	b.State.Scan([]byte(prefixFree), after(prefixFree), func(key, _ []byte) bool {
+	b.State.Scan([]byte(prefixFree), keyAfterPrefix(prefixFree), func(key, _ []byte) bool {
 		place = placeIn(key)
 		return false
 	})
@@ -73,17 +73,17 @@ func (b *InBlock) takePlace(profile *Profile, address types.Address) {
 	if size := Registered(b.State); place < size.Count {
 		b.State.Set(keyFree(place), nil)
 	} else {
-		b.resize(size, place+1)
+		b.resizeRegistry(size, place+1)
 	}
 }
 
-// resize writes the number of places.
-func (b *InBlock) resize(size Size, count uint32) {
+// resizeRegistry writes the number of places.
+func (b *InBlock) resizeRegistry(size Size, count uint32) {
 	if size.At != b.Height {
 		size.At, size.Before = b.Height, size.Count
 	}
 	size.Count = count
-	b.store(types.RegistryAddress, keyRegistered, &size)
+	b.storeRecord(types.RegistryAddress, keyRegistered, &size)
 }
 
 // awaitReturn enters a deregistered runner without a job among those whose stake
@@ -101,7 +101,7 @@ func NextReturn(s actors.Reader) (height types.Height, ok bool) {
 	if count := Registered(s).Count; count > 0 && s.Get(keyFree(count-1)) != nil {
 		return 0, true
 	}
-	s.Scan([]byte(prefixLeaving), after(prefixLeaving), func(key, _ []byte) bool {
+	s.Scan([]byte(prefixLeaving), keyAfterPrefix(prefixLeaving), func(key, _ []byte) bool {
 		height, ok = types.Height(binary.BigEndian.Uint64(key[len(prefixLeaving):])), true
 		return false
 	})
@@ -123,23 +123,23 @@ func (b *InBlock) returnStakes(effect *Effect) {
 		b.State.Set(key, nil)
 		b.returnStake(RunnerOf(b.State, runners[i]), effect)
 	}
-	b.trim()
+	b.trimPlaces()
 }
 
 // returnStake gives an owner its stake back and frees the place.
 func (b *InBlock) returnStake(r *Runner, effect *Effect) {
-	b.move(types.RegistryAddress, r.Owner, r.Stake)
-	effect.event(types.RegistryAddress, "runner.stake_returned",
+	b.moveMoney(types.RegistryAddress, r.Owner, r.Stake)
+	effect.addEvent(types.RegistryAddress, "runner.stake_returned",
 		RunnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake})
 	r.Stake, r.ReturnsAt = types.Wei{}, b.Height
 	r.Offer = Offer{Capabilities: []string{}, Entitlements: []string{}}
 	b.setStanding(r.Address, &r.Standing)
-	b.store(types.RegistryAddress, keyProfile(r.Address), &r.Profile)
+	b.storeRecord(types.RegistryAddress, keyProfile(r.Address), &r.Profile)
 	b.State.Set(keyFree(r.Index), []byte{1})
 }
 
-// trim takes free places from the end of the registry.
-func (b *InBlock) trim() {
+// trimPlaces takes free places from the end of the registry.
+func (b *InBlock) trimPlaces() {
 	size := Registered(b.State)
 	count := size.Count
 	for count > 0 && size.Count-count < maxReturns && b.State.Get(keyFree(count-1)) != nil {
@@ -147,6 +147,6 @@ func (b *InBlock) trim() {
 		b.State.Set(keyFree(count), nil)
 	}
 	if count < size.Count {
-		b.resize(size, count)
+		b.resizeRegistry(size, count)
 	}
 }

@@ -17,28 +17,29 @@ func Answers(a types.Address) bool {
 // it does comes in runner transactions.
 var handlers = map[types.Address]map[string]func(*InBlock, program.Message) (Effect, *types.Fault){
 	types.RegistryAddress: {
-		"register":   reading((*InBlock).register),
-		"update":     reading((*InBlock).update),
-		"pause":      reading((*InBlock).pause),
-		"resume":     reading((*InBlock).resume),
-		"add_stake":  reading((*InBlock).addStake),
-		"deregister": reading((*InBlock).deregister),
+		"register":   decodePayload((*InBlock).registerRunner),
+		"update":     decodePayload((*InBlock).updateOffer),
+		"pause":      decodePayload((*InBlock).pauseRunner),
+		"resume":     decodePayload((*InBlock).resumeRunner),
+		"add_stake":  decodePayload((*InBlock).addStake),
+		"deregister": decodePayload((*InBlock).deregisterRunner),
 	},
 	types.DispatcherAddress: {
-		"submit": func(b *InBlock, m program.Message) (Effect, *types.Fault) { return b.submit(m.Sender, m.Payload) },
-		"cancel": func(b *InBlock, m program.Message) (Effect, *types.Fault) { return b.cancel(m.Sender, m.Payload) },
+		"submit": func(b *InBlock, m program.Message) (Effect, *types.Fault) { return b.submitJob(m.Sender, m.Payload) },
+		"cancel": func(b *InBlock, m program.Message) (Effect, *types.Fault) { return b.cancelJob(m.Sender, m.Payload) },
 	},
 }
 
 // maxPayloadBytes bounds what the registry reads: an offer, with room.
 const maxPayloadBytes = 4 * maxOfferBytes
 
-// reading decodes a handler's payload, a canonical CBOR map.
-func reading[T any](do func(*InBlock, types.Address, *T) (Effect, *types.Fault)) func(*InBlock, program.Message) (Effect, *types.Fault) {
+// decodePayload decodes a handler's payload, a canonical CBOR map.
+func decodePayload[T any](do func(*InBlock, types.Address, *T) (Effect, *types.Fault)) func(*InBlock, program.Message) (Effect,
+	*types.Fault) {
 	return func(b *InBlock, m program.Message) (Effect, *types.Fault) {
 		in := new(T)
 		if err := codec.Unmarshal(m.Payload, maxPayloadBytes, in); err != nil {
-			return Effect{}, refusef("malformed", "the payload of %s: %v", m.Handler, err)
+			return Effect{}, newFault("malformed", "the payload of %s: %v", m.Handler, err)
 		}
 		return do(b, m.Sender, in)
 	}
@@ -70,7 +71,7 @@ func Cost(p *params.Params, m program.Message) (types.Cycles, types.Cells) {
 // examine every runner, and each writes every member.
 func (b *InBlock) costOf(j *Job) (types.Cycles, types.Cells) {
 	draws := types.Cycles(1 + j.Terms.MaxRetries)
-	reads := types.Cycles(ceil(uint64(Registered(b.State).Count), runnersPerRead)) * b.Params.CostStorageRead
+	reads := types.Cycles(divideUp(uint64(Registered(b.State).Count), runnersPerRead)) * b.Params.CostStorageRead
 	writes := types.Cycles(j.Terms.Runners) * 2 * b.Params.CostStorageWrite
 	return draws * (reads + writes), types.Cells(j.Terms.Runners * memberBytes)
 }
@@ -79,7 +80,7 @@ func (b *InBlock) costOf(j *Job) (types.Cycles, types.Cells) {
 func (b *InBlock) Handle(m program.Message) (Effect, *types.Fault) {
 	handle := handlers[m.Self][m.Handler]
 	if handle == nil {
-		return Effect{}, refusef(CodeNoHandler, "%s has no handler %.80q", m.Self, m.Handler)
+		return Effect{}, newFault(CodeNoHandler, "%s has no handler %.80q", m.Self, m.Handler)
 	}
 	return handle(b, m)
 }

@@ -26,12 +26,12 @@ type Refusal struct {
 	RefusalSigned types.Signature   `cbor:"refusal_signed"`
 }
 
-func (r *Refusal) said() *push.Refusal {
+func (r *Refusal) asPushRefusal() *push.Refusal {
 	return &push.Refusal{JobID: r.JobID, Drawn: r.Drawn, Spec: r.Spec, Reason: r.Reason, Text: r.Text}
 }
 
-func (r *Refusal) signed(chainID uint64) (types.Hash, types.Signature) {
-	return r.said().Digest(chainID), r.RefusalSigned
+func (r *Refusal) signedContent(chainID uint64) (types.Hash, types.Signature) {
+	return r.asPushRefusal().Digest(chainID), r.RefusalSigned
 }
 
 // Of implements Report.
@@ -48,27 +48,27 @@ func (*Refusal) Cycles(p *params.Params) types.Cycles { return p.CostVerify + 4*
 //
 // Spec: decision J21.
 func (r *Refusal) Precheck(b *InBlock, _ types.Address) *types.Fault {
-	j, m, fault := b.standing(r.JobID, r.Runner)
+	j, m, fault := b.findStanding(r.JobID, r.Runner)
 	switch {
 	case fault != nil:
 		return fault
 	case r.Drawn != m.Drawn:
-		return refusef("other_draw", "a refusal for the draw of block %d; block %d drew %s", r.Drawn, m.Drawn, r.Runner)
+		return newFault("other_draw", "a refusal for the draw of block %d; block %d drew %s", r.Drawn, m.Drawn, r.Runner)
 	case r.Spec != types.Keccak(RawSpecOf(b.State, j.ID)):
-		return refusef("other_spec", "a refusal of a spec that job %s does not have", j.ID)
+		return newFault("other_spec", "a refusal of a spec that job %s does not have", j.ID)
 	case m.Committed > 0:
-		return refusef("committed", "%s committed to a result of job %s in block %d", r.Runner, j.ID, m.Committed)
+		return newFault("committed", "%s committed to a result of job %s in block %d", r.Runner, j.ID, m.Committed)
 	case b.Height > j.CommitDeadline():
-		return refusef("late", "refusals of job %s were due by block %d", j.ID, j.CommitDeadline())
+		return newFault("late", "refusals of job %s were due by block %d", j.ID, j.CommitDeadline())
 	}
 	return nil
 }
 
-// quick reports whether a refusal at a height costs its member no reputation. It may come
+// isQuick reports whether a refusal at a height costs its member no reputation. It may come
 // until its ack is due, and one block later for its way to the chain.
 //
 // Spec: decision J21.
-func (b *InBlock) quick(m *Member, at types.Height) bool {
+func (b *InBlock) isQuick(m *Member, at types.Height) bool {
 	return uint64(at-m.Drawn) <= b.Params.AckTimeoutBlocks+refusalWay
 }
 
@@ -78,8 +78,8 @@ const refusalWay = 1
 // Perform implements Report. It empties the runner's place, which the end of the block
 // draws again. A refusal that is not quick costs the reputation that silence costs.
 func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
-	j, m, _ := b.standing(r.JobID, r.Runner)
-	b.unindex(j)
+	j, m, _ := b.findStanding(r.JobID, r.Runner)
+	b.unindexJob(j)
 	m.Refused, j.Vacant = b.Height, true
 	if plant.Planted != plant.RefuserDrawn {
 		j.Excluded = selection.Exclude(j.Excluded, r.Runner)
@@ -89,28 +89,28 @@ func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	if r.Text != "" {
 		j.Why += ": " + r.Text
 	}
-	b.index(j)
-	b.put(j)
+	b.indexJob(j)
+	b.putJob(j)
 	s := standingOf(b.State, r.Runner)
 	if uint64(b.Height-s.RefusedAt) >= b.Params.RefusalWindow {
 		s.Refusals = 0
 	}
 	s.Refusals, s.RefusedAt = s.Refusals+1, b.Height
-	if !b.quick(m, b.Height) && !j.late(m) {
-		b.penalize(s)
+	if !b.isQuick(m, b.Height) && !j.isLate(m) {
+		b.lowerReputation(s)
 	}
 	b.letGo(r.Runner, s)
-	event := j.told()
+	event := j.newJobEvent()
 	event.Runner, event.Validator, event.Error = &r.Runner, &validator, &j.Why
-	change := j.change(types.JobChangeRefused, b.Height)
+	change := j.newChange(types.JobChangeRefused, b.Height)
 	change.Runner, change.Validator, change.Error = &r.Runner, &validator, &types.Fault{Code: string(r.Reason), Message: r.Text}
-	effect.changed(types.VerifierAddress, change, event)
+	effect.addJobChange(types.VerifierAddress, change, event)
 	return effect
 }
 
-// vacant lists jobs with a place to be drawn again, at most the given number.
-func (b *InBlock) vacant(most uint64) (ids []types.Hash) {
-	b.State.Scan([]byte(prefixVacant), after(prefixVacant), func(_, id []byte) bool {
+// listVacant lists jobs with a place to be drawn again, at most the given number.
+func (b *InBlock) listVacant(most uint64) (ids []types.Hash) {
+	b.State.Scan([]byte(prefixVacant), keyAfterPrefix(prefixVacant), func(_, id []byte) bool {
 		if uint64(len(ids)) < most {
 			ids = append(ids, types.Hash(id))
 		}
@@ -121,20 +121,20 @@ func (b *InBlock) vacant(most uint64) (ids []types.Hash) {
 
 // Vacancies reports whether a committee has a place to be drawn again.
 func Vacancies(s actors.Reader) (any bool) {
-	s.Scan([]byte(prefixVacant), after(prefixVacant), func(_, _ []byte) bool {
+	s.Scan([]byte(prefixVacant), keyAfterPrefix(prefixVacant), func(_, _ []byte) bool {
 		any = true
 		return false
 	})
 	return any
 }
 
-// refill draws again what refusals emptied. While other members work, candidates take the
+// refillPlaces draws again what refusals emptied. While other members work, candidates take the
 // empty places, if at least half of the time to commit is left. A committee whose members
 // all refused ends, and its job is drawn as a whole, with all of its time.
 //
 // Spec: decision J21.
-func (b *InBlock) refill(j *Job, d *drawing, effect *Effect) {
-	b.unindex(j)
+func (b *InBlock) refillPlaces(j *Job, d *drawing, effect *Effect) {
+	b.unindexJob(j)
 	j.Vacant = false
 	var empty []*Member
 	others := j.Excluded
@@ -146,45 +146,45 @@ func (b *InBlock) refill(j *Job, d *drawing, effect *Effect) {
 		}
 	}
 	if len(empty) == len(j.Committee) {
-		if !slices.ContainsFunc(empty, func(m *Member) bool { return !b.quick(m, m.Refused) }) {
+		if !slices.ContainsFunc(empty, func(m *Member) bool { return !b.isQuick(m, m.Refused) }) {
 			j.Declined++
 		}
-		b.retry(j, ErrorRefused, effect)
+		b.retryJob(j, ErrorRefused, effect)
 		if j.Status == Pending {
-			b.draw(j, d, effect)
+			b.drawCommittee(j, d, effect)
 		}
 		return
 	}
 	n := 0
 	var candidates []selection.Candidate
 	if left := uint64(j.CommitDeadline() - min(b.Height, j.CommitDeadline())); 2*left >= j.Terms.CommitBlocks {
-		candidates = d.candidates(j, others)
+		candidates = d.candidatesFor(j, others)
 		n = min(len(empty), len(candidates))
 	}
 	if n > 0 {
 		drawn, _ := selection.Draw(selection.RefusalSeed(j.Seed, j.Refusals), candidates, n, selection.Favour{})
 		for i, runner := range drawn {
-			*empty[i] = b.engage(runner, d)
+			*empty[i] = b.engageRunner(runner, d)
 		}
 	}
-	b.index(j)
-	b.put(j)
+	b.indexJob(j)
+	b.putJob(j)
 	if n > 0 {
-		effect.changed(types.DispatcherAddress, j.change(types.JobChangeDrawn, b.Height), j.told())
+		effect.addJobChange(types.DispatcherAddress, j.newChange(types.JobChangeDrawn, b.Height), j.newJobEvent())
 	}
 }
 
-// unserved reports whether the runners of a waiting job's last draw answered, and did not
+// endedByAnswers reports whether the runners of a waiting job's last draw answered, and did not
 // complete it. Such a job waits only for busy or absent runners.
 //
 // Spec: decisions J19, J21.
-func (j *Job) unserved() bool { return j.Ended != "" && j.Ended != ErrorTimeout }
+func (j *Job) endedByAnswers() bool { return j.Ended != "" && j.Ended != ErrorTimeout }
 
 // mayServe reports whether enough runners may do a job that others refused or disagreed
 // on, busy or absent ones too.
 func (d *drawing) mayServe(j *Job) bool {
 	filter := d.filter
-	filter.Demand, filter.Excluded = j.demand(), j.Excluded
+	filter.Demand, filter.Excluded = j.demandOf(), j.Excluded
 	may := 0
 	for _, page := range d.all.pages {
 		d.judged += len(page)

@@ -50,10 +50,10 @@ func TestJ21AJobThatAllRunnersRefuseEndsAndCostsNoReputation(t *testing.T) {
 // J21: the submitter reads why.
 func TestJ21TheFailureNamesTheLastReason(t *testing.T) {
 	j := &Job{Why: "Unsupported: no such executor"}
-	if got := j.failure(ErrorRefused); !strings.HasSuffix(got, "Unsupported: no such executor") {
+	if got := j.failureMessage(ErrorRefused); !strings.HasSuffix(got, "Unsupported: no such executor") {
 		t.Error(got)
 	}
-	if got := j.failure(ErrorTimeout); strings.Contains(got, "executor") {
+	if got := j.failureMessage(ErrorTimeout); strings.Contains(got, "executor") {
 		t.Error(got)
 	}
 }
@@ -79,8 +79,8 @@ func TestJ21OneRefusalOfACommitteeIsOnePlace(t *testing.T) {
 	since := w.job(id).Since
 	w.end()
 	j, now := w.job(id), w.committee(id)
-	kept := j.member(w.address(names[1]))
-	if len(now) != 3 || j.member(w.address(names[0])) != nil || j.Attempts != 1 || j.Since != since || kept.Committed == 0 {
+	kept := j.memberOf(w.address(names[1]))
+	if len(now) != 3 || j.memberOf(w.address(names[0])) != nil || j.Attempts != 1 || j.Since != since || kept.Committed == 0 {
 		t.Fatalf("attempt %d of height %d, committee %v", j.Attempts, j.Since, now)
 	}
 	w.must(w.commit("v0", id, names[2], "work"))
@@ -308,7 +308,7 @@ func TestJ21APlaceIsFilledWhileThereIsTime(t *testing.T) {
 		w.must(w.refuse("v0", id, names[1]))
 		w.end()
 		j := w.job(id)
-		if filled := len(j.committee()) == 2; filled != test.filled {
+		if filled := len(j.memberAddresses()) == 2; filled != test.filled {
 			t.Fatalf("%d blocks after the draw: %v", test.after, w.committee(id))
 		}
 		if !test.filled {
@@ -371,7 +371,7 @@ func TestJ21WhoTookAPlaceLateMayBeDrawnAgain(t *testing.T) {
 	w.must(w.reveal(OpReveal, id, names[0], "work"))
 	w.end()
 	second := w.job(id)
-	if second == nil || second.Attempts != 2 || second.member(w.address(late)) == nil || second.member(w.address(names[0])) == nil {
+	if second == nil || second.Attempts != 2 || second.memberOf(w.address(late)) == nil || second.memberOf(w.address(names[0])) == nil {
 		t.Fatalf("the second draw is %+v", second)
 	}
 	w.finish(id, "work", "work")
@@ -461,7 +461,7 @@ func TestJ21ALateRefuserStopsNoJob(t *testing.T) {
 		attempt := uint32(0)
 		for ; w.job(id) != nil; blocks++ {
 			j := w.job(id)
-			if j.member(w.address(attacker)) != nil && attempt != j.Attempts {
+			if j.memberOf(w.address(attacker)) != nil && attempt != j.Attempts {
 				attempt = j.Attempts
 				drawn++
 			}
@@ -470,7 +470,7 @@ func TestJ21ALateRefuserStopsNoJob(t *testing.T) {
 				case w.job(id) == nil:
 				case name == attacker && w.block.Height == j.CommitDeadline():
 					w.must(w.refuse("v0", id, name))
-				case name != attacker && j.member(w.address(name)).Committed == 0:
+				case name != attacker && j.memberOf(w.address(name)).Committed == 0:
 					w.commit("v0", id, name, "work")
 				case name != attacker:
 					w.reveal(OpReveal, id, name, "work")

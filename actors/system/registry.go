@@ -46,7 +46,7 @@ type Size struct {
 
 // Registered returns the size of the registry.
 func Registered(s actors.Reader) Size {
-	if size := load[Size](s, types.RegistryAddress, keyRegistered); size != nil {
+	if size := loadRecord[Size](s, types.RegistryAddress, keyRegistered); size != nil {
 		return *size
 	}
 	return Size{}
@@ -61,43 +61,43 @@ func (s Size) AtParent(height types.Height) uint32 {
 	return s.Count
 }
 
-func refusef(code, format string, args ...any) *types.Fault {
+func newFault(code, format string, args ...any) *types.Fault {
 	return &types.Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// register enters a runner in the lowest free place.
-func (b *InBlock) register(owner types.Address, in *Registration) (Effect, *types.Fault) {
+// registerRunner enters a runner in the lowest free place.
+func (b *InBlock) registerRunner(owner types.Address, in *Registration) (Effect, *types.Fault) {
 	address, err := crypto.AddressOf(in.PublicKey)
 	switch {
 	case err != nil:
-		return Effect{}, refusef("bad_public_key", "%s is not a compressed secp256k1 key", in.PublicKey)
-	case load[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
-		return Effect{}, refusef("already_registered", "the key of %s was registered before; a key registers once", address)
-	case !b.signs(address, types.RegistrationDigest(b.Params.ChainID, owner, in.PublicKey), in.Signed):
-		return Effect{}, refusef("bad_signature", "signed is not the signature of %s for the owner %s on chain %d",
+		return Effect{}, newFault("bad_public_key", "%s is not a compressed secp256k1 key", in.PublicKey)
+	case loadRecord[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
+		return Effect{}, newFault("already_registered", "the key of %s was registered before; a key registers once", address)
+	case !b.isSignedBy(address, types.RegistrationDigest(b.Params.ChainID, owner, in.PublicKey), in.Signed):
+		return Effect{}, newFault("bad_signature", "signed is not the signature of %s for the owner %s on chain %d",
 			address, owner, b.Params.ChainID)
 	case in.Stake.Less(b.Params.MinStake):
-		return Effect{}, refusef("stake_too_low", "a stake of %s wei, at least %s", in.Stake, b.Params.MinStake)
+		return Effect{}, newFault("stake_too_low", "a stake of %s wei, at least %s", in.Stake, b.Params.MinStake)
 	}
 	if fault := in.Offer.Check(); fault != nil {
 		return Effect{}, fault
 	}
 	place := b.freePlace()
 	if uint64(place) >= b.Params.MaxRunners {
-		return Effect{}, refusef("registry_full", "registry full: all %d places are held; a place is free %d blocks after its runner leaves",
+		return Effect{}, newFault("registry_full", "registry full: all %d places are held; a place is free %d blocks after its runner leaves",
 			b.Params.MaxRunners, b.Params.StakeReturnBlocks())
 	}
 	if !b.State.Move(owner, types.RegistryAddress, in.Stake) {
-		return Effect{}, refusef("insufficient_funds", "%s cannot pay a stake of %s wei", owner, in.Stake)
+		return Effect{}, newFault("insufficient_funds", "%s cannot pay a stake of %s wei", owner, in.Stake)
 	}
-	b.enter(address, &Profile{Index: place, PublicKey: in.PublicKey, Owner: owner, Offer: in.Offer}, in.Stake)
+	b.enterRunner(address, &Profile{Index: place, PublicKey: in.PublicKey, Owner: owner, Offer: in.Offer}, in.Stake)
 	effect := Effect{Output: address[:]}
-	effect.event(types.RegistryAddress, "runner.registered", RunnerEvent{Runner: address, Owner: owner, Index: place, Stake: in.Stake})
+	effect.addEvent(types.RegistryAddress, "runner.registered", RunnerEvent{Runner: address, Owner: owner, Index: place, Stake: in.Stake})
 	return effect, nil
 }
 
-// signs reports whether a signature is by the key of an address.
-func (b *InBlock) signs(by types.Address, digest types.Hash, sig types.Signature) bool {
+// isSignedBy reports whether a signature is by the key of an address.
+func (b *InBlock) isSignedBy(by types.Address, digest types.Hash, sig types.Signature) bool {
 	signer, ok := b.Recover(digest, sig)
 	return ok && signer == by
 }
@@ -110,33 +110,33 @@ type RunnerEvent struct {
 	Stake  types.Wei     `cbor:"stake"` // after the event; of stake_returned, what was returned
 }
 
-// enter writes a new runner in the free place of its profile. The registry's balance
+// enterRunner writes a new runner in the free place of its profile. The registry's balance
 // holds its stake already.
-func (b *InBlock) enter(address types.Address, profile *Profile, stake types.Wei) {
+func (b *InBlock) enterRunner(address types.Address, profile *Profile, stake types.Wei) {
 	profile.RegisteredAt = b.Height
 	b.takePlace(profile, address)
-	b.store(types.RegistryAddress, keyProfile(address), profile)
-	b.store(types.RegistryAddress, keyStanding(address), &Standing{Health: selection.Healthy, Stake: stake,
+	b.storeRecord(types.RegistryAddress, keyProfile(address), profile)
+	b.storeRecord(types.RegistryAddress, keyStanding(address), &Standing{Health: selection.Healthy, Stake: stake,
 		Reputation: b.Params.InitialReputation, ReputedAt: b.Height, LastHeartbeat: b.Height})
 }
 
-// owned returns a runner that is not deregistered, only for its owner.
-func (b *InBlock) owned(sender, runner types.Address) (*Runner, *types.Fault) {
+// findOwned returns a runner that is not deregistered, only for its owner.
+func (b *InBlock) findOwned(sender, runner types.Address) (*Runner, *types.Fault) {
 	r := RunnerOf(b.State, runner)
 	switch {
 	case r == nil:
-		return nil, refusef("not_registered", "there is no runner %s", runner)
+		return nil, newFault("not_registered", "there is no runner %s", runner)
 	case r.Owner != sender:
-		return nil, refusef("not_owner", "runner %s belongs to %s, not to %s", runner, r.Owner, sender)
+		return nil, newFault("not_owner", "runner %s belongs to %s, not to %s", runner, r.Owner, sender)
 	case r.Health == selection.Deregistered:
-		return nil, refusef("deregistered", "runner %s was deregistered; its key cannot register again", runner)
+		return nil, newFault("deregistered", "runner %s was deregistered; its key cannot register again", runner)
 	}
 	return r, nil
 }
 
-// update replaces a runner's offer.
-func (b *InBlock) update(sender types.Address, in *Amendment) (Effect, *types.Fault) {
-	r, fault := b.owned(sender, in.Runner)
+// updateOffer replaces a runner's offer.
+func (b *InBlock) updateOffer(sender types.Address, in *Amendment) (Effect, *types.Fault) {
+	r, fault := b.findOwned(sender, in.Runner)
 	if fault == nil {
 		fault = in.Offer.Check()
 	}
@@ -144,61 +144,61 @@ func (b *InBlock) update(sender types.Address, in *Amendment) (Effect, *types.Fa
 		return Effect{}, fault
 	}
 	r.Offer = in.Offer
-	b.store(types.RegistryAddress, keyProfile(r.Address), &r.Profile)
-	return r.told("runner.updated"), nil
+	b.storeRecord(types.RegistryAddress, keyProfile(r.Address), &r.Profile)
+	return r.newRunnerEvent("runner.updated"), nil
 }
 
-// told is an event of a runner.
-func (r *Runner) told(name string) (effect Effect) {
-	effect.event(types.RegistryAddress, name, RunnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake})
+// newRunnerEvent is an event of a runner.
+func (r *Runner) newRunnerEvent(name string) (effect Effect) {
+	effect.addEvent(types.RegistryAddress, name, RunnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake})
 	return effect
 }
 
-// pause keeps a runner out of draws until resume; its open jobs continue.
-func (b *InBlock) pause(sender types.Address, in *Naming) (Effect, *types.Fault) {
+// pauseRunner keeps a runner out of draws until resume; its open jobs continue.
+func (b *InBlock) pauseRunner(sender types.Address, in *Naming) (Effect, *types.Fault) {
 	return b.setHealth(sender, in, selection.Healthy, selection.Paused, "runner.paused", "paused already")
 }
 
-func (b *InBlock) resume(sender types.Address, in *Naming) (Effect, *types.Fault) {
+func (b *InBlock) resumeRunner(sender types.Address, in *Naming) (Effect, *types.Fault) {
 	return b.setHealth(sender, in, selection.Paused, selection.Healthy, "runner.resumed", "not paused")
 }
 
 // setHealth brings a runner from one health to the other. A runner with another
 // health is refused as already.
 func (b *InBlock) setHealth(sender types.Address, in *Naming, from, to selection.Health, event, already string) (Effect, *types.Fault) {
-	r, fault := b.owned(sender, in.Runner)
+	r, fault := b.findOwned(sender, in.Runner)
 	if fault != nil {
 		return Effect{}, fault
 	}
 	if r.Health != from {
-		return Effect{}, refusef("no_change", "runner %s is %s", in.Runner, already)
+		return Effect{}, newFault("no_change", "runner %s is %s", in.Runner, already)
 	}
 	r.Health = to
 	b.setStanding(r.Address, &r.Standing)
-	return r.told(event), nil
+	return r.newRunnerEvent(event), nil
 }
 
 // addStake adds to a stake, from the owner's balance.
 func (b *InBlock) addStake(sender types.Address, in *Addition) (Effect, *types.Fault) {
-	r, fault := b.owned(sender, in.Runner)
+	r, fault := b.findOwned(sender, in.Runner)
 	switch {
 	case fault != nil:
 		return Effect{}, fault
 	case in.Amount.IsZero():
-		return Effect{}, refusef("no_change", "an amount of 0 wei adds nothing")
+		return Effect{}, newFault("no_change", "an amount of 0 wei adds nothing")
 	case !b.State.Move(sender, types.RegistryAddress, in.Amount):
-		return Effect{}, refusef("insufficient_funds", "%s cannot pay %s wei", sender, in.Amount)
+		return Effect{}, newFault("insufficient_funds", "%s cannot pay %s wei", sender, in.Amount)
 	}
 	r.Stake = r.Stake.Add(in.Amount)
 	b.setStanding(r.Address, &r.Standing)
-	return r.told("runner.stake_added"), nil
+	return r.newRunnerEvent("runner.stake_added"), nil
 }
 
-// deregister takes a runner out of draws permanently. Its stake returns, and its place is
+// deregisterRunner takes a runner out of draws permanently. Its stake returns, and its place is
 // free, Params.StakeReturnBlocks later, or when the last of its jobs ended if that is
 // later (decision J20).
-func (b *InBlock) deregister(sender types.Address, in *Naming) (Effect, *types.Fault) {
-	r, fault := b.owned(sender, in.Runner)
+func (b *InBlock) deregisterRunner(sender types.Address, in *Naming) (Effect, *types.Fault) {
+	r, fault := b.findOwned(sender, in.Runner)
 	if fault != nil {
 		return Effect{}, fault
 	}
@@ -207,7 +207,7 @@ func (b *InBlock) deregister(sender types.Address, in *Naming) (Effect, *types.F
 	if r.ActiveJobs == 0 {
 		b.awaitReturn(r)
 	}
-	return r.told("runner.deregistered"), nil
+	return r.newRunnerEvent("runner.deregistered"), nil
 }
 
 // Enrolment is a runner of genesis (decision J20).
@@ -234,11 +234,11 @@ func (b *InBlock) Enrol(runners []Enrolment) error {
 			return fmt.Errorf("runner %d, %s: a stake of %s wei, at least cip2.min_stake, %s", i, address, in.Stake, b.Params.MinStake)
 		case uint64(i) >= b.Params.MaxRunners:
 			return fmt.Errorf("there are %d runners, at most cip11.max_runners, %d", len(runners), b.Params.MaxRunners)
-		case load[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
+		case loadRecord[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
 			return fmt.Errorf("runner %d: %s is listed twice", i, address)
 		}
 		b.State.Credit(types.RegistryAddress, in.Stake)
-		b.enter(address, &Profile{Index: uint32(i), PublicKey: in.PublicKey, Owner: in.Owner, Offer: in.Offer}, in.Stake)
+		b.enterRunner(address, &Profile{Index: uint32(i), PublicKey: in.PublicKey, Owner: in.Owner, Offer: in.Offer}, in.Stake)
 	}
 	return nil
 }

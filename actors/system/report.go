@@ -29,7 +29,7 @@ type Report interface {
 	// Perform does what Precheck found nothing against.
 	Perform(*InBlock, types.Address) Effect
 
-	signed(chainID uint64) (digest types.Hash, sig types.Signature)
+	signedContent(chainID uint64) (digest types.Hash, sig types.Signature)
 }
 
 // The operations of runner transactions.
@@ -100,11 +100,11 @@ func DecodeReport(op string, args []byte, chainID uint64,
 		return nil, errors.New("a result is a byte string")
 	}
 	if refusal, ok := report.(*Refusal); ok {
-		if why := refusal.said().Counts(); why != "" {
+		if why := refusal.asPushRefusal().Counts(); why != "" {
 			return nil, errors.New("a refusal that does not count: " + why)
 		}
 	}
-	digest, sig := report.signed(chainID)
+	digest, sig := report.signedContent(chainID)
 	if signer, ok := recovered(digest, sig); !ok || signer != report.Of() {
 		return nil, fmt.Errorf("the signature in %s is not that of runner %s", op, report.Of())
 	}
@@ -132,16 +132,16 @@ func (r *Reveal) Cycles(p *params.Params) types.Cycles {
 	return p.CostVerify + 4*p.CostStorageWrite + types.Cycles(words)*p.CostKeccakWord + types.Cycles(n)*p.CostStringChar
 }
 
-func (h *Heartbeat) signed(chainID uint64) (types.Hash, types.Signature) {
+func (h *Heartbeat) signedContent(chainID uint64) (types.Hash, types.Signature) {
 	ping := push.HeartbeatPing{BlockHeight: h.BlockHeight, Nonce: h.Nonce}
 	return ping.Digest(chainID), h.Signed
 }
 
-func (c *Commit) signed(chainID uint64) (types.Hash, types.Signature) {
+func (c *Commit) signedContent(chainID uint64) (types.Hash, types.Signature) {
 	return push.CommitmentDigest(chainID, c.JobID, c.Drawn, c.Commitment), c.CommitSigned
 }
 
-func (r *Reveal) signed(chainID uint64) (types.Hash, types.Signature) {
+func (r *Reveal) signedContent(chainID uint64) (types.Hash, types.Signature) {
 	result := push.JobResult{JobID: r.JobID, ResultData: r.Result}
 	return result.Digest(chainID), r.RunnerSigned
 }
@@ -151,15 +151,15 @@ func (h *Heartbeat) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	r := RunnerOf(b.State, h.Runner)
 	switch {
 	case r == nil:
-		return refusef("not_registered", "there is no runner %s", h.Runner)
+		return newFault("not_registered", "there is no runner %s", h.Runner)
 	case r.Health == selection.Deregistered:
-		return refusef("deregistered", "runner %s was deregistered", h.Runner)
+		return newFault("deregistered", "runner %s was deregistered", h.Runner)
 	case h.BlockHeight > b.Height+heightsAhead:
-		return refusef("too_far_ahead", "a ping at height %d in block %d; at most %d", h.BlockHeight, b.Height, b.Height+heightsAhead)
+		return newFault("too_far_ahead", "a ping at height %d in block %d; at most %d", h.BlockHeight, b.Height, b.Height+heightsAhead)
 	case h.BlockHeight > b.Height:
-		return refusef("from_the_future", "a ping at height %d in block %d", h.BlockHeight, b.Height)
+		return newFault("from_the_future", "a ping at height %d in block %d", h.BlockHeight, b.Height)
 	case h.BlockHeight < r.LastHeartbeat || uint64(h.BlockHeight-r.LastHeartbeat) < b.Params.HeartbeatTxBlocks:
-		return refusef("not_due", "a ping at height %d, the last heartbeat is %d: %d blocks lie between two",
+		return newFault("not_due", "a ping at height %d, the last heartbeat is %d: %d blocks lie between two",
 			h.BlockHeight, r.LastHeartbeat, b.Params.HeartbeatTxBlocks)
 	}
 	return nil
@@ -188,7 +188,7 @@ type Commitment struct {
 //
 // Spec: decision J5.
 func CommitmentOf(s actors.Reader, job types.Hash, member types.Address) *Commitment {
-	made := load[[]Commitment](s, types.VerifierAddress, keyCommitment(job, member))
+	made := loadRecord[[]Commitment](s, types.VerifierAddress, keyCommitment(job, member))
 	if made == nil {
 		return nil
 	}
@@ -202,21 +202,21 @@ func ResultOf(s actors.Reader, job types.Hash, member types.Address) []byte {
 	return result
 }
 
-// standing finds a report's job and committee member.
-func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, *types.Fault) {
+// findStanding finds a report's job and committee member.
+func (b *InBlock) findStanding(id types.Hash, runner types.Address) (*Job, *Member, *types.Fault) {
 	j := JobOf(b.State, id)
 	if j == nil {
-		return nil, nil, refusef("no_job", "there is no open job %s: it ended, or never was", id)
+		return nil, nil, newFault("no_job", "there is no open job %s: it ended, or never was", id)
 	}
-	m := j.member(runner)
+	m := j.memberOf(runner)
 	if _, out := slices.BinarySearchFunc(j.Excluded, runner, types.Address.Compare); m == nil && out {
-		return nil, nil, refusef("excluded", "%s refused job %s, was silent or disagreed: it is not drawn for it again", runner, id)
+		return nil, nil, newFault("excluded", "%s refused job %s, was silent or disagreed: it is not drawn for it again", runner, id)
 	}
 	if m == nil {
-		return nil, nil, refusef("not_of_committee", "%s is not in the committee of job %s", runner, id)
+		return nil, nil, newFault("not_of_committee", "%s is not in the committee of job %s", runner, id)
 	}
 	if m.RevealedAt > 0 {
-		return nil, nil, refusef("revealed", "the result of %s for job %s came in block %d", runner, id, m.RevealedAt)
+		return nil, nil, newFault("revealed", "the result of %s for job %s came in block %d", runner, id, m.RevealedAt)
 	}
 	return j, m, nil
 }
@@ -224,84 +224,84 @@ func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, 
 // Precheck implements Report. Commitments end before the first reveal, so no runner
 // commits to a result that it read (decisions J5, J15).
 func (c *Commit) Precheck(b *InBlock, _ types.Address) *types.Fault {
-	j, m, fault := b.standing(c.JobID, c.Runner)
+	j, m, fault := b.findStanding(c.JobID, c.Runner)
 	switch {
 	case fault != nil:
 		return fault
 	case j.Terms.Runners == 1:
-		return refusef("no_commitment", "a single runner's result comes in one step: send op result")
+		return newFault("no_commitment", "a single runner's result comes in one step: send op result")
 	case c.Drawn != m.Drawn:
-		return refusef("other_draw", "a commitment for the draw of block %d; block %d drew %s", c.Drawn, m.Drawn, c.Runner)
-	case j.revealing(b.Height):
-		return refusef("late", "job %s takes no commitments from block %d on", j.ID, j.Reveals())
+		return newFault("other_draw", "a commitment for the draw of block %d; block %d drew %s", c.Drawn, m.Drawn, c.Runner)
+	case j.takesReveals(b.Height):
+		return newFault("late", "job %s takes no commitments from block %d on", j.ID, j.Reveals())
 	}
 	if made := CommitmentOf(b.State, c.JobID, c.Runner); made != nil {
-		return refusef("committed", "%s committed to a result of job %s in block %d, by %s", c.Runner, j.ID, made.Height, made.Validator)
+		return newFault("committed", "%s committed to a result of job %s in block %d, by %s", c.Runner, j.ID, made.Height, made.Validator)
 	}
 	return nil
 }
 
 // Perform implements Report.
 func (c *Commit) Perform(b *InBlock, validator types.Address) (effect Effect) {
-	j, m, _ := b.standing(c.JobID, c.Runner)
-	b.store(types.VerifierAddress, keyCommitment(c.JobID, c.Runner),
+	j, m, _ := b.findStanding(c.JobID, c.Runner)
+	b.storeRecord(types.VerifierAddress, keyCommitment(c.JobID, c.Runner),
 		[]Commitment{{Validator: validator, Height: b.Height, Commitment: c.Commitment}})
 	j.Status, m.Committed = Executing, b.Height
-	b.put(j)
-	event := j.told()
+	b.putJob(j)
+	event := j.newJobEvent()
 	event.Runner, event.Validator = &c.Runner, &validator
-	change := j.change(types.JobChangeCommitted, b.Height)
+	change := j.newChange(types.JobChangeCommitted, b.Height)
 	change.Runner, change.Validator, change.Commitment = &c.Runner, &validator, c.Commitment
-	effect.changed(types.VerifierAddress, change, event)
+	effect.addJobChange(types.VerifierAddress, change, event)
 	return effect
 }
 
 // Judge implements Report: decision J15.
 func (r *Reveal) Precheck(b *InBlock, _ types.Address) *types.Fault {
-	j, _, fault := b.standing(r.JobID, r.Runner)
+	j, _, fault := b.findStanding(r.JobID, r.Runner)
 	switch {
 	case fault != nil:
 		return fault
 	case r.single != (j.Terms.Runners == 1):
-		return refusef("wrong_op", "wrong op for job %s with %d runners: want result for one runner, reveal for more", j.ID, j.Terms.Runners)
+		return newFault("wrong_op", "wrong op for job %s with %d runners: want result for one runner, reveal for more", j.ID, j.Terms.Runners)
 	case b.Height > j.Deadline():
-		return refusef("late", "results of job %s were due by block %d", j.ID, j.Deadline())
+		return newFault("late", "results of job %s were due by block %d", j.ID, j.Deadline())
 	case uint64(len(r.Result)) > j.Terms.MaxReturn:
-		return refusef("result_too_long", "a result of %d bytes, at most %d", len(r.Result), j.Terms.MaxReturn)
+		return newFault("result_too_long", "a result of %d bytes, at most %d", len(r.Result), j.Terms.MaxReturn)
 	case r.single:
 		return nil
-	case !j.revealing(b.Height):
-		return refusef("too_soon", "job %s takes reveals when all committed in earlier blocks, or above block %d", j.ID, j.CommitDeadline())
+	case !j.takesReveals(b.Height):
+		return newFault("too_soon", "job %s takes reveals when all committed in earlier blocks, or above block %d", j.ID, j.CommitDeadline())
 	}
 	made := CommitmentOf(b.State, r.JobID, r.Runner)
 	if made == nil || made.Height >= b.Height || made.Commitment != push.Commitment(r.Result, r.RunnerSigned) {
-		return refusef("not_committed", "%s made no commitment to this result before block %d, or an earlier one to another", r.Runner, b.Height)
+		return newFault("not_committed", "%s made no commitment to this result before block %d, or an earlier one to another", r.Runner, b.Height)
 	}
 	return nil
 }
 
 // Perform implements Report. It settles the job once no further reveal can come.
 func (r *Reveal) Perform(b *InBlock, validator types.Address) (effect Effect) {
-	j, m, _ := b.standing(r.JobID, r.Runner)
+	j, m, _ := b.findStanding(r.JobID, r.Runner)
 	m.RevealedAt, m.Bytes, m.Claim = b.Height, uint64(len(r.Result)), claimOf(SpecOf(b.State, r.JobID), r.Result)
 	j.Status = Executing
 	b.State.SetStorage(types.VerifierAddress, keyResult(r.JobID, r.Runner), r.Result)
-	event := j.told()
+	event := j.newJobEvent()
 	event.Runner, event.Validator = &r.Runner, &validator
-	change := j.change(types.JobChangeRevealed, b.Height)
+	change := j.newChange(types.JobChangeRevealed, b.Height)
 	change.Runner, change.Validator, change.Result = &r.Runner, &validator, r.Result
-	effect.changed(types.VerifierAddress, change, event)
-	b.put(j)
-	if j.complete(b.Height) {
-		b.conclude(j, &effect)
+	effect.addJobChange(types.VerifierAddress, change, event)
+	b.putJob(j)
+	if j.isComplete(b.Height) {
+		b.concludeAttempt(j, &effect)
 	}
 	return effect
 }
 
-// complete reports whether nothing more can come: the commit phase is over, and
+// isComplete reports whether nothing more can come: the commit phase is over, and
 // who committed has revealed (decision J19).
-func (j *Job) complete(height types.Height) bool {
-	open := j.Terms.Runners > 1 && !j.revealing(height)
+func (j *Job) isComplete(height types.Height) bool {
+	open := j.Terms.Runners > 1 && !j.takesReveals(height)
 	for i := range j.Committee {
 		m := &j.Committee[i]
 		open = open || m.RevealedAt == 0 && (m.Committed > 0 || j.Terms.Runners == 1)

@@ -26,12 +26,12 @@ func NewRoster(s actors.Reader) *Roster {
 	r := new(Roster)
 	var all []selection.Runner
 	Runners(s, func(one *Runner) bool {
-		all = append(all, one.seen())
+		all = append(all, one.asCandidate())
 		r.places = r.places.With(int(one.Index), one.RegisteredAt)
 		return true
 	})
 	slices.SortFunc(all, func(a, b selection.Runner) int { return a.Address.Compare(b.Address) })
-	r.add(all)
+	r.appendRunners(all)
 	return r
 }
 
@@ -68,16 +68,16 @@ func (r *Roster) After(s *actors.State) *Roster {
 			next.pages = append(next.pages, page)
 			continue
 		}
-		next.add(next.merge(s, page, changed[:upto]))
+		next.appendRunners(next.mergePage(s, page, changed[:upto]))
 		changed = changed[upto:]
 	}
-	next.add(next.merge(s, nil, changed)) // of an empty roster
+	next.appendRunners(next.mergePage(s, nil, changed)) // of an empty roster
 	return next
 }
 
-// merge returns a page with its changed runners, which it reads from the state. It notes
+// mergePage returns a page with its changed runners, which it reads from the state. It notes
 // their places.
-func (r *Roster) merge(s actors.Reader, page []selection.Runner, changed []types.Address) (merged []selection.Runner) {
+func (r *Roster) mergePage(s actors.Reader, page []selection.Runner, changed []types.Address) (merged []selection.Runner) {
 	merged = make([]selection.Runner, 0, len(page)+len(changed))
 	for _, address := range changed {
 		at, known := slices.BinarySearchFunc(page, address, byAddress)
@@ -85,8 +85,8 @@ func (r *Roster) merge(s actors.Reader, page []selection.Runner, changed []types
 		if page = page[at:]; known {
 			page = page[1:]
 		}
-		if one := RunnerOf(s, address); one.held() {
-			merged = append(merged, one.seen())
+		if one := RunnerOf(s, address); one.holdsPlace() {
+			merged = append(merged, one.asCandidate())
 			r.places = r.places.With(int(one.Index), one.RegisteredAt)
 		} else {
 			r.places = r.places.Without(int(one.Index), one.RegisteredAt)
@@ -95,9 +95,9 @@ func (r *Roster) merge(s actors.Reader, page []selection.Runner, changed []types
 	return append(merged, page...)
 }
 
-// add appends runners, which follow all others, in pages. A small page joins the one
+// appendRunners appends runners, which follow all others, in pages. A small page joins the one
 // before, so that a registry that empties leaves no pages of one runner.
-func (r *Roster) add(runners []selection.Runner) {
+func (r *Roster) appendRunners(runners []selection.Runner) {
 	if n := len(r.pages); n > 0 && len(runners) > 0 && len(r.pages[n-1])+len(runners) <= maxPage/2 {
 		runners = slices.Concat(r.pages[n-1], runners)
 		r.pages = r.pages[:n-1]

@@ -73,7 +73,7 @@ type Runner struct {
 
 // RunnerOf returns the runner with an address, or nil.
 func RunnerOf(s actors.Reader, a types.Address) *Runner {
-	profile := load[Profile](s, types.RegistryAddress, keyProfile(a))
+	profile := loadRecord[Profile](s, types.RegistryAddress, keyProfile(a))
 	if profile == nil {
 		return nil
 	}
@@ -83,16 +83,16 @@ func RunnerOf(s actors.Reader, a types.Address) *Runner {
 // standingOf returns the standing of a registered runner: the end of a job reads
 // nothing more of most runners.
 func standingOf(s actors.Reader, a types.Address) *Standing {
-	return load[Standing](s, types.RegistryAddress, keyStanding(a))
+	return loadRecord[Standing](s, types.RegistryAddress, keyStanding(a))
 }
 
 // setStanding writes what changed of a runner.
 func (b *InBlock) setStanding(a types.Address, s *Standing) {
-	b.store(types.RegistryAddress, keyStanding(a), s)
+	b.storeRecord(types.RegistryAddress, keyStanding(a), s)
 }
 
-// seen is the runner as a draw sees it.
-func (r *Runner) seen() selection.Runner {
+// asCandidate is the runner as a draw sees it.
+func (r *Runner) asCandidate() selection.Runner {
 	seen := selection.Runner{Address: r.Address, Index: int(r.Index), Since: r.RegisteredAt, Health: r.Health, LastHeartbeat: r.LastHeartbeat,
 		Reputation: r.Reputation, ReputedAt: r.ReputedAt, Refusals: r.Refusals, RefusedAt: r.RefusedAt,
 		Stake: r.Stake, ComputeSecond: r.Offer.RateCard.ComputeSecond,
@@ -123,15 +123,15 @@ func (o *Offer) Check() *types.Fault {
 	bytes := 0
 	for _, list := range [][]string{o.Capabilities, o.Entitlements} {
 		if len(list) > maxWords {
-			return refusef("too_many_words", "%d capabilities or entitlements, at most %d of each", len(list), maxWords)
+			return newFault("too_many_words", "%d capabilities or entitlements, at most %d of each", len(list), maxWords)
 		}
 		for i, word := range list {
 			bytes += len(word)
 			switch {
 			case len(word) == 0 || len(word) > maxWordBytes || !utf8.ValidString(word):
-				return refusef("bad_word", "a capability or entitlement of %d bytes; it is text of 1 to %d", len(word), maxWordBytes)
+				return newFault("bad_word", "a capability or entitlement of %d bytes; it is text of 1 to %d", len(word), maxWordBytes)
 			case i > 0 && list[i-1] >= word:
-				return refusef("bad_word", "capabilities and entitlements must be sorted without duplicates: %.80q follows %.80q", word, list[i-1])
+				return newFault("bad_word", "capabilities and entitlements must be sorted without duplicates: %.80q follows %.80q", word, list[i-1])
 			}
 		}
 	}
@@ -139,15 +139,15 @@ func (o *Offer) Check() *types.Fault {
 		what, name, named := strings.Cut(word, ":")
 		_, err := push.ParseJobKind(word)
 		if err != nil && !(named && name != "" && slices.Contains([]string{"model", "domain", "server", "executor", "region", "tee"}, what)) {
-			return refusef("unknown_capability", "%.80q is none of %s, nor model:, domain:, server:, executor:, region: or tee: and a name",
+			return newFault("unknown_capability", "%.80q is none of %s, nor model:, domain:, server:, executor:, region: or tee: and a name",
 				word, strings.Join(slices.Sorted(slices.Values(push.JobKinds())), ", "))
 		}
 	}
 	switch {
 	case bytes > maxOfferBytes:
-		return refusef("offer_too_long", "capabilities and entitlements have %d bytes, at most %d", bytes, maxOfferBytes)
+		return newFault("offer_too_long", "capabilities and entitlements have %d bytes, at most %d", bytes, maxOfferBytes)
 	case o.MaxConcurrentJobs == 0 || o.MaxConcurrentJobs > maxConcurrentJobs:
-		return refusef("bad_max_concurrent_jobs", "max_concurrent_jobs is %d, not 1 to %d", o.MaxConcurrentJobs, maxConcurrentJobs)
+		return newFault("bad_max_concurrent_jobs", "max_concurrent_jobs is %d, not 1 to %d", o.MaxConcurrentJobs, maxConcurrentJobs)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (o *Offer) Check() *types.Fault {
 // RotationOf is the subsets in force (CIP-11 §5.3): part of the registry's storage
 // from genesis on.
 func RotationOf(s actors.Reader) *selection.Rotation {
-	return load[selection.Rotation](s, types.RegistryAddress, keyRotation)
+	return loadRecord[selection.Rotation](s, types.RegistryAddress, keyRotation)
 }
 
 // SetRotation writes the subsets that begin with a block.

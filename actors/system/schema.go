@@ -34,7 +34,7 @@ func parseSchema(text string) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.unread() {
+	if v.exceedsLimits() {
 		return nil, errNumber
 	}
 	return schemaOf(&v)
@@ -46,14 +46,14 @@ func schemaOf(v *jsonValue) (*schema, error) {
 	}
 	s := new(schema)
 	for i, keyword := range v.names {
-		if err := s.read(keyword, &v.items[i]); err != nil {
+		if err := s.readKeyword(keyword, &v.items[i]); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-func (s *schema) read(keyword string, v *jsonValue) (err error) {
+func (s *schema) readKeyword(keyword string, v *jsonValue) (err error) {
 	wrong := fmt.Errorf("the keyword %.80q has another form in a schema", keyword)
 	if i := slices.Index(schemaLimits[:], keyword); i >= 0 {
 		if v.kind != jsonNumber {
@@ -127,9 +127,9 @@ func textsOf(v *jsonValue) (texts []string, err error) {
 	return slices.Compact(texts), nil
 }
 
-// allows reports whether a value fits the schema.
-func (s *schema) allows(v *jsonValue) bool {
-	if len(s.kinds) > 0 && !slices.ContainsFunc(s.kinds, v.is) {
+// allowsValue reports whether a value fits the schema.
+func (s *schema) allowsValue(v *jsonValue) bool {
+	if len(s.kinds) > 0 && !slices.ContainsFunc(s.kinds, v.hasType) {
 		return false
 	}
 	if s.enum != nil && !s.enum[string(v.appendForm(nil))] {
@@ -137,41 +137,41 @@ func (s *schema) allows(v *jsonValue) bool {
 	}
 	switch v.kind {
 	case jsonNumber:
-		return s.within(0, v.number)
+		return s.isWithin(0, v.number)
 	case jsonString:
-		return s.within(2, decimalOf(uint64(len([]rune(v.text)))))
+		return s.isWithin(2, decimalOf(uint64(len([]rune(v.text)))))
 	case jsonArray:
-		return s.within(4, decimalOf(uint64(len(v.items)))) &&
-			(s.items == nil || !slices.ContainsFunc(v.items, func(one jsonValue) bool { return !s.items.allows(&one) }))
+		return s.isWithin(4, decimalOf(uint64(len(v.items)))) &&
+			(s.items == nil || !slices.ContainsFunc(v.items, func(one jsonValue) bool { return !s.items.allowsValue(&one) }))
 	case jsonObject:
 		return s.allowsObject(v)
 	}
 	return true
 }
 
-// is reports whether a value has a type by its name in a schema.
-func (v *jsonValue) is(kind string) bool {
+// hasType reports whether a value has a type by its name in a schema.
+func (v *jsonValue) hasType(kind string) bool {
 	return schemaKinds[v.kind] == kind || kind == "integer" && v.kind == jsonNumber && v.number.mantissa != nil && v.number.exponent >= 0
 }
 
-// within reports whether a number keeps to the limits i and i + 1.
-func (s *schema) within(i int, n jsonDecimal) bool {
+// isWithin reports whether a number keeps to the limits i and i + 1.
+func (s *schema) isWithin(i int, n jsonDecimal) bool {
 	least, most := s.limits[i], s.limits[i+1]
 	if n.mantissa == nil {
 		return least == nil && most == nil
 	}
-	return (least == nil || n.cmp(*least) >= 0) && (most == nil || n.cmp(*most) <= 0)
+	return (least == nil || n.compareTo(*least) >= 0) && (most == nil || n.compareTo(*most) <= 0)
 }
 
 func (s *schema) allowsObject(v *jsonValue) bool {
 	for _, name := range s.required {
-		if v.member(name) == nil {
+		if v.memberNamed(name) == nil {
 			return false
 		}
 	}
 	for i, name := range v.names {
 		at, known := slices.BinarySearch(s.names, name)
-		if known && !s.properties[at].allows(&v.items[i]) || !known && s.closed {
+		if known && !s.properties[at].allowsValue(&v.items[i]) || !known && s.closed {
 			return false
 		}
 	}

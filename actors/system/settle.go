@@ -14,35 +14,35 @@ import (
 // maxReputation is the highest reputation; the lowest is 0 (decision J20).
 const maxReputation = 100
 
-// conclude ends an attempt. The job is completed if enough results agree, and otherwise
+// concludeAttempt ends an attempt. The job is completed if enough results agree, and otherwise
 // drawn again. Silent runners are punished in each case.
 //
 // Spec: decisions J5, J6, J19.
-func (b *InBlock) conclude(j *Job, effect *Effect) {
-	b.unindex(j)
-	agreeing, around := j.agreeing()
+func (b *InBlock) concludeAttempt(j *Job, effect *Effect) {
+	b.unindexJob(j)
+	agreeing, around := j.agreeingMembers()
 	if uint64(len(agreeing)) >= j.Terms.Threshold {
-		b.complete(j, agreeing, around, effect)
+		b.completeJob(j, agreeing, around, effect)
 		return
 	}
-	code := j.shortfall(len(agreeing))
-	b.punish(j)
-	b.remember(j)
+	code := j.whyIncomplete(len(agreeing))
+	b.punishSilent(j)
+	b.rememberResults(j)
 	if code == ErrorDisagreement || code == ErrorInvalidResults {
 		for i := range j.Committee {
 			j.Excluded = selection.Exclude(j.Excluded, j.Committee[i].Runner)
 		}
 	}
-	b.release(j)
-	b.retry(j, code, effect)
+	b.releaseCommittee(j)
+	b.retryJob(j, code, effect)
 }
 
-// shortfall returns the code of an attempt that does not complete the job, of whose
+// whyIncomplete returns the code of an attempt that does not complete the job, of whose
 // results the largest group has a size. Silence comes before refusals, and these before
 // results that differ. Results that do not count are told by the first of them.
 //
 // Spec: decisions J19, J21.
-func (j *Job) shortfall(group int) string {
+func (j *Job) whyIncomplete(group int) string {
 	refused := false
 	for i := range j.Committee {
 		if m := &j.Committee[i]; m.Owes() {
@@ -51,7 +51,7 @@ func (j *Job) shortfall(group int) string {
 			refused = true
 		}
 	}
-	revealed := j.revealed()
+	revealed := j.revealedMembers()
 	if refused && group == len(revealed) {
 		return ErrorRefused
 	}
@@ -70,24 +70,24 @@ func (j *Job) shortfall(group int) string {
 	return ErrorInvalidResults
 }
 
-// punish takes reputation from the silent, and excludes them. A runner that took an
+// punishSilent takes reputation from the silent, and excludes them. A runner that took an
 // emptied place had less time, so its silence costs nothing.
-func (b *InBlock) punish(j *Job) {
+func (b *InBlock) punishSilent(j *Job) {
 	for i := range j.Committee {
 		m := &j.Committee[i]
-		if !m.Owes() || j.late(m) {
+		if !m.Owes() || j.isLate(m) {
 			continue
 		}
 		j.Excluded = selection.Exclude(j.Excluded, m.Runner)
 		s := standingOf(b.State, m.Runner)
-		b.penalize(s)
+		b.lowerReputation(s)
 		b.setStanding(m.Runner, s)
 	}
 }
 
-// penalize takes from a runner what silence costs.
-func (b *InBlock) penalize(s *Standing) {
-	reputation := b.reputation(s)
+// lowerReputation takes from a runner what silence costs.
+func (b *InBlock) lowerReputation(s *Standing) {
+	reputation := b.reputationOf(s)
 	s.Reputation, s.ReputedAt = reputation-min(reputation, b.Params.TimeoutPenalty), b.Height
 }
 
@@ -102,126 +102,126 @@ type Revealed struct {
 // committee of 31 and three retries reveal. The oldest leave first.
 const maxRevealed = 256
 
-// remember keeps the results of an attempt that ends, until the job does.
+// rememberResults keeps the results of an attempt that ends, until the job does.
 //
 // Spec: decision J19.
-func (b *InBlock) remember(j *Job) {
-	earlier := b.earlier(j)
+func (b *InBlock) rememberResults(j *Job) {
+	earlier := b.earlierResults(j)
 	before := len(earlier)
-	for _, m := range j.revealed() {
+	for _, m := range j.revealedMembers() {
 		earlier = append(earlier, Revealed{Runner: m.Runner, Claim: m.Claim})
 	}
 	if len(earlier) > before {
 		earlier = earlier[max(0, len(earlier)-maxRevealed):]
-		b.store(types.VerifierAddress, keyEarlier(j.ID), earlier)
+		b.storeRecord(types.VerifierAddress, keyEarlier(j.ID), earlier)
 	}
 }
 
-// earlier lists the results of a job's earlier attempts, in the order in which they are
+// earlierResults lists the results of a job's earlier attempts, in the order in which they are
 // judged.
-func (b *InBlock) earlier(j *Job) []Revealed {
-	if kept := load[[]Revealed](b.State, types.VerifierAddress, keyEarlier(j.ID)); kept != nil {
+func (b *InBlock) earlierResults(j *Job) []Revealed {
+	if kept := loadRecord[[]Revealed](b.State, types.VerifierAddress, keyEarlier(j.ID)); kept != nil {
 		return *kept
 	}
 	return nil
 }
 
-// discredit takes what silence costs for each result that differs from the one that
+// discreditRunners takes what silence costs for each result that differs from the one that
 // completed the job: of its last attempt, then of earlier ones. A runner whose stake
 // returned has nothing to lose.
 //
 // Spec: decision J19.
-func (b *InBlock) discredit(j *Job, around *Member) (runners []types.Address) {
-	results := b.earlier(j)
-	for _, m := range j.revealed() {
+func (b *InBlock) discreditRunners(j *Job, around *Member) (runners []types.Address) {
+	results := b.earlierResults(j)
+	for _, m := range j.revealedMembers() {
 		results = append(results, Revealed{Runner: m.Runner, Claim: m.Claim})
 	}
 	for i := range results {
 		s := standingOf(b.State, results[i].Runner)
-		if j.Terms.agrees(&around.Claim, &results[i].Claim) || s.Stake.IsZero() {
+		if j.Terms.doAgree(&around.Claim, &results[i].Claim) || s.Stake.IsZero() {
 			continue
 		}
-		b.penalize(s)
+		b.lowerReputation(s)
 		b.setStanding(results[i].Runner, s)
 		runners = append(runners, results[i].Runner)
 	}
 	return runners
 }
 
-// reputation is a runner's in this block.
-func (b *InBlock) reputation(s *Standing) uint64 {
+// reputationOf is a runner's in this block.
+func (b *InBlock) reputationOf(s *Standing) uint64 {
 	limits := selection.LimitsOf(b.Params)
 	return limits.Reputed(s.Reputation, s.ReputedAt, b.Height)
 }
 
-// retry lets a job wait for another committee, or fails it with the code of its last draw.
+// retryJob lets a job wait for another committee, or fails it with the code of its last draw.
 // A draw whose whole committee refused in time uses up no retry.
 //
 // Spec: decisions J6, J21.
-func (b *InBlock) retry(j *Job, code string, effect *Effect) {
+func (b *InBlock) retryJob(j *Job, code string, effect *Effect) {
 	if uint64(j.Attempts) > min(j.Terms.MaxRetries, b.Params.MaxRetries)+uint64(j.Declined) {
-		b.fail(j, code, effect)
+		b.failJob(j, code, effect)
 		return
 	}
 	j.Ended = code
-	b.wait(j, effect)
+	b.waitForDraw(j, effect)
 }
 
-// wait takes a job from its committee, to be drawn again. j.Ended is why.
-func (b *InBlock) wait(j *Job, effect *Effect) {
-	event, committee, code := j.told(), j.committee(), j.Ended
+// waitForDraw takes a job from its committee, to be drawn again. j.Ended is why.
+func (b *InBlock) waitForDraw(j *Job, effect *Effect) {
+	event, committee, code := j.newJobEvent(), j.memberAddresses(), j.Ended
 	event.Error = &code
 	j.Status, j.Since, j.Committee, j.Vacant = Pending, b.Height, nil, false
-	b.index(j)
-	b.put(j)
-	change := j.change(types.JobChangeRetried, b.Height)
-	change.Committee, change.Error = committee, &types.Fault{Code: code, Message: j.failure(code)}
-	effect.changed(types.DispatcherAddress, change, event)
+	b.indexJob(j)
+	b.putJob(j)
+	change := j.newChange(types.JobChangeRetried, b.Height)
+	change.Committee, change.Error = committee, &types.Fault{Code: code, Message: j.failureMessage(code)}
+	effect.addJobChange(types.DispatcherAddress, change, event)
 }
 
-// complete pays the runners that agree, and calls back with the winner's result.
+// completeJob pays the runners that agree, and calls back with the winner's result.
 //
 // Spec: decisions J7, J16, J19, CIP-11 §9.4.
-func (b *InBlock) complete(j *Job, agreeing []*Member, around *Member, effect *Effect) {
+func (b *InBlock) completeJob(j *Job, agreeing []*Member, around *Member, effect *Effect) {
 	winner := agreeing[0].Runner
 	result := ResultOf(b.State, j.ID, winner)
-	price := j.price(agreeing)
-	b.pay(j, agreeing, price)
-	b.punish(j)
-	b.reward(agreeing)
-	discredited := b.discredit(j, around)
-	b.release(j)
-	b.store(types.DispatcherAddress, keyMRU(j.Submitter, j.Kind), &selection.MRU{Runner: winner, SetAt: b.Height})
+	price := j.priceOf(agreeing)
+	b.payRunners(j, agreeing, price)
+	b.punishSilent(j)
+	b.rewardRunners(agreeing)
+	discredited := b.discreditRunners(j, around)
+	b.releaseCommittee(j)
+	b.storeRecord(types.DispatcherAddress, keyMRU(j.Submitter, j.Kind), &selection.MRU{Runner: winner, SetAt: b.Height})
 	b.callBack(j, Completed, result, nil)
-	b.forget(j)
-	event := j.told()
+	b.forgetJob(j)
+	event := j.newJobEvent()
 	event.Runner, event.Price = &winner, &price
-	change := j.change(types.JobChangeCompleted, b.Height)
+	change := j.newChange(types.JobChangeCompleted, b.Height)
 	change.Status, change.Runner, change.Price = Completed, &winner, price
 	for _, m := range agreeing {
 		change.Agreed = append(change.Agreed, m.Runner)
 	}
 	change.Discredited = discredited
-	effect.changed(types.DispatcherAddress, change, event)
+	effect.addJobChange(types.DispatcherAddress, change, event)
 }
 
-// pay divides the escrow but for the callback's part: the runners' share in equal
+// payRunners divides the escrow but for the callback's part: the runners' share in equal
 // parts, what is left of the price to the treasury, the tip to the winner, the rest
 // back.
-func (b *InBlock) pay(j *Job, agreeing []*Member, price types.Wei) {
+func (b *InBlock) payRunners(j *Job, agreeing []*Member, price types.Wei) {
 	all, _ := price.MulDiv(types.WeiOf(b.Params.RunnerSharePermille), types.WeiOf(permille)) // at most the price
 	part := all.Div(uint64(len(agreeing)))
 	for _, m := range agreeing {
-		b.move(types.DispatcherAddress, m.Runner, part)
+		b.moveMoney(types.DispatcherAddress, m.Runner, part)
 	}
-	b.collect(price.Sub(part.Mul(uint64(len(agreeing)))))
-	b.move(types.DispatcherAddress, agreeing[0].Runner, j.Terms.Tip)
-	b.move(types.DispatcherAddress, j.Submitter, j.Terms.MaxPrice.Sub(price))
+	b.collectForTreasury(price.Sub(part.Mul(uint64(len(agreeing)))))
+	b.moveMoney(types.DispatcherAddress, agreeing[0].Runner, j.Terms.Tip)
+	b.moveMoney(types.DispatcherAddress, j.Submitter, j.Terms.MaxPrice.Sub(price))
 }
 
-// price is what the agreeing runners ask together, at most max_price. Their prices
+// priceOf is what the agreeing runners ask together, at most max_price. Their prices
 // may be any numbers, so they are added without bounds.
-func (j *Job) price(agreeing []*Member) types.Wei {
+func (j *Job) priceOf(agreeing []*Member) types.Wei {
 	sum := new(big.Int)
 	add := func(amount types.Wei, times uint64) {
 		sum.Add(sum, new(big.Int).Mul(amount.Big(), new(big.Int).SetUint64(times)))
@@ -232,7 +232,7 @@ func (j *Job) price(agreeing []*Member) types.Wei {
 		switch j.Kind {
 		case push.JobLLM:
 			add(m.Card.LLMInputToken, j.Terms.Usage.InputTokens)
-			add(m.Card.LLMOutputToken, ceil(m.Bytes, wordBytes))
+			add(m.Card.LLMOutputToken, divideUp(m.Bytes, wordBytes))
 		case push.JobHTTP:
 			add(m.Card.HTTPRequestBase, 1)
 		case push.JobMCP:
@@ -245,30 +245,30 @@ func (j *Job) price(agreeing []*Member) types.Wei {
 	return j.Terms.MaxPrice
 }
 
-// reward raises the reputation of the runners that agree.
-func (b *InBlock) reward(agreeing []*Member) {
+// rewardRunners raises the reputation of the runners that agree.
+func (b *InBlock) rewardRunners(agreeing []*Member) {
 	for _, m := range agreeing {
 		s := standingOf(b.State, m.Runner)
-		s.Reputation, s.ReputedAt = min(b.reputation(s)+b.Params.SuccessReward, maxReputation), b.Height
+		s.Reputation, s.ReputedAt = min(b.reputationOf(s)+b.Params.SuccessReward, maxReputation), b.Height
 		b.setStanding(m.Runner, s)
 	}
 }
 
-// fail ends a job without a result: the escrow is refunded, and the actor is
+// failJob ends a job without a result: the escrow is refunded, and the actor is
 // notified. Its committee is released, and it is out of the indexes.
-func (b *InBlock) fail(j *Job, code string, effect *Effect) {
-	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow().Sub(j.Terms.callbackCost()))
-	b.callBack(j, Failed, nil, &JobError{Code: code, Message: j.failure(code)})
-	b.forget(j)
-	b.end(j, types.JobChangeFailed, code, effect)
+func (b *InBlock) failJob(j *Job, code string, effect *Effect) {
+	b.moveMoney(types.DispatcherAddress, j.Submitter, j.Terms.escrowAmount().Sub(j.Terms.callbackCost()))
+	b.callBack(j, Failed, nil, &JobError{Code: code, Message: j.failureMessage(code)})
+	b.forgetJob(j)
+	b.endWithoutResult(j, types.JobChangeFailed, code, effect)
 }
 
-// end records that a job ended without a result.
-func (b *InBlock) end(j *Job, kind types.JobChangeKind, code string, effect *Effect) {
-	event, change := j.told(), j.change(kind, b.Height)
+// endWithoutResult records that a job ended without a result.
+func (b *InBlock) endWithoutResult(j *Job, kind types.JobChangeKind, code string, effect *Effect) {
+	event, change := j.newJobEvent(), j.newChange(kind, b.Height)
 	event.Error = &code
-	change.Status, change.Error = Failed, &types.Fault{Code: code, Message: j.failure(code)}
-	effect.changed(types.DispatcherAddress, change, event)
+	change.Status, change.Error = Failed, &types.Fault{Code: code, Message: j.failureMessage(code)}
+	effect.addJobChange(types.DispatcherAddress, change, event)
 }
 
 // jobErrors says what the codes of failed jobs mean.
@@ -282,8 +282,8 @@ var jobErrors = map[string]string{
 	ErrorInvalidResults: "too few results pass the format and the checks of its spec: ",
 }
 
-// failure says why the job failed.
-func (j *Job) failure(code string) string {
+// failureMessage says why the job failed.
+func (j *Job) failureMessage(code string) string {
 	if code == ErrorRefused || code == ErrorInvalidResults {
 		return jobErrors[code] + j.Why
 	}

@@ -29,17 +29,17 @@ const UnsupportedMode = "EconomicBond is not built, since no draft says what the
 // parseSpec reads a submitted spec and judges it. A fault belongs to the submitter.
 func (b *InBlock) parseSpec(data []byte, submitter types.Address) (*push.JobSpec, *types.Fault) {
 	if uint64(len(data)) > b.Params.MaxSpecBytes {
-		return nil, refusef("spec_too_long", "a job of %d bytes, at most %d", len(data), b.Params.MaxSpecBytes)
+		return nil, newFault("spec_too_long", "a job of %d bytes, at most %d", len(data), b.Params.MaxSpecBytes)
 	}
 	spec, err := push.ParseOrder(data, submitter, b.Height)
 	if err != nil {
-		return nil, refusef("malformed", "the payload must be a JobSpec without submitter and submitted_at: %v", err)
+		return nil, newFault("malformed", "the payload must be a JobSpec without submitter and submitted_at: %v", err)
 	}
 	if spec.Verification.Mode == push.EconomicBond {
-		return nil, refusef(CodeUnsupportedMode, "%s", UnsupportedMode)
+		return nil, newFault(CodeUnsupportedMode, "%s", UnsupportedMode)
 	}
 	if wrong := CheckSpec(spec, b.Params); wrong != nil {
-		return nil, refusef("bad_spec", "%v", wrong)
+		return nil, newFault("bad_spec", "%v", wrong)
 	}
 	return spec, nil
 }

@@ -73,7 +73,7 @@ func (w *world) finish(id types.Hash, results ...string) {
 			w.must(w.commit("v0", id, names[i], result))
 		}
 	}
-	for all := w.job(id).CommitDeadline(); w.block.Height <= all && !w.job(id).revealing(w.block.Height); {
+	for all := w.job(id).CommitDeadline(); w.block.Height <= all && !w.job(id).takesReveals(w.block.Height); {
 		w.end()
 	}
 	for i, result := range results {
@@ -106,7 +106,7 @@ func TestJ5TheLowestLotOfThoseThatAgreeWins(t *testing.T) {
 	if winner, other := w.balance(w.address(first)), w.balance(w.address(second)); winner != other.Add(types.WeiOf(77)) {
 		t.Errorf("the winner has %s, the second %s", winner, other)
 	}
-	mru := load[selection.MRU](w.state, types.DispatcherAddress, keyMRU(w.address("bob"), push.JobCustom))
+	mru := loadRecord[selection.MRU](w.state, types.DispatcherAddress, keyMRU(w.address("bob"), push.JobCustom))
 	if mru == nil || mru.Runner != w.address(first) {
 		t.Errorf("the MRU record is %+v", mru)
 	}
@@ -122,7 +122,7 @@ func TestJ5NoAddressIsWorthSearchingFor(t *testing.T) {
 	won := map[types.Address]int{}
 	for range jobs {
 		w.finish(w.drawn(spec(3)), "same", "same", "same")
-		won[load[selection.MRU](w.state, types.DispatcherAddress, keyMRU(w.address("bob"), push.JobCustom)).Runner]++
+		won[loadRecord[selection.MRU](w.state, types.DispatcherAddress, keyMRU(w.address("bob"), push.JobCustom)).Runner]++
 	}
 	for _, name := range runners {
 		n := won[w.address(name)]
@@ -182,7 +182,7 @@ func TestJ19RubbishIsNoBetterThanSilence(t *testing.T) {
 	if !w.happened("job.completed") || !slices.Equal(w.rating(first...), []uint64{75, 70}) {
 		t.Errorf("%v has %v", first, w.rating(first...))
 	}
-	if CommitmentOf(w.state, id, w.address(first[0])) != nil || load[[]Revealed](w.state, types.VerifierAddress, keyEarlier(id)) != nil {
+	if CommitmentOf(w.state, id, w.address(first[0])) != nil || loadRecord[[]Revealed](w.state, types.VerifierAddress, keyEarlier(id)) != nil {
 		t.Error("something of the job stays in state")
 	}
 	id = w.drawn(spec(3))
@@ -290,7 +290,7 @@ func TestJ6TimeoutsDrawAnewWithoutTheSilent(t *testing.T) {
 	}
 	silent := w.runner(w.name(first.Committee[0].Runner))
 	if silent.Reputation != 70 || silent.ActiveJobs != 0 || second.Committee[0].Runner == silent.Address {
-		t.Errorf("the silent one is %+v, the committee %v", silent, second.committee())
+		t.Errorf("the silent one is %+v, the committee %v", silent, second.memberAddresses())
 	}
 	var candidates []selection.Candidate
 	for _, r := range slices.Concat(w.roster.pages...) {
@@ -622,7 +622,7 @@ func TestJ15WhatNoBlockTakesOfResults(t *testing.T) {
 	names, one := w.committee(id), w.committee(single)[0]
 	outsider := ""
 	for _, name := range []string{"r0", "r1", "r2", "r3"} {
-		if w.job(id).member(w.address(name)) == nil {
+		if w.job(id).memberOf(w.address(name)) == nil {
 			outsider = name
 		}
 	}
@@ -880,7 +880,7 @@ func TestJ16TheCallbackIsAMessageOfTheDispatcher(t *testing.T) {
 	s := spec(1)
 	s.Callback = &push.Callback{Actor: types.Address{9}, Handler: "done", CorrelationID: []byte("c"), Context: []byte("x")}
 	id := w.drawn(s)
-	if escrow := w.job(id).Terms.escrow(); escrow != types.WeiOf(1_000_077+500_000*2+20_000*3) {
+	if escrow := w.job(id).Terms.escrowAmount(); escrow != types.WeiOf(1_000_077+500_000*2+20_000*3) {
 		t.Errorf("the escrow is %s", escrow)
 	}
 	w.must(w.reveal(OpResult, id, "r0", "done"))
@@ -999,15 +999,15 @@ func TestSection94RecordsExpireWhenTheyAreRead(t *testing.T) {
 	w.must(w.reveal(OpResult, w.drawn(spec(1)), "r0", "done"))
 	key := keyMRU(w.address("bob"), push.JobCustom)
 	w.end()
-	if favour := w.block.favour(&Job{Submitter: w.address("bob"), Kind: push.JobCustom}); favour.Runner != w.address("r0") ||
+	if favour := w.block.favourOf(&Job{Submitter: w.address("bob"), Kind: push.JobCustom}); favour.Runner != w.address("r0") ||
 		favour.Multiplier != 4 {
 		t.Errorf("%+v", favour)
 	}
 	w.end(256)
-	if favour := w.block.favour(&Job{Submitter: w.address("bob"), Kind: push.JobCustom}); favour != (selection.Favour{}) {
+	if favour := w.block.favourOf(&Job{Submitter: w.address("bob"), Kind: push.JobCustom}); favour != (selection.Favour{}) {
 		t.Errorf("%+v", favour)
 	}
-	if load[selection.MRU](w.state, types.DispatcherAddress, key) != nil {
+	if loadRecord[selection.MRU](w.state, types.DispatcherAddress, key) != nil {
 		t.Error("an expired record was kept")
 	}
 }
@@ -1024,7 +1024,7 @@ func TestSection95ARecordIsOfItsSubmitterAndKind(t *testing.T) {
 		kind      push.JobKind
 		favoured  bool
 	}{{"bob", push.JobCustom, true}, {"bob", push.JobLLM, false}, {"carol", push.JobCustom, false}} {
-		favour := w.block.favour(&Job{Submitter: w.address(c.submitter), Kind: c.kind})
+		favour := w.block.favourOf(&Job{Submitter: w.address(c.submitter), Kind: c.kind})
 		if (favour.Runner == w.address("r0")) != c.favoured {
 			t.Errorf("for a job of %s's of the kind %s the draw favours %+v", c.submitter, c.kind, favour)
 		}

@@ -138,7 +138,7 @@ func TestSection91EachDemandOfASpecReachesTheDraw(t *testing.T) {
 }
 
 // CIP-2, J5: the stated threshold decides how many results have to agree; without
-// one it is ceil(2M/3).
+// one it is divideUp(2M/3).
 func TestJ5AStatedThresholdHolds(t *testing.T) {
 	for _, c := range []struct {
 		threshold uint64 // 0: none stated

@@ -43,7 +43,7 @@ func NewCensus(roster *Roster, filter selection.Filter) *Census {
 
 // Census returns the census of a block in the making, at its current state.
 func (b *InBlock) Census() *Census {
-	return NewCensus(b.roster(), selection.Filter{Height: b.Height, Phase: selection.PhaseOf(b.Params), Presence: b.Presence,
+	return NewCensus(b.currentRoster(), selection.Filter{Height: b.Height, Phase: selection.PhaseOf(b.Params), Presence: b.Presence,
 		Limits: selection.LimitsOf(b.Params)})
 }
 
@@ -52,7 +52,7 @@ func (b *InBlock) Census() *Census {
 //
 // Spec: CIP-11 §9.1.
 func (c *Census) Of(j *Job) []uint32 {
-	demand := j.demand()
+	demand := j.demandOf()
 	left := c.known[demand]
 	if left != nil && len(j.Excluded) == 0 {
 		return left
@@ -73,8 +73,8 @@ func (c *Census) Of(j *Job) []uint32 {
 	return left
 }
 
-// told returns the report of a draw: the inputs from which it followed.
-func (d *drawing) told(basis, seed types.Hash, candidates []selection.Candidate, favour selection.Favour) *types.JobDraw {
+// newDrawReport returns the report of a draw: the inputs from which it followed.
+func (d *drawing) newDrawReport(basis, seed types.Hash, candidates []selection.Candidate, favour selection.Favour) *types.JobDraw {
 	draw := &types.JobDraw{Basis: basis, Seed: seed, Number: uint32(len(candidates)), Multiplier: 1}
 	if favour != (selection.Favour{}) {
 		draw.Favoured, draw.Multiplier = &favour.Runner, favour.Multiplier

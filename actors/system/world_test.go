@@ -222,7 +222,7 @@ func (w *world) job(id types.Hash) *Job { return JobOf(w.state, id) }
 
 // committee is the names of a job's committee, sorted by address.
 func (w *world) committee(id types.Hash) (names []string) {
-	members := w.job(id).committee()
+	members := w.job(id).memberAddresses()
 	slices.SortFunc(members, types.Address.Compare)
 	for _, a := range members {
 		names = append(names, w.name(a))
@@ -281,7 +281,7 @@ func (w *world) refuse(validator string, id types.Hash, runner string, change ..
 	for _, c := range change {
 		c(&r)
 	}
-	r.RefusalSigned = w.verifier.Signer(w.key(runner)).Sign(r.said().Digest(testChain))
+	r.RefusalSigned = w.verifier.Signer(w.key(runner)).Sign(r.asPushRefusal().Digest(testChain))
 	return w.report(validator, OpRefuse, r)
 }
 

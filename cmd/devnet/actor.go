@@ -66,14 +66,14 @@ func actorCommand() *cli.Command {
 			actorBidCommand(), actorNewCommand(), actorClientCommand(),
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
 				Flags: append(append([]cli.Flag{&cli.StringFlag{Name: "at", Usage: "as it was at `MOMENT`: h12 is after the block of height 12"}},
-					reads...), pageFlags...), Action: taking(actorState)},
+					reads...), pageFlags...), Action: withArguments(actorState)},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
 				Flags: append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 					oldestFlag}, reads...), pageFlags...),
-				Action: taking(actorLogs)},
+				Action: withArguments(actorLogs)},
 			{Name: "show", Usage: "an actor: owner, code, handlers, balance, timers", ArgsUsage: "ACTOR",
 				Description: "Example: devnet actor show hb",
-				Flags:       reads, Action: taking(actorShow)},
+				Flags:       reads, Action: withArguments(actorShow)},
 			{Name: "list", Usage: "the deployed actors", Description: "Example: devnet actor list",
 				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: takingNothing(actorList)},
 		},
@@ -101,20 +101,20 @@ func actorDeploy(c *cli.Context) error {
 		return deploy()
 	}
 	if !request.Replace {
-		return usage("The name moves to each new actor: add --replace.", "--watch: the name %s would be taken", name)
+		return newUsageError("The name moves to each new actor: add --replace.", "--watch: the name %s would be taken", name)
 	}
 	return deployChanges(c, file, deploy)
 }
 
 // deployNamed deploys a file and prints the outcome.
 func deployNamed(c *cli.Context, file string, request model.DeployRequest) error {
-	n := network(c)
+	n := networkClient(c)
 	before := ""
 	if request.Replace {
 		if old, err := n.Actor(c.Context, request.Name); err == nil {
 			before = old.Address.String()
 			if old.Timers.Pending > 0 {
-				before += ", which continues with " + several(old.Timers.Pending, "timer")
+				before += ", which continues with " + countWords(old.Timers.Pending, "timer")
 			}
 		}
 	}
@@ -122,10 +122,11 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 	if err != nil {
 		return err
 	}
-	return outcome(c, d, d.Receipt, "the deploy of "+file, func(w io.Writer) {
-		facts(w, "name", request.Name, "address", d.Address.String(), "height", height(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded",
+	return printIfOK(c, d, d.Receipt, "the deploy of "+file, func(w io.Writer) {
+		facts(w, "name", request.Name, "address", d.Address.String(), "height", plainHeight(d.Receipt.Height), "fee", cby(d.Receipt.Fee),
+			"funded",
 			cby(*request.Fund), "before", before)
-		printPrinted(w, d.Receipt.Logs)
+		printOutput(w, d.Receipt.Logs)
 	})
 }
 
@@ -173,19 +174,19 @@ func actorCall(c *cli.Context) error {
 	if request.DryRun {
 		return dryRun(c, request)
 	}
-	r, err := network(c).Send(c.Context, request)
+	r, err := networkClient(c).Send(c.Context, request)
 	if err != nil {
 		return err
 	}
 	if request.NoWait {
 		return emit(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
 	}
-	return printJudged(c, r, args[0]+"."+args[1])
+	return printOutcome(c, r, args[0]+"."+args[1])
 }
 
 // dryRun says what a call would do.
 func dryRun(c *cli.Context, request model.SendRequest) error {
-	n := network(c)
+	n := networkClient(c)
 	r, err := n.Try(c.Context, request)
 	if err != nil {
 		return err
@@ -199,13 +200,13 @@ func dryRun(c *cli.Context, request model.SendRequest) error {
 			return
 		}
 		names := newNaming(c.Context, n)
-		words.Changes(w, r.Trace, names.of)
-		words.Scheduled(w, r.Trace, names.of)
+		words.Changes(w, r.Trace, names.nameOf)
+		words.Scheduled(w, r.Trace, names.nameOf)
 	}); err != nil {
 		return err
 	}
 	r.Receipt.Hash = types.Hash{} // of nothing that can be looked up
-	return judged(r.Receipt, request.To+"."+request.Handler)
+	return failureOf(r.Receipt, request.To+"."+request.Handler)
 }
 
 func actorRead(c *cli.Context) error {
@@ -213,7 +214,7 @@ func actorRead(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := network(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
+	r, err := networkClient(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
 		From: c.String("from")})
 	if err != nil {
 		return err
@@ -228,18 +229,18 @@ func actorRead(c *cli.Context) error {
 	}); err != nil {
 		return err
 	}
-	return judged(model.Receipt{Status: r.Status, Error: r.Error}, args[0]+"."+args[1])
+	return failureOf(model.Receipt{Status: r.Status, Error: r.Error}, args[0]+"."+args[1])
 }
 
 func actorState(c *cli.Context, args []string) error {
 	get := func(p client.Page) iter.Seq2[model.StateEntry, error] {
-		return network(c).StateAt(c.Context, args[0], args[1], c.String("at"), p)
+		return networkClient(c).StateAt(c.Context, args[0], args[1], c.String("at"), p)
 	}
-	return paged(c, "more keys", get, stateTable)
+	return printPage(c, "more keys", get, stateTable)
 }
 
 func actorLogs(c *cli.Context, args []string) error {
-	n := network(c)
+	n := networkClient(c)
 	if c.Bool("follow") {
 		return followLogs(c, n, args[0])
 	}
@@ -255,7 +256,7 @@ func actorLogs(c *cli.Context, args []string) error {
 			cut(w, "later lines", more, len(lines), c)
 		}
 		if len(lines) == 0 {
-			fmt.Fprintf(w, asTyped("It has printed nothing. Print its error: devnet actor show %s\n"), args[0])
+			fmt.Fprintf(w, replaceProgramName("It has printed nothing. Print its error: devnet actor show %s\n"), args[0])
 		}
 	})
 }
@@ -310,7 +311,7 @@ func typedStateTable(w io.Writer, entries []model.StateEntry) {
 		}
 		return []string{key, typed, bytes}
 	})
-	if fits(aligned(rows)) {
+	if fitTerminal(alignColumns(rows)) {
 		table(w, "No state.", "KEY VALUE BYTES", rows)
 		return
 	}
@@ -330,14 +331,14 @@ func typedStateTable(w io.Writer, entries []model.StateEntry) {
 // maxValueLines is how many lines of a value are shown, unless it is the only one.
 const maxValueLines = 3
 
-// fits reports whether lines fit on every terminal.
-func fits(lines []string) bool {
+// fitTerminal reports whether lines fit on every terminal.
+func fitTerminal(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(line string) bool { return utf8.RuneCountInString(line) > helpColumns })
 }
 
 // keyAndValue prints a key and its value in one line, or the value below in at most most lines.
 func keyAndValue(w io.Writer, key, value string, most int) {
-	if line := key + "  " + value; fits([]string{line}) {
+	if line := key + "  " + value; fitTerminal([]string{line}) {
 		fmt.Fprintln(w, line)
 		return
 	}
@@ -365,7 +366,7 @@ const maxShownText = 20
 func printLine(w io.Writer, l model.LogLine) { fmt.Fprintf(w, "%d %s\n", l.Height, printable(l.Line)) }
 
 func actorShow(c *cli.Context, args []string) error {
-	n := network(c)
+	n := networkClient(c)
 	a, err := n.Actor(c.Context, args[0])
 	if err != nil {
 		return err
@@ -393,15 +394,15 @@ func actorShow(c *cli.Context, args []string) error {
 	}{a, failures, fires, doc}, func(w io.Writer) {
 		timers := strconv.FormatUint(a.Timers.Pending, 10) + " pending"
 		if a.Timers.NextDue != nil {
-			timers += ", the next due at " + height(*a.Timers.NextDue)
+			timers += ", the next due at " + plainHeight(*a.Timers.NextDue)
 		}
 		facts(w, "name", printable(a.Name), "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
-			"deployed at", height(a.DeployedAt), "code hash", a.CodeHash.String(), "deployed as", deployedAs(&a),
+			"deployed at", plainHeight(a.DeployedAt), "code hash", a.CodeHash.String(), "deployed as", deployedAs(&a),
 			"upgrades", inColumn(upgradesOf(&a, newNaming(c.Context, n))), "timers", timers, "fires", inColumn(fires.String()),
 			"handlers", strings.Join(handlerLines(&a, doc), "\n\t"))
 		if len(failures) > 0 {
 			fmt.Fprintf(w, "\nFailed in the last %d blocks, the latest first:\n", failureBlocks)
-			printExecuted(w, newNaming(c.Context, n), failures, true)
+			printExecutions(w, newNaming(c.Context, n), failures, true)
 		}
 	})
 }
@@ -423,7 +424,7 @@ func handlerLines(a *model.Actor, doc []byte) (lines []string) {
 		called := h.Name
 		if err == nil {
 			if found := schema.Handler(h.Name); found != nil && !found.Raw {
-				called = signature(schema, found)
+				called = handlerSignature(schema, found)
 			}
 		}
 		called, about := printable(called), printable(strings.TrimSpace(h.Doc))
@@ -431,7 +432,7 @@ func handlerLines(a *model.Actor, doc []byte) (lines []string) {
 		if utf8.RuneCountInString(paragraphs[0]) > factColumns && strings.Contains(called, "(") {
 			paragraphs = []string{called, about}
 		}
-		handler := wrapped(strings.Join(paragraphs, "\n"), under, factColumns)
+		handler := wrapText(strings.Join(paragraphs, "\n"), under, factColumns)
 		lines = append(lines, strings.Split(strings.TrimSpace(handler), "\n")...)
 	}
 	return lines
@@ -442,12 +443,12 @@ const factColumns = helpColumns - len("deployed at  ")
 
 // inColumn is a fact in lines that fit next to its name.
 func inColumn(fact string) string {
-	return strings.ReplaceAll(wrapped(fact, "", factColumns), "\n", "\n\t")
+	return strings.ReplaceAll(wrapText(fact, "", factColumns), "\n", "\n\t")
 }
 
 func actorList(c *cli.Context) error {
-	get := func(p client.Page) iter.Seq2[model.Actor, error] { return network(c).Actors(c.Context, p) }
-	return paged(c, "more actors", get, func(w io.Writer, actors []model.Actor) {
+	get := func(p client.Page) iter.Seq2[model.Actor, error] { return networkClient(c).Actors(c.Context, p) }
+	return printPage(c, "more actors", get, func(w io.Writer, actors []model.Actor) {
 		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rowsOf(actors, func(a *model.Actor) []string {
 			return []string{cmp.Or(printable(a.Name), "-"), a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)}
 		}))

@@ -24,7 +24,7 @@ func checkAgainst(c *cli.Context, file string) error {
 	}
 	after, err := schemaOfCode(code)
 	if err != nil {
-		return failed("", "%s: %v", file, err)
+		return newFailure("", "%s: %v", file, err)
 	}
 	before, err := schemaBefore(c, c.String("against"))
 	if err != nil {
@@ -32,7 +32,7 @@ func checkAgainst(c *cli.Context, file string) error {
 	}
 	changes, err := compat.Compare(before, after)
 	if err != nil {
-		return failed("", "%s: %v", file, err)
+		return newFailure("", "%s: %v", file, err)
 	}
 	if err := emit(c, changes, func(w io.Writer) {
 		table(w, "Nothing changes.", "VERDICT WHERE WHAT", rowsOf(changes, func(change *compat.Change) []string {
@@ -42,7 +42,7 @@ func checkAgainst(c *cli.Context, file string) error {
 		return err
 	}
 	if broken := count(changes, func(change *compat.Change) bool { return change.Verdict != compat.Safe }); broken > 0 {
-		return failed("", "%d of %d changes break callers, readers or state", broken, len(changes))
+		return newFailure("", "%d of %d changes break callers, readers or state", broken, len(changes))
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func schemaBefore(c *cli.Context, against string) ([]byte, error) {
 		}
 		return schemaOfCode(code)
 	}
-	return network(c).Schema(c.Context, against)
+	return networkClient(c).Schema(c.Context, against)
 }
 
 // schemaOfCode is the schema that a deploy would read from a file, by this machine's Python.

@@ -23,7 +23,7 @@ func actorBidCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "late", Usage: "ask for a timer that has been due for `N` blocks"},
 			&cli.StringSliceFlag{Name: "with", Usage: "tell it `NAME=NUMBER` instead: a height, or an amount in wei; may be given again"},
 			jsonFlag, httpFlag, nodeFlag},
-		Action: taking(actorBid)}
+		Action: withArguments(actorBid)}
 }
 
 func actorBid(c *cli.Context, args []string) error {
@@ -31,7 +31,7 @@ func actorBid(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	bid, err := network(c).TryBid(c.Context,
+	bid, err := networkClient(c).TryBid(c.Context,
 		model.BidRequest{Bidder: args[0], Actor: c.String("for"), Late: types.Height(c.Uint64("late")), With: with})
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func actorBid(c *cli.Context, args []string) error {
 		return err
 	}
 	if bid.Status != string(types.StatusOK) || !bid.Answered {
-		return failed("The protocol's own agent bids for such a timer, and its story names the failure.",
+		return newFailure("The protocol's own agent bids for such a timer, and its story names the failure.",
 			"%s.get_gas_bid gave no bid%s", args[0], whyNoBid(&bid))
 	}
 	return nil
@@ -60,14 +60,15 @@ func numbersOf(flag string, given []string) (map[string]types.Wei, error) {
 		name, number, is := strings.Cut(text, "=")
 		n, whole := new(big.Int).SetString(number, 10)
 		if !is || name == "" || !whole {
-			return nil, usage("Give a name of the context and a whole number, like basefee_cycle=100.", "--%s: %q is not NAME=NUMBER", flag, text)
+			return nil, newUsageError("Give a name of the context and a whole number, like basefee_cycle=100.", "--%s: %q is not NAME=NUMBER", flag,
+				text)
 		}
 		wei, fits := types.WeiFromBig(n)
 		if !fits {
-			return nil, usage("", "--%s: %s is not between 0 and 2^256 - 1", flag, number)
+			return nil, newUsageError("", "--%s: %s is not between 0 and 2^256 - 1", flag, number)
 		}
 		if _, twice := all[name]; twice {
-			return nil, usage("", "--%s: %s is given twice", flag, name)
+			return nil, newUsageError("", "--%s: %s is given twice", flag, name)
 		}
 		all[name] = wei
 	}
@@ -84,21 +85,21 @@ func printBid(w io.Writer, bid *model.BidTrial, changed map[string]types.Wei) {
 		}
 		rows = append(rows, row)
 	}
-	for _, line := range aligned(rows) {
+	for _, line := range alignColumns(rows) {
 		fmt.Fprintln(w, line)
 	}
-	printPrinted(w, bid.Logs)
-	turn := "takes part in block " + height(bid.Height)
+	printOutput(w, bid.Logs)
+	turn := "takes part in block " + plainHeight(bid.Height)
 	if bid.PricedOut {
-		turn = "waits: the max fee is below the price of a turn in block " + height(bid.Height)
+		turn = "waits: the max fee is below the price of a turn in block " + plainHeight(bid.Height)
 	}
 	price := bid.BaseFeeCycle.Add(bid.BaseFeeLaneTimer).Add(bid.TipPerCycle)
-	facts(w, "answer", answered(bid), "fire", fmt.Sprintf("%s a cycle, %s of it tip", weis(price), weis(bid.TipPerCycle)),
+	facts(w, "answer", answerWords(bid), "fire", fmt.Sprintf("%s a cycle, %s of it tip", weiWords(price), weiWords(bid.TipPerCycle)),
 		"timer", turn, "used", grouped(uint64(bid.Cycles))+" cycles")
 }
 
-// answered returns an agent's answer on fees.
-func answered(bid *model.BidTrial) string {
+// answerWords returns an agent's answer on fees.
+func answerWords(bid *model.BidTrial) string {
 	if !bid.Answered {
 		return "none: the protocol's own agent bids"
 	}
@@ -106,9 +107,9 @@ func answered(bid *model.BidTrial) string {
 		if amount == nil {
 			return name + " left to the protocol's own agent"
 		}
-		return name + " " + weis(*amount)
+		return name + " " + weiWords(*amount)
 	}
 	return part("max fee", bid.MaxFeePerCycle) + ", " + part("tip", bid.MaxPriorityFeePerCycle)
 }
 
-func weis(w types.Wei) string { return w.String() + " wei" }
+func weiWords(w types.Wei) string { return w.String() + " wei" }

@@ -22,8 +22,8 @@ func actorCheckCommand() *cli.Command {
 		Flags: []cli.Flag{againstFlag, jsonFlag, httpFlag, nodeFlag}, Action: actorCheck}
 }
 
-// checked is a finding under --json.
-type checked struct {
+// checkedFinding is a finding under --json.
+type checkedFinding struct {
 	File string `json:"file"`
 	pyhost.Advice
 }
@@ -31,32 +31,32 @@ type checked struct {
 func actorCheck(c *cli.Context) error {
 	files := c.Args().Slice()
 	if len(files) == 0 {
-		_, err := arguments(c, "FILE…")
+		_, err := readArguments(c, "FILE…")
 		return err
 	}
 	if c.IsSet("against") {
 		if len(files) > 1 {
-			return usage("Check one file at a time with --against.", "%q is one argument too many", files[1])
+			return newUsageError("Check one file at a time with --against.", "%q is one argument too many", files[1])
 		}
 		return checkAgainst(c, files[0])
 	}
-	all, wrong := []checked{}, []string{}
+	all, wrong := []checkedFinding{}, []string{}
 	for _, file := range files {
 		code, err := readActor(file)
 		if err != nil {
 			return err
 		}
-		found, err := advice(code)
+		found, err := adviseOn(code)
 		if host, is := errors.AsType[*program.HostError](err); is && host.Failure == program.Missing {
 			return noStart("", "%v", host.Err)
 		}
 		if err != nil {
-			return failed("", "%s cannot be checked: %v", file, err)
+			return newFailure("", "%s cannot be checked: %v", file, err)
 		}
 		for _, f := range found {
-			all = append(all, checked{file, f})
+			all = append(all, checkedFinding{file, f})
 		}
-		if refused(found) {
+		if wouldRefuse(found) {
 			wrong = append(wrong, file)
 		}
 		if !c.Bool("json") {
@@ -72,13 +72,13 @@ func actorCheck(c *cli.Context) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return failed("", "a deploy would refuse %s", strings.Join(wrong, ", "))
+		return newFailure("", "a deploy would refuse %s", strings.Join(wrong, ", "))
 	}
 	return nil
 }
 
-// advice returns this machine's Python's opinion of code.
-func advice(code []byte) ([]pyhost.Advice, error) {
+// adviseOn returns this machine's Python's opinion of code.
+func adviseOn(code []byte) ([]pyhost.Advice, error) {
 	pool := pyhost.New(pyhost.Config{Hosts: 1})
 	defer pool.Close()
 	return pool.Advise(code)
@@ -95,15 +95,15 @@ func printAdvice(w io.Writer, file string, code []byte, found []pyhost.Advice) {
 		case f.Note:
 			kind = "note"
 		}
-		fmt.Fprintln(w, wrapped(fmt.Sprintf("%s:%d: %s: %s", file, f.Line, kind, printable(f.What)), "", messageColumns(w)))
+		fmt.Fprintln(w, wrapText(fmt.Sprintf("%s:%d: %s: %s", file, f.Line, kind, printable(f.What)), "", messageColumns(w)))
 		if f.Line > 0 && f.Line <= len(lines) {
-			fmt.Fprintf(w, "    %s\n", shortened(printable(strings.TrimSpace(lines[f.Line-1]))))
+			fmt.Fprintf(w, "    %s\n", shortenLine(printable(strings.TrimSpace(lines[f.Line-1]))))
 		}
 	}
 }
 
-// shortened is a line of code as far as it is shown.
-func shortened(line string) string {
+// shortenLine is a line of code as far as it is shown.
+func shortenLine(line string) string {
 	const most = 72
 	if r := []rune(line); len(r) > most {
 		return string(r[:most]) + "…"
@@ -117,13 +117,13 @@ func refuseFaultyCode(ctx context.Context, w io.Writer, file string, code []byte
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	found, err := advice(code)
+	found, err := adviseOn(code)
 	if err != nil {
 		return nil
 	}
 	printAdvice(w, file, code, found)
-	if refused(found) {
-		return failed("Nothing was sent. devnet actor check "+file+" says the same without a network.", "a deploy would refuse %s", file)
+	if wouldRefuse(found) {
+		return newFailure("Nothing was sent. devnet actor check "+file+" says the same without a network.", "a deploy would refuse %s", file)
 	}
 	return nil
 }

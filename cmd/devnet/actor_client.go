@@ -24,13 +24,13 @@ func actorClientCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to write (default: standard output)"},
 			&cli.StringFlag{Name: "schema", Usage: "read the schema from `FILE` instead of a network"},
 			httpFlag, nodeFlag},
-		Action: taking(actorClient)}
+		Action: withArguments(actorClient)}
 }
 
 func actorClient(c *cli.Context, args []string) error {
 	language, out := c.String("lang"), c.String("out")
 	if !slices.Contains(clientgen.Languages, language) {
-		return usage("Give one of "+strings.Join(clientgen.Languages, ", ")+".", "--lang: there is no client in %q", language)
+		return newUsageError("Give one of "+strings.Join(clientgen.Languages, ", ")+".", "--lang: there is no client in %q", language)
 	}
 	document, err := schemaDocument(c, args[0])
 	if err != nil {
@@ -38,7 +38,7 @@ func actorClient(c *cli.Context, args []string) error {
 	}
 	schema, err := typed.Parse(document)
 	if err != nil {
-		return failed("Perhaps a newer devnet made it: compare devnet version.", "%s: %v", args[0], err)
+		return newFailure("Perhaps a newer devnet made it: compare devnet version.", "%s: %v", args[0], err)
 	}
 	text, err := clientgen.File(schema, args[0], language)
 	if err != nil {
@@ -56,9 +56,9 @@ func schemaDocument(c *cli.Context, actor string) ([]byte, error) {
 	if file := c.String("schema"); file != "" {
 		return readSchema(file)
 	}
-	document, err := network(c).Schema(c.Context, actor)
+	document, err := networkClient(c).Schema(c.Context, actor)
 	if refusedAs(err, "no_schema") {
-		return nil, failed("Deploy its Python file with this devnet.", "%s has no schema: %v", actor, err)
+		return nil, newFailure("Deploy its Python file with this devnet.", "%s has no schema: %v", actor, err)
 	}
 	return document, err
 }
@@ -67,12 +67,12 @@ func schemaDocument(c *cli.Context, actor string) ([]byte, error) {
 func readSchema(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, failed("", "--schema: %v", err)
+		return nil, newFailure("", "--schema: %v", err)
 	}
 	defer f.Close()
 	document, err := io.ReadAll(io.LimitReader(f, typed.MaxSchemaBytes+1))
 	if err != nil {
-		return nil, failed("", "--schema: %v", err)
+		return nil, newFailure("", "--schema: %v", err)
 	}
 	return document, nil
 }
@@ -83,17 +83,17 @@ func writeClient(w io.Writer, out, language string, text []byte) error {
 	written := []string{out}
 	if runtime := filepath.Join(filepath.Dir(out), clientgen.RuntimeName); language == "ts" {
 		if filepath.Clean(out) == filepath.Clean(runtime) {
-			return usage("Choose another name: the runtime is written into the same folder.",
+			return newUsageError("Choose another name: the runtime is written into the same folder.",
 				"--out: %s is the name of the runtime", clientgen.RuntimeName)
 		}
 		files[runtime], written = clientgen.Runtime, append(written, runtime)
 	}
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
-		return failed("", "--out: %v", err)
+		return newFailure("", "--out: %v", err)
 	}
 	for _, path := range written {
 		if err := os.WriteFile(path, files[path], 0o644); err != nil {
-			return failed("", "--out: %v", err)
+			return newFailure("", "--out: %v", err)
 		}
 		fmt.Fprintln(w, path)
 	}

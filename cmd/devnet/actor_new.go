@@ -35,7 +35,7 @@ func actorNewCommand() *cli.Command {
 			&cli.StringFlag{Name: "style", Value: actorStyles[0], Usage: "`STYLE` of the actor: " + strings.Join(actorStyles, ", ")},
 			&cli.StringFlag{Name: "out", DefaultText: "NAME", Usage: "`DIR` for the files"},
 			jsonFlag},
-		Action: taking(actorNew)}
+		Action: withArguments(actorNew)}
 }
 
 // newFile is a file that actor new writes, by its template.
@@ -44,11 +44,11 @@ type newFile struct{ path, template string }
 func actorNew(c *cli.Context, args []string) error {
 	name, style := args[0], c.String("style")
 	if !newActorName.MatchString(name) || strings.HasPrefix(name, "test_") {
-		return usage("Give at most 31 lower-case letters, digits and underscores, like price_feed.",
+		return newUsageError("Give at most 31 lower-case letters, digits and underscores, like price_feed.",
 			"NAME: invalid name %q of an actor's file", name)
 	}
 	if !slices.Contains(actorStyles, style) {
-		return usage("The styles are "+strings.Join(actorStyles, ", ")+".", "--style: there is no style %q", style)
+		return newUsageError("The styles are "+strings.Join(actorStyles, ", ")+".", "--style: there is no style %q", style)
 	}
 	dir := cmp.Or(c.String("out"), name)
 	if err := mustBeEmpty(dir); err != nil {
@@ -65,8 +65,8 @@ func actorNew(c *cli.Context, args []string) error {
 	var paths []string
 	for _, f := range files {
 		path := filepath.Join(dir, f.path)
-		if err := f.write(path, name); err != nil {
-			return failed("", "%v", err)
+		if err := f.writeFile(path, name); err != nil {
+			return newFailure("", "%v", err)
 		}
 		paths = append(paths, path)
 	}
@@ -85,14 +85,14 @@ func mustBeEmpty(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return failed("", "%v", err)
+		return newFailure("", "%v", err)
 	case len(entries) > 0:
-		return failed("Name a new or empty folder with --out.", "%s is not empty", dir)
+		return newFailure("Name a new or empty folder with --out.", "%s is not empty", dir)
 	}
 	return nil
 }
 
-func (f *newFile) write(path, name string) error {
+func (f *newFile) writeFile(path, name string) error {
 	text, err := newActorFiles.ReadFile("newactor/" + f.template)
 	if err != nil {
 		return err
@@ -106,12 +106,12 @@ func (f *newFile) write(path, name string) error {
 			class += strings.ToUpper(word[:1]) + word[1:]
 		}
 	}
-	filled := strings.NewReplacer("NAME", name, "CLASS", class, "INSTALL", installing(version)).Replace(string(text))
+	filled := strings.NewReplacer("NAME", name, "CLASS", class, "INSTALL", installSteps(version)).Replace(string(text))
 	return os.WriteFile(path, []byte(filled), 0o644)
 }
 
-// installing are the steps of a workflow that install devnet: those of this release, or a clone if this binary was built from one.
-func installing(version string) string {
+// installSteps are the steps of a workflow that install devnet: those of this release, or a clone if this binary was built from one.
+func installSteps(version string) string {
 	if version != unreleased {
 		return "- run: go install github.com/cowboyinc/devnet/cmd/devnet@v" + version
 	}

@@ -46,7 +46,7 @@ func deployTerms(c *cli.Context) (*model.UpgradeTerms, error) {
 		return &model.UpgradeTerms{By: by, Delay: c.Uint64("upgrade-delay")}, nil
 	}
 	if c.IsSet("upgrade-delay") {
-		return nil, usage("Name the account: --upgrade-by alice", "--upgrade-delay is given without --upgrade-by")
+		return nil, newUsageError("Name the account: --upgrade-by alice", "--upgrade-delay is given without --upgrade-by")
 	}
 	return nil, nil
 }
@@ -56,19 +56,19 @@ func actorUpgrade(c *cli.Context) error {
 	if !changes && !c.Bool("apply") {
 		return upgradeCode(c)
 	}
-	args, err := arguments(c, "ACTOR")
+	args, err := readArguments(c, "ACTOR")
 	if err != nil {
 		return err
 	}
 	switch {
 	case changes && c.Bool("apply"):
-		return usage("Give them in separate commands.", "--apply is given with --by, --delay or --never")
+		return newUsageError("Give them in separate commands.", "--apply is given with --by, --delay or --never")
 	case c.Bool("never") && (c.IsSet("by") || c.IsSet("delay")):
-		return usage("Leave out --by and --delay.", "--never ends upgrades for good")
+		return newUsageError("Leave out --by and --delay.", "--never ends upgrades for good")
 	case changes:
 		return changeTerms(c, args[0])
 	}
-	u, err := network(c).ApplyUpgrade(c.Context, model.ApplyUpgradeRequest{From: c.String("from"), Actor: args[0]})
+	u, err := networkClient(c).ApplyUpgrade(c.Context, model.ApplyUpgradeRequest{From: c.String("from"), Actor: args[0]})
 	return printUpgrade(c, args[0], u, err)
 }
 
@@ -77,7 +77,7 @@ func upgradeCode(c *cli.Context) error {
 	all := c.Args().Slice()
 	args, err := all, error(nil)
 	if len(all) < 3 {
-		if args, err = arguments(c, "ACTOR", "FILE"); err != nil {
+		if args, err = readArguments(c, "ACTOR", "FILE"); err != nil {
 			return err
 		}
 	}
@@ -92,13 +92,13 @@ func upgradeCode(c *cli.Context) error {
 	if text := c.String("code-hash"); text != "" {
 		hash, err := types.ParseHash(text)
 		if err != nil {
-			return usage("Print it: devnet actor show "+args[0], "--code-hash: %v", err)
+			return newUsageError("Print it: devnet actor show "+args[0], "--code-hash: %v", err)
 		}
 		request.CodeHash = &hash
 	}
 	switch given := args[2:]; {
 	case len(given) > 0 && c.IsSet("migrate"):
-		return usage("Give one of them.", "--migrate is given with NAME=VALUE")
+		return newUsageError("Give one of them.", "--migrate is given with NAME=VALUE")
 	case len(given) > 0:
 		if request.Args, err = migrateArguments(code, given); err != nil {
 			return err
@@ -112,7 +112,7 @@ func upgradeCode(c *cli.Context) error {
 			return err
 		}
 	}
-	u, err := network(c).Upgrade(c.Context, request)
+	u, err := networkClient(c).Upgrade(c.Context, request)
 	return printUpgrade(c, args[0], u, err)
 }
 
@@ -121,12 +121,12 @@ func upgradeCode(c *cli.Context) error {
 func migrateArguments(code []byte, given []string) (map[string]json.RawMessage, error) {
 	_, h, err := migrateOf(code)
 	if err != nil {
-		return nil, failed("", "the arguments of migrate cannot be read: %v", err)
+		return nil, newFailure("", "the arguments of migrate cannot be read: %v", err)
 	}
 	if h == nil || h.Raw {
-		return nil, usage("Leave NAME=VALUE out, or give bytes by --migrate.", "the new code has no typed migrate")
+		return nil, newUsageError("Leave NAME=VALUE out, or give bytes by --migrate.", "the new code has no typed migrate")
 	}
-	return named(h, given)
+	return namedArguments(h, given)
 }
 
 // migrateMissesNothing refuses an upgrade without arguments to a typed migrate that needs some,
@@ -136,7 +136,7 @@ func migrateMissesNothing(code []byte) error {
 	if err != nil {
 		return nil
 	}
-	return missing(schema, h)
+	return refuseMissing(schema, h)
 }
 
 // migrateOf returns the schema of new code, and its migrate; nil if it has none.
@@ -157,25 +157,25 @@ func changeTerms(c *cli.Context, actor string) error {
 	if c.IsSet("delay") {
 		request.Delay = new(c.Uint64("delay"))
 	}
-	r, err := network(c).SetUpgradeTerms(c.Context, request)
+	r, err := networkClient(c).SetUpgradeTerms(c.Context, request)
 	if err != nil {
 		return err
 	}
-	return printJudged(c, r, "the change of terms of "+actor)
+	return printOutcome(c, r, "the change of terms of "+actor)
 }
 
 func printUpgrade(c *cli.Context, actor string, u model.Upgraded, err error) error {
 	if err != nil {
 		return err
 	}
-	return outcome(c, u, u.Receipt, "the upgrade of "+actor, func(w io.Writer) {
+	return printIfOK(c, u, u.Receipt, "the upgrade of "+actor, func(w io.Writer) {
 		applies := "now"
 		if u.AppliesAt != nil {
-			applies = fmt.Sprintf(asTyped("from height %d on, by devnet actor upgrade %s --apply"), *u.AppliesAt, actor)
+			applies = fmt.Sprintf(replaceProgramName("from height %d on, by devnet actor upgrade %s --apply"), *u.AppliesAt, actor)
 		}
 		facts(w, "actor", printable(actor), "from code", u.From.String(), "to code", u.To.String(), "applies", applies,
-			"height", height(u.Receipt.Height), "fee", cby(u.Receipt.Fee))
-		printPrinted(w, u.Receipt.Logs)
+			"height", plainHeight(u.Receipt.Height), "fee", cby(u.Receipt.Fee))
+		printOutput(w, u.Receipt.Logs)
 	})
 }
 
@@ -184,7 +184,7 @@ func upgradesOf(a *model.Actor, names *naming) string {
 	u := &a.Upgrades
 	text := "never"
 	if u.By != nil {
-		text = "by " + names.of(*u.By)
+		text = "by " + names.nameOf(*u.By)
 		if u.Delay > 0 {
 			text += ", " + plural.Of(u.Delay, "block") + " after their announcement"
 		}

@@ -22,25 +22,25 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "%s is deployed again when it changes; Ctrl-C ends it.\n", file)
-	for pause(c.Context, watchEvery) {
+	for waitFor(c.Context, watchEvery) {
 		code, err := os.ReadFile(file)
 		if err != nil || bytes.Equal(code, deployed) { // an editor may be writing it
 			continue
 		}
 		deployed = code
 		fmt.Fprintf(c.App.ErrWriter, "\n%s has changed.\n", file)
-		if found, err := advice(code); err == nil && refused(found) {
+		if found, err := adviseOn(code); err == nil && wouldRefuse(found) {
 			printAdvice(c.App.ErrWriter, file, code, found)
 			continue
 		}
 		if err := deploy(); err != nil && c.Context.Err() == nil {
-			report(c.App.ErrWriter, err, c.Bool("json"))
+			reportError(c.App.ErrWriter, err, c.Bool("json"))
 		}
 	}
 	return nil
 }
 
-// refused reports whether a deploy would refuse code in which this was found.
-func refused(found []pyhost.Advice) bool {
+// wouldRefuse reports whether a deploy would refuse code in which this was found.
+func wouldRefuse(found []pyhost.Advice) bool {
 	return slices.ContainsFunc(found, func(f pyhost.Advice) bool { return f.Refused })
 }

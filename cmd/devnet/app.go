@@ -38,11 +38,11 @@ type failure struct {
 
 func (f *failure) Error() string { return f.what }
 
-func usage(hint, what string, args ...any) error {
+func newUsageError(hint, what string, args ...any) error {
 	return &failure{code: exitUsage, what: fmt.Sprintf(what, args...), hint: hint}
 }
 
-func failed(hint, what string, args ...any) error {
+func newFailure(hint, what string, args ...any) error {
 	return &failure{code: exitFailed, what: fmt.Sprintf(what, args...), hint: hint}
 }
 
@@ -61,24 +61,24 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // runWaiting is the whole command; the end of ctx interrupts it, and w says that it waits.
 func runWaiting(ctx context.Context, w *waiting, args []string, stdout, stderr io.Writer) int {
-	defer w.noteOrderEnded()
-	cli.HelpPrinter = help
+	defer w.forgetOrder()
+	cli.HelpPrinter = printHelp
 	app := newApp(stdout, stderr)
 	if len(args) > 1 && args[1] == completing {
-		complete(stdout, app, args[2:])
+		printCompletions(stdout, app, args[2:])
 		return exitDone
 	}
 	if len(args) > 1 && args[1] == "--version" {
 		args = append([]string{args[0], "version"}, args[2:]...)
 	}
-	arranged, err := arrange(app, args)
+	arranged, err := arrangeFlags(app, args)
 	if err == nil {
 		err = app.RunContext(w.traceOrders(ctx), arranged)
 	}
 	if failure := (*failure)(nil); errors.Is(err, context.Canceled) && !errors.As(err, &failure) {
 		err = w.describeInterrupt()
 	}
-	return report(&endableWriter{to: stderr, ended: ctx}, err, wantsJSON(args))
+	return reportError(&endableWriter{to: stderr, ended: ctx}, err, wantsJSON(args))
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -94,7 +94,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		DisableSliceFlagSeparator: true,
 		// Errors return to run, which prints them once.
 		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   misused,
+		OnUsageError:   usageError,
 		Commands: []*cli.Command{
 			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
@@ -107,17 +107,17 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			examplesCommand(), completionCommand(), manCommand(),
 		},
 	}
-	quiet(app.Commands)
+	handOnErrors(app.Commands)
 	return app
 }
 
-// quiet has every command hand its errors on, and show its help when it is
+// handOnErrors has every command hand its errors on, and show its help when it is
 // only a group.
-func quiet(commands []*cli.Command) {
+func handOnErrors(commands []*cli.Command) {
 	for _, c := range commands {
 		c.HideHelpCommand = true
-		c.OnUsageError = misused
-		quiet(c.Subcommands)
+		c.OnUsageError = usageError
+		handOnErrors(c.Subcommands)
 	}
 }
 
@@ -133,8 +133,8 @@ func wantsJSON(args []string) bool {
 	})
 }
 
-// report prints an error, as text or as a line of JSON, and returns the exit code.
-func report(stderr io.Writer, err error, asJSON bool) int {
+// reportError prints an error, as text or as a line of JSON, and returns the exit code.
+func reportError(stderr io.Writer, err error, asJSON bool) int {
 	if err == nil {
 		return exitDone
 	}
@@ -154,14 +154,14 @@ func report(stderr io.Writer, err error, asJSON bool) int {
 		f = &failure{code: exitFailed, what: err.Error()}
 	}
 	if asJSON {
-		f.print(stderr)
+		f.printJSON(stderr)
 		return f.code
 	}
 	if f.what != "" {
-		fmt.Fprintln(stderr, wrapped(asTyped("devnet: "+f.what), "", messageColumns(stderr)))
+		fmt.Fprintln(stderr, wrapText(replaceProgramName("devnet: "+f.what), "", messageColumns(stderr)))
 	}
 	if f.hint != "" {
-		fmt.Fprintln(stderr, wrapped(asTyped(f.hint), "  ", messageColumns(stderr)))
+		fmt.Fprintln(stderr, wrapText(replaceProgramName(f.hint), "  ", messageColumns(stderr)))
 	}
 	return f.code
 }
@@ -169,9 +169,9 @@ func report(stderr io.Writer, err error, asJSON bool) int {
 // codeNames are the codes under --json of errors other than refusals.
 var codeNames = map[int]string{exitFailed: "failed", exitUsage: "usage", exitNoStart: "no_start"}
 
-// print writes the failure as a line of JSON. A failure without words was reported
+// printJSON writes the failure as a line of JSON. A failure without words was reported
 // already.
-func (f *failure) print(w io.Writer) {
+func (f *failure) printJSON(w io.Writer) {
 	if f.what == "" {
 		return
 	}
@@ -184,5 +184,5 @@ func (f *failure) print(w io.Writer) {
 	line.SetEscapeHTML(false)
 	_ = line.Encode(struct {
 		Error body `json:"error"`
-	}{body{cmp.Or(f.name, codeNames[f.code]), asTyped(f.what), asTyped(f.hint)}})
+	}{body{cmp.Or(f.name, codeNames[f.code]), replaceProgramName(f.what), replaceProgramName(f.hint)}})
 }

@@ -16,9 +16,9 @@ import (
 // command that does it.
 var listing = map[string]string{"devnet params": "get"}
 
-// arrange lets flags be anywhere: the library reads none after the first argument.
+// arrangeFlags lets flags be anywhere: the library reads none after the first argument.
 // It also finds unknown commands and flags, and says which are near.
-func arrange(app *cli.App, args []string) ([]string, error) {
+func arrangeFlags(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return args, nil
 	}
@@ -40,9 +40,10 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
 		if at < 0 {
 			if strings.HasPrefix(word, "-") {
-				return nil, usage(fmt.Sprintf("Put flags after the command: see %s --help.", path), "%s has no flag %s", path, word)
+				return nil, newUsageError(fmt.Sprintf("Put flags after the command: see %s --help.", path), "%s has no flag %s", path, word)
 			}
-			return nil, usage(cmp.Or(nearHidden(word, commands, path), near(word, names(commands), path)), "%s has no command %q", path, word)
+			return nil, newUsageError(cmp.Or(suggestHidden(word, commands, path), nearWords(word, commandNames(commands), path)),
+				"%s has no command %q", path, word)
 		}
 		c := commands[at]
 		out, rest, path = append(out, word), rest[1:], path+" "+word
@@ -59,7 +60,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(commands) > 0 { // a group without a command: its help
 		return append(out, "--help"), nil
 	}
-	front, back, err := split(flags, rest, path)
+	front, back, err := splitFlags(flags, rest, path)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +82,8 @@ func asksForHelp(args []string) bool {
 // number finds what is a negative number rather than a flag.
 var number = regexp.MustCompile(`^-[0-9.]+$`)
 
-// split parts flags, with their values, from arguments.
-func split(flags []cli.Flag, args []string, path string) (front, back []string, err error) {
+// splitFlags parts flags, with their values, from arguments.
+func splitFlags(flags []cli.Flag, args []string, path string) (front, back []string, err error) {
 	for i := 0; i < len(args); i++ {
 		word := args[i]
 		if word == "--" {
@@ -104,20 +105,20 @@ func split(flags []cli.Flag, args []string, path string) (front, back []string, 
 				}
 				known = append(known, "--"+f.Names()[0])
 			}
-			return nil, nil, usage(near("--"+name, known, path), "%s has no flag %s", path, flag)
+			return nil, nil, newUsageError(nearWords("--"+name, known, path), "%s has no flag %s", path, flag)
 		}
 		if _, boolean := flags[at].(*cli.BoolFlag); boolean || inline {
 			continue
 		}
 		if i++; i == len(args) {
-			return nil, nil, usage(fmt.Sprintf("See %s --help.", path), "%s needs a value", word)
+			return nil, nil, newUsageError(fmt.Sprintf("See %s --help.", path), "%s needs a value", word)
 		}
 		front = append(front, args[i])
 	}
 	return front, back, nil
 }
 
-func names(commands []*cli.Command) (out []string) {
+func commandNames(commands []*cli.Command) (out []string) {
 	for _, c := range commands {
 		if !c.Hidden {
 			out = append(out, c.Name)
@@ -126,9 +127,9 @@ func names(commands []*cli.Command) (out []string) {
 	return out
 }
 
-// nearHidden names the short forms of commands that a person may have meant, where no other command
+// suggestHidden names the short forms of commands that a person may have meant, where no other command
 // is near; "" for none.
-func nearHidden(word string, commands []*cli.Command, path string) string {
+func suggestHidden(word string, commands []*cli.Command, path string) string {
 	var hidden []string
 	for _, c := range commands {
 		if c.Hidden {
@@ -136,14 +137,14 @@ func nearHidden(word string, commands []*cli.Command, path string) string {
 		}
 	}
 	best := typo.Nearest(word, hidden)
-	if len(best) == 0 || len(typo.Nearest(word, names(commands))) > 0 {
+	if len(best) == 0 || len(typo.Nearest(word, commandNames(commands))) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("Did you mean %s? See %s --help.", strings.Join(best, " or "), path)
 }
 
-// near names the words that a person may have meant, otherwise all words.
-func near(word string, known []string, path string) string {
+// nearWords names the words that a person may have meant, otherwise all words.
+func nearWords(word string, known []string, path string) string {
 	var best []string
 	most := 1 // more letters to change make another word
 	if len(word) > 5 {

@@ -29,13 +29,13 @@ const (
 // errAbandoned is why a context ended: standard input did.
 var errAbandoned = errors.New("the process that started this node ended")
 
-// abandoned reports whether a node ends because its supervisor is gone: its jobs are no
+// isAbandoned reports whether a node ends because its supervisor is gone: its jobs are no
 // longer needed.
-func abandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errAbandoned) }
+func isAbandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errAbandoned) }
 
-// attach ends the command's context with standard input, if that was requested. The
+// attachToInput ends the command's context with standard input, if that was requested. The
 // command calls done when it ends.
-func attach(c *cli.Context) (done func()) {
+func attachToInput(c *cli.Context) (done func()) {
 	if !c.Bool("attached") {
 		return func() {}
 	}
@@ -49,10 +49,10 @@ func attach(c *cli.Context) (done func()) {
 	return func() { cancel(nil) }
 }
 
-// answering returns the answer of a runner's devnet to a readiness request. A runner that
+// awaitReady returns the answer of a runner's devnet to a readiness request. A runner that
 // is attached, supervised, or told to wait asks until it answers: its supervisor starts the
 // validators too.
-func answering(c *cli.Context, n *client.API, waits bool) (ready model.Ready, err error) {
+func awaitReady(c *cli.Context, n *client.API, waits bool) (ready model.Ready, err error) {
 	told := false
 	for {
 		ready, err = n.Ready(c.Context)
@@ -63,7 +63,7 @@ func answering(c *cli.Context, n *client.API, waits bool) (ready model.Ready, er
 			told = true
 			fmt.Fprintf(c.App.Writer, "Waiting for the devnet at %s.\n", n.URL())
 		}
-		if !pause(c.Context, answeringEvery) {
+		if !waitFor(c.Context, answeringEvery) {
 			return ready, err
 		}
 	}

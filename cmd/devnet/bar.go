@@ -29,8 +29,8 @@ func newBar(c *cli.Context, width int, total int64, around ...mpb.BarOption) (b 
 	return b
 }
 
-// close takes the bar away.
-func (b *shownBar) close() {
+// closeBar takes the bar away.
+func (b *shownBar) closeBar() {
 	if b.bar != nil {
 		b.heard()
 		b.bar.Abort(true)

@@ -22,7 +22,7 @@ func benchCommand() *cli.Command {
 			"One JSON object a line, each answered by one: {\"id\": 1, \"do\": \"open\", \"open\": {\"version\": 1}}",
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usage("It reads what it is to do.", "bench takes no arguments")
+				return newUsageError("It reads what it is to do.", "bench takes no arguments")
 			}
 			debug.SetGCPercent(benchGCPercent)
 			folder := os.Getenv(coverageVariable)
@@ -30,7 +30,7 @@ func benchCommand() *cli.Command {
 				return bench.Hold(c.Context, os.Stdin, c.App.Writer, simulated.OpenBench(version, nil))
 			}
 			ran := newCoverage()
-			err := bench.Hold(c.Context, os.Stdin, c.App.Writer, simulated.OpenBench(version, ran.add))
-			return errors.Join(err, ran.write(folder))
+			err := bench.Hold(c.Context, os.Stdin, c.App.Writer, simulated.OpenBench(version, ran.addMessage))
+			return errors.Join(err, ran.writeTo(folder))
 		}}
 }

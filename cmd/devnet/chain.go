@@ -23,8 +23,8 @@ func blockCommand() *cli.Command {
 		Name: "block", Usage: "a final block: the latest, or by height or hash", ArgsUsage: "[HEIGHT|HASH|latest]",
 		Description: "Example: devnet block 12",
 		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-		Action: taking(func(c *cli.Context, args []string) error {
-			n := network(c)
+		Action: withArguments(func(c *cli.Context, args []string) error {
+			n := networkClient(c)
 			b, err := n.Block(c.Context, cmp.Or(args[0], "latest"))
 			if err != nil {
 				return err
@@ -33,7 +33,7 @@ func blockCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			executed, err := client.Collect(n.BlockReceipts(c.Context, height(b.Height), client.Page{Limit: maxPage}))
+			executed, err := client.Collect(n.BlockReceipts(c.Context, plainHeight(b.Height), client.Page{Limit: maxPage}))
 			if err != nil {
 				return err
 			}
@@ -60,7 +60,7 @@ func presenceOf(c *cli.Context, n *client.API, b *model.Block) (string, error) {
 }
 
 func printBlock(w io.Writer, b model.Block, present string, executed []model.Receipt, names *naming) {
-	facts(w, "height", height(b.Height), "hash", b.Hash.String(), "parent", b.Parent.String(), "proposer", names.of(b.Proposer),
+	facts(w, "height", plainHeight(b.Height), "hash", b.Hash.String(), "parent", b.Parent.String(), "proposer", names.nameOf(b.Proposer),
 		"time", time.UnixMilli(int64(b.TimestampMS)).UTC().Format(time.RFC3339Nano), "view", strconv.FormatUint(uint64(b.View), 10),
 		"epoch", strconv.FormatUint(uint64(b.Epoch), 10), "state root", b.StateRoot.String(),
 		"used", fmt.Sprintf("%d cycles (%d by timers), %d cells", b.CyclesUsed, b.TimerCyclesUsed, b.CellsUsed),
@@ -69,7 +69,7 @@ func printBlock(w io.Writer, b model.Block, present string, executed []model.Rec
 		"passed over", passedOver(&b.Passed), "runners", present)
 	if len(executed) > 0 {
 		fmt.Fprintln(w)
-		printExecuted(w, names, executed[:min(len(executed), maxShownExecuted)], false)
+		printExecutions(w, names, executed[:min(len(executed), maxShownExecuted)], false)
 		if len(executed) > maxShownExecuted {
 			fmt.Fprintln(w, "… and more: --json")
 		}
@@ -114,7 +114,7 @@ func timersOf(ids []types.TimerID) string {
 		return ""
 	}
 	const few = 3
-	text := several(len(ids), "timer") + ":"
+	text := countWords(len(ids), "timer") + ":"
 	for _, id := range ids[:min(few, len(ids))] {
 		text += " " + short(id.String())
 	}
@@ -124,8 +124,8 @@ func timersOf(ids []types.TimerID) string {
 	return text
 }
 
-// several is a number of things with the thousands of the number apart.
-func several[N ~int | ~uint64](n N, what string) string {
+// countWords is a number of things with the thousands of the number apart.
+func countWords[N ~int | ~uint64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -140,16 +140,17 @@ const (
 	failureBlocks    = 100
 )
 
-// printExecuted prints a line for each execution, and its failure below.
-func printExecuted(w io.Writer, names *naming, executed []model.Receipt, heights bool) {
+// printExecutions prints a line for each execution, and its failure below.
+func printExecutions(w io.Writer, names *naming, executed []model.Receipt, heights bool) {
 	rows := rowsOf(executed, func(r *model.Receipt) []string {
-		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, grouped(uint64(r.Cycles)) + " cycles", paid(r.Fee) + " CBY"}
+		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, grouped(uint64(r.Cycles)) + " cycles",
+			amountWords(r.Fee) + " CBY"}
 		if heights {
-			row = append([]string{"block " + height(r.Height)}, row...)
+			row = append([]string{"block " + plainHeight(r.Height)}, row...)
 		}
 		return row
 	})
-	for i, line := range aligned(rows) {
+	for i, line := range alignColumns(rows) {
 		fmt.Fprintln(w, line)
 		printFault(w, executed[i].Error)
 	}
@@ -159,19 +160,19 @@ func printExecuted(w io.Writer, names *naming, executed []model.Receipt, heights
 func executedWhat(r *model.Receipt, names *naming) string {
 	switch {
 	case r.Origin == string(types.OriginTimer):
-		return names.of(r.To) + "." + printable(r.Handler) + " fired"
+		return names.nameOf(r.To) + "." + printable(r.Handler) + " fired"
 	case r.Origin == string(types.OriginMessage):
-		return names.of(r.Sender) + " → " + names.of(r.To) + "." + printable(r.Handler) + " (message)"
+		return names.nameOf(r.Sender) + " → " + names.nameOf(r.To) + "." + printable(r.Handler) + " (message)"
 	case r.Handler != "":
-		return names.of(r.Sender) + " → " + names.of(r.To) + "." + printable(r.Handler)
+		return names.nameOf(r.Sender) + " → " + names.nameOf(r.To) + "." + printable(r.Handler)
 	case r.To == types.Address{}:
-		return names.of(r.Sender) + " → the chain"
+		return names.nameOf(r.Sender) + " → the chain"
 	}
-	return names.of(r.Sender) + " → " + names.of(r.To)
+	return names.nameOf(r.Sender) + " → " + names.nameOf(r.To)
 }
 
-// aligned puts rows into columns, without spaces at the ends of lines.
-func aligned(rows [][]string) []string {
+// alignColumns puts rows into columns, without spaces at the ends of lines.
+func alignColumns(rows [][]string) []string {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -188,28 +189,28 @@ func aligned(rows [][]string) []string {
 // printFault prints why an execution failed, indented below its line.
 func printFault(w io.Writer, f *model.Fault) {
 	if f != nil {
-		fmt.Fprintln(w, indented(f.Code+": "+printable(strings.TrimSpace(f.Message))))
+		fmt.Fprintln(w, indentText(f.Code+": "+printable(strings.TrimSpace(f.Message))))
 	}
 }
 
-// indented puts text below the line it belongs to.
-func indented(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
+// indentText puts text below the line it belongs to.
+func indentText(text string) string { return "    " + strings.ReplaceAll(text, "\n", "\n    ") }
 
 func accountCommand() *cli.Command {
 	return &cli.Command{
 		Name: "account", Usage: "nonce and balance of an account, by address or name", ArgsUsage: "[ADDRESS|NAME]",
 		Description: "Example: devnet account alice\nWithout an argument: the accounts that the devnet signs for.",
 		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-		Action:      taking(account),
+		Action:      withArguments(showAccount),
 	}
 }
 
-func account(c *cli.Context, args []string) error {
+func showAccount(c *cli.Context, args []string) error {
 	if args[0] == "" {
-		accounts, err := network(c).Accounts(c.Context)
+		accounts, err := networkClient(c).Accounts(c.Context)
 		return printAnswer(c, accounts, err, func(w io.Writer) { accountTable(w, accounts) })
 	}
-	a, err := network(c).Account(c.Context, args[0])
+	a, err := networkClient(c).Account(c.Context, args[0])
 	return printAnswer(c, a, err, func(w io.Writer) {
 		facts(w, "address", a.Address.String(), "name", printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance",
 			cby(a.Balance))
@@ -230,20 +231,20 @@ func paramsCommand() *cli.Command {
 			Name: "get", Usage: "the value of a parameter, or all of them", ArgsUsage: "[KEY]",
 			Description: "Example: devnet params get cip5.max_timers_per_actor",
 			Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-			Action:      taking(paramsGet),
+			Action:      withArguments(paramsGet),
 		}, {
 			Name: "set", Usage: "give a parameter a value from a height on", ArgsUsage: "KEY VALUE",
 			Description: "Example: devnet params set cip3.min_basefee 10 --at 500",
 			Flags: []cli.Flag{&cli.Uint64Flag{Name: "at", Usage: "apply it from height `H` on (default: the next block, or the next epoch's " +
 				"first block if its class is epoch)"},
 				jsonFlag, httpFlag},
-			Action: taking(paramsSet),
+			Action: withArguments(paramsSet),
 		}},
 	}
 }
 
 func paramsGet(c *cli.Context, args []string) error {
-	params, err := network(c).Params(c.Context)
+	params, err := networkClient(c).Params(c.Context)
 	if err != nil {
 		return err
 	}
@@ -261,10 +262,10 @@ func paramsGet(c *cli.Context, args []string) error {
 			keys = append(keys, p.Key)
 		}
 		hint := "devnet params get lists them all."
-		if close := near(args[0], keys, "devnet params get"); strings.HasPrefix(close, "Did") {
+		if close := nearWords(args[0], keys, "devnet params get"); strings.HasPrefix(close, "Did") {
 			hint = close
 		}
-		return failed(hint, "there is no parameter %q", args[0])
+		return newFailure(hint, "there is no parameter %q", args[0])
 	}
 	return emit(c, params[at], func(w io.Writer) { fmt.Fprintln(w, params[at].Value) })
 }

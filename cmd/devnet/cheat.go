@@ -19,12 +19,12 @@ func cheatCommand() *cli.Command {
 			{Name: "balance", Usage: "give an account or actor another balance", ArgsUsage: "ACCOUNT CBY",
 				Description: "Example: devnet cheat balance bob 5000\n" +
 					"The difference counts as minted or removed. It returns when the instruction is final.",
-				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: taking(cheatBalance)},
+				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: withArguments(cheatBalance)},
 			{Name: "state", Usage: "give a key of an actor's state another value, or delete it", ArgsUsage: "ACTOR KEY [VALUE]",
 				Description: "Example: devnet cheat state hb interval 0x05\nExample: devnet cheat state hb interval --delete\n" +
 					"KEY and VALUE are 0x-hex, or text; @FILE reads a file, - standard input.",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "delete", Usage: "remove the key"}, resolveFlag, jsonFlag, httpFlag},
-				Action: taking(cheatState)},
+				Action: withArguments(cheatState)},
 		},
 	}
 }
@@ -34,11 +34,11 @@ func cheatBalance(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	n := network(c)
+	n := networkClient(c)
 	set, err := n.SetBalance(c.Context, model.BalanceRequest{Account: args[0], Balance: balance})
 	return printAnswer(c, set, err, func(w io.Writer) {
 		facts(w, "account", args[0], "address", set.Address.String(), "before", cby(set.Before), "balance", cby(set.After), "height",
-			height(set.Height), "hash", set.Hash.String())
+			plainHeight(set.Height), "hash", set.Hash.String())
 	})
 }
 
@@ -50,7 +50,7 @@ func cheatState(c *cli.Context, args []string) error {
 	request := model.StateRequest{Actor: args[0], Key: key}
 	given := c.Args().Len() > 2
 	if given == c.Bool("delete") {
-		return usage("Example: devnet cheat state hb interval 0x05", "cheat state takes one of VALUE and --delete")
+		return newUsageError("Example: devnet cheat state hb interval 0x05", "cheat state takes one of VALUE and --delete")
 	}
 	if given {
 		value, err := resolved(c, args[2])
@@ -59,13 +59,13 @@ func cheatState(c *cli.Context, args []string) error {
 		}
 		request.Value = &value
 	}
-	set, err := network(c).SetState(c.Context, request)
+	set, err := networkClient(c).SetState(c.Context, request)
 	return printAnswer(c, set, err, func(w io.Writer) {
 		done := "set"
 		if set.Removed {
 			done = "deleted"
 		}
-		facts(w, "actor", args[0], "key", value(set.Key), "value", done, "height", height(set.Height), "hash", set.Hash.String())
+		facts(w, "actor", args[0], "key", value(set.Key), "value", done, "height", plainHeight(set.Height), "hash", set.Hash.String())
 	})
 }
 
@@ -74,16 +74,16 @@ func mineCommand() *cli.Command {
 		Name: "mine", Usage: "make a number of blocks now, and print what fired", ArgsUsage: "[BLOCKS]",
 		Description: "Example: devnet mine 3\n" +
 			"Each height gets a block, so votes and runners take part; advance skips heights at which nothing is due. It works while paused.",
-		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: taking(mine),
+		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: withArguments(mineBlocks),
 	}
 }
 
-func mine(c *cli.Context, args []string) error {
+func mineBlocks(c *cli.Context, args []string) error {
 	blocks, err := strconv.ParseUint(cmp.Or(args[0], "1"), 10, 64)
 	if err != nil || blocks == 0 {
-		return usage("Example: devnet mine 3", "BLOCKS: want a whole number above 0; got %.40q", args[0])
+		return newUsageError("Example: devnet mine 3", "BLOCKS: want a whole number above 0; got %.40q", args[0])
 	}
-	n := network(c)
+	n := networkClient(c)
 	a, err := n.Mine(c.Context, blocks)
 	return printAnswer(c, a, err, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
 }
@@ -93,15 +93,15 @@ func automineCommand() *cli.Command {
 		Name: "automine", Usage: "make blocks by themselves, or only by mine and advance", ArgsUsage: "on|off",
 		Description: "Example: devnet automine off\n" +
 			"off is the same as pause, on the same as resume. Transactions wait in the pool; hand them in with --no-wait.",
-		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: taking(automine),
+		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: withArguments(setAutomine),
 	}
 }
 
-func automine(c *cli.Context, args []string) error {
+func setAutomine(c *cli.Context, args []string) error {
 	if args[0] != "on" && args[0] != "off" {
-		return usage("Example: devnet automine off", "automine: want on or off; got %.40q", args[0])
+		return newUsageError("Example: devnet automine off", "automine: want on or off; got %.40q", args[0])
 	}
-	p, err := network(c).Automine(c.Context, args[0] == "on")
+	p, err := networkClient(c).Automine(c.Context, args[0] == "on")
 	return printAnswer(c, p, err, func(w io.Writer) {
 		if p.Paused {
 			fmt.Fprintf(w, "Blocks are made only when asked, from height %d on: devnet mine.\n", p.Height)

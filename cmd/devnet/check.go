@@ -23,21 +23,21 @@ func checkCommand() *cli.Command {
 		Description: "Example: devnet check .devnet\nThe network must not run. Where older blocks were dropped (up --history), the others are " +
 			"not executed. Exit code 1 when something is wrong.",
 		Flags:  []cli.Flag{jsonFlag},
-		Action: taking(check),
+		Action: withArguments(checkHome),
 	}
 }
 
-func check(c *cli.Context, args []string) error {
+func checkHome(c *cli.Context, args []string) error {
 	dir := cmp.Or(args[0], defaultHome)
-	report, err := auditOf(dir, progress(c.App.ErrWriter))
+	report, err := auditOf(dir, auditProgress(c.App.ErrWriter))
 	if err != nil {
 		if inUse, is := errors.AsType[*home.InUseError](err); is {
-			return failed("Stop the network first: devnet down"+ofHome(dir)+", or Ctrl-C where it runs in a terminal.",
+			return newFailure("Stop the network first: devnet down"+ofHome(dir)+", or Ctrl-C where it runs in a terminal.",
 				"%s is in use by process %d, and changes while it is audited", dir, inUse.PID)
 		}
-		return failed("", "cannot audit: %v", err)
+		return newFailure("", "cannot audit: %v", err)
 	}
-	report.Advise(remedies(dir))
+	report.Advise(remedyCommands(dir))
 	problems := 0
 	err = emit(c, report, func(w io.Writer) {
 		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rowsOf(report.Nodes, func(n *audit.NodeReport) []string {
@@ -45,19 +45,19 @@ func check(c *cli.Context, args []string) error {
 			if len(n.Problems) > 0 {
 				verdict = "PROBLEMS"
 			}
-			return []string{n.Name, height(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict}
+			return []string{n.Name, plainHeight(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict}
 		}))
 		for _, n := range report.Nodes {
 			if n.From > 1 {
 				fmt.Fprintf(w, "%s: kept from height %s on (--history): links, certificates, the last state's root, supply and votes are checked, "+
-					"no block is executed\n", n.Name, height(n.From))
+					"no block is executed\n", n.Name, plainHeight(n.From))
 			}
 			for _, p := range n.Problems {
 				fmt.Fprintf(w, "%s: %s\n", n.Name, p)
 			}
 		}
 		if report.Lost != "" {
-			fmt.Fprintln(w, wrapped(report.Lost, "", helpColumns))
+			fmt.Fprintln(w, wrapText(report.Lost, "", helpColumns))
 		}
 		if len(report.Remedy) > 0 {
 			fmt.Fprintln(w, "To fix it, type:")
@@ -73,20 +73,20 @@ func check(c *cli.Context, args []string) error {
 		problems++
 	}
 	if err == nil && !report.Clean() {
-		return failed("", "the audit of %s found %s", dir, plural.Of(problems, "problem"))
+		return newFailure("", "the audit of %s found %s", dir, plural.Of(problems, "problem"))
 	}
 	return err
 }
 
-// remedies are the commands that start a home again, and whether it belongs to one validator,
+// remedyCommands are the commands that start a home again, and whether it belongs to one validator,
 // whose peers are elsewhere.
-func remedies(dir string) (c audit.Commands, alone bool) {
+func remedyCommands(dir string) (c audit.Commands, alone bool) {
 	up := "devnet up"
 	meta, err := home.ReadMeta(dir)
 	if err == nil && meta.Apart {
 		up += " --processes"
 	}
-	c = audit.Commands{Up: up + ofHome(dir), Reset: up + ofHome(dir) + " --reset", Quote: quoted}
+	c = audit.Commands{Up: up + ofHome(dir), Reset: up + ofHome(dir) + " --reset", Quote: shellQuote}
 	if saved, wrong := home.Snapshots(dir); wrong == nil && len(saved) > 0 {
 		latest := slices.MaxFunc(saved, func(a, b home.Snapshot) int { return a.Saved.Compare(b.Saved) })
 		c.Snapshot = "devnet snapshot load " + latest.Name + ofHome(dir)
@@ -127,8 +127,8 @@ func auditOf(dir string, progress func(string, types.Height, types.Height)) (*au
 	return all, nil
 }
 
-// progress shows where the audit is, on a terminal; in a pipe it is quiet.
-func progress(stderr io.Writer) func(string, types.Height, types.Height) {
+// auditProgress shows where the audit is, on a terminal; in a pipe it is quiet.
+func auditProgress(stderr io.Writer) func(string, types.Height, types.Height) {
 	if !isTerminal(stderr) {
 		return nil
 	}

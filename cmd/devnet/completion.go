@@ -25,9 +25,9 @@ func completionCommand() *cli.Command {
 		Description: "Example: devnet completion bash\n" +
 			"SHELL is bash, zsh or fish. In .bashrc: source <(devnet completion bash). In .zshrc, after\n" +
 			"compinit: source <(devnet completion zsh). In config.fish: devnet completion fish | source.",
-		Action: taking(func(c *cli.Context, args []string) error {
+		Action: withArguments(func(c *cli.Context, args []string) error {
 			if !slices.Contains(shells, args[0]) {
-				return usage("The shells are "+strings.Join(shells, ", ")+".", "SHELL: no script for %q", args[0])
+				return newUsageError("The shells are "+strings.Join(shells, ", ")+".", "SHELL: no script for %q", args[0])
 			}
 			script, err := completionScripts.ReadFile("completion/devnet." + args[0])
 			if err != nil {
@@ -38,15 +38,15 @@ func completionCommand() *cli.Command {
 		})}
 }
 
-// complete prints the candidates for the last word, one a line, each with a tab and its
+// printCompletions prints the candidates for the last word, one a line, each with a tab and its
 // usage. It prints nothing for a file or an argument: there the shell proposes files.
-func complete(w io.Writer, app *cli.App, words []string) {
-	for _, t := range candidates(app, words) {
+func printCompletions(w io.Writer, app *cli.App, words []string) {
+	for _, t := range completionCandidates(app, words) {
 		fmt.Fprintf(w, "%s\t%s\n", t.name, t.what)
 	}
 }
 
-func candidates(app *cli.App, words []string) (list []topic) {
+func completionCandidates(app *cli.App, words []string) (list []topic) {
 	if len(words) == 0 {
 		return nil
 	}

@@ -28,7 +28,7 @@ func TestCompletionOffersCommandsFlagsAndElseNothing(t *testing.T) {
 		{nil, nil, nil},
 	} {
 		var names []string
-		for _, found := range candidates(newApp(io.Discard, io.Discard), c.words) {
+		for _, found := range completionCandidates(newApp(io.Discard, io.Discard), c.words) {
 			names = append(names, found.name)
 		}
 		if c.some == nil && len(names) > 0 {
@@ -51,12 +51,12 @@ func TestCompletionOffersCommandsFlagsAndElseNothing(t *testing.T) {
 func TestCompletionOffersEveryCommandOfHelp(t *testing.T) {
 	app := newApp(io.Discard, io.Discard)
 	for _, c := range app.Commands {
-		list := candidates(app, []string{c.Name})
+		list := completionCandidates(app, []string{c.Name})
 		if !c.Hidden && !slices.ContainsFunc(list, func(found topic) bool { return found.name == c.Name }) {
 			t.Errorf("%s is not offered", c.Name)
 		}
 		for _, sub := range c.Subcommands {
-			if !sub.Hidden && !slices.ContainsFunc(candidates(app, []string{c.Name, sub.Name}),
+			if !sub.Hidden && !slices.ContainsFunc(completionCandidates(app, []string{c.Name, sub.Name}),
 				func(found topic) bool { return found.name == sub.Name }) {
 				t.Errorf("%s %s is not offered", c.Name, sub.Name)
 			}

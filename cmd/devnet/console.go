@@ -26,14 +26,14 @@ func consoleCommand() *cli.Command {
 			&cli.IntFlag{Name: "runners", Usage: "`N` runners of the network of --new"},
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs it (default: the python3 on PATH)"},
 			httpFlag},
-		Action: takingNothing(console),
+		Action: takingNothing(openConsole),
 	}
 }
 
 // newOnly are the flags of a network that the console makes.
 var newOnly = []string{"seed", "validators", "runners"}
 
-func console(c *cli.Context) error {
+func openConsole(c *cli.Context) error {
 	words := []string{"-P", "-B", "-W", "ignore", "-m", "cowboy_sdk.testing.console"}
 	if c.Bool("new") {
 		options, err := json.Marshal(map[string]any{"seed": c.Uint64("seed"), "validators": c.Int("validators"), "runners": c.Int("runners")})
@@ -44,10 +44,10 @@ func console(c *cli.Context) error {
 	} else {
 		for _, flag := range newOnly {
 			if c.IsSet(flag) {
-				return usage("Add --new, or leave it out.", "--%s is for a network of the console's own", flag)
+				return newUsageError("Add --new, or leave it out.", "--%s is for a network of the console's own", flag)
 			}
 		}
-		n := network(c)
+		n := networkClient(c)
 		if _, err := n.Accounts(c.Context); err != nil {
 			return err
 		}
@@ -68,12 +68,12 @@ func console(c *cli.Context) error {
 	command := exec.Command(code.python, words...)
 	command.Env = append(os.Environ(), "DEVNET="+self, "PYTHONPATH="+code.folder, "PYTHONUTF8=1")
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
-	return converse(command)
+	return runPrompt(command)
 }
 
-// converse runs the prompt. Ctrl-C is for that, which gets it from the terminal as well;
+// runPrompt runs the prompt. Ctrl-C is for that, which gets it from the terminal as well;
 // other signals end it.
-func converse(command *exec.Cmd) error {
+func runPrompt(command *exec.Cmd) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)

@@ -28,9 +28,9 @@ const maxCovered = 4096
 // way is one of the ways of a branch.
 type way struct{ Line, Way int }
 
-// covered is what ran of one code: how often each line began, and how often each way
+// codeCoverage is what ran of one code: how often each line began, and how often each way
 // of a branch was taken.
-type covered struct {
+type codeCoverage struct {
 	Source string         `json:"source"`
 	Lines  map[int]uint64 `json:"lines"`
 	Ways   []takenWay     `json:"ways"`
@@ -55,8 +55,8 @@ type counts struct {
 
 func newCoverage() *coverage { return &coverage{codes: map[types.Hash]*counts{}} }
 
-// add counts one message.
-func (c *coverage) add(p *program.Probed) {
+// addMessage counts one message.
+func (c *coverage) addMessage(p *program.Probed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.codes[p.Code.Hash]
@@ -77,13 +77,13 @@ func (c *coverage) add(p *program.Probed) {
 	}
 }
 
-// write puts it into a folder, under a name that no other process takes.
-func (c *coverage) write(folder string) error {
+// writeTo puts it into a folder, under a name that no other process takes.
+func (c *coverage) writeTo(folder string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []covered
+	var all []codeCoverage
 	for _, n := range c.codes {
-		one := covered{Source: n.source, Lines: n.lines}
+		one := codeCoverage{Source: n.source, Lines: n.lines}
 		for at, taken := range n.ways {
 			one.Ways = append(one.Ways, takenWay{at, taken})
 		}
@@ -108,7 +108,7 @@ func readCoverage(folder string) (map[string]*counts, error) {
 		if err != nil {
 			return nil, err
 		}
-		var all []covered
+		var all []codeCoverage
 		if err := json.Unmarshal(data, &all); err != nil {
 			return nil, err
 		}

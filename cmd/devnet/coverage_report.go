@@ -90,15 +90,15 @@ func printCoverage(w io.Writer, files []fileCoverage) {
 		return
 	}
 	rows := rowsOf(files, func(f *fileCoverage) []string {
-		row := []string{f.File, covering("lines", len(f.Lines), f.ran())}
+		row := []string{f.File, coverageWords("lines", len(f.Lines), f.countRan())}
 		if len(f.Branches) > 0 {
-			row = append(row, covering("branches", len(f.Branches), f.taken()))
+			row = append(row, coverageWords("branches", len(f.Branches), f.countTaken()))
 		}
 		return row
 	})
-	for i, line := range aligned(rows) {
+	for i, line := range alignColumns(rows) {
 		fmt.Fprintln(w, line)
-		for _, missing := range files[i].missing() {
+		for _, missing := range files[i].listMissing() {
 			for _, part := range inLines(missing, traceWidth-4) {
 				fmt.Fprintln(w, "    "+part)
 			}
@@ -106,24 +106,24 @@ func printCoverage(w io.Writer, files []fileCoverage) {
 	}
 }
 
-func covering(what string, of, n int) string {
+func coverageWords(what string, of, n int) string {
 	if of == 0 {
 		return what + " 0 of 0"
 	}
 	return fmt.Sprintf("%s %d of %d, %d%%", what, n, of, 100*n/of)
 }
 
-func (f *fileCoverage) ran() int {
+func (f *fileCoverage) countRan() int {
 	return count(f.Lines, func(l *lineCoverage) bool { return l.Hits > 0 })
 }
 
-func (f *fileCoverage) taken() int {
+func (f *fileCoverage) countTaken() int {
 	return count(f.Branches, func(b *branchCoverage) bool { return b.Taken > 0 })
 }
 
-// missing lists the lines that never began, and the branches that went only one way.
+// listMissing lists the lines that never began, and the branches that went only one way.
 // Branches of lines that never began are left out.
-func (f *fileCoverage) missing() (out []string) {
+func (f *fileCoverage) listMissing() (out []string) {
 	var rows []string
 	began := map[int]bool{}
 	for i := 0; i < len(f.Lines); i++ {
@@ -155,8 +155,8 @@ func (f *fileCoverage) missing() (out []string) {
 	return out
 }
 
-// lcov is what tools and editors read: lcov's tracefile format.
-func lcov(files []fileCoverage) string {
+// writeLCOV is what tools and editors read: lcov's tracefile format.
+func writeLCOV(files []fileCoverage) string {
 	var out strings.Builder
 	for i := range files {
 		f := &files[i]
@@ -176,18 +176,18 @@ func lcov(files []fileCoverage) string {
 			}
 			fmt.Fprintf(&out, "BRDA:%d,0,%d,%s\n", b.Line, b.Way, taken)
 		}
-		fmt.Fprintf(&out, "BRF:%d\nBRH:%d\n", len(f.Branches), f.taken())
+		fmt.Fprintf(&out, "BRF:%d\nBRH:%d\n", len(f.Branches), f.countTaken())
 		for _, l := range f.Lines {
 			fmt.Fprintf(&out, "DA:%d,%d\n", l.Line, l.Hits)
 		}
-		fmt.Fprintf(&out, "LF:%d\nLH:%d\nend_of_record\n", len(f.Lines), f.ran())
+		fmt.Fprintf(&out, "LF:%d\nLH:%d\nend_of_record\n", len(f.Lines), f.countRan())
 	}
 	return out.String()
 }
 
 // writeCoverage writes a file for tools: JSON if its name ends so, otherwise lcov.
 func writeCoverage(file string, files []fileCoverage) error {
-	data := []byte(lcov(files))
+	data := []byte(writeLCOV(files))
 	if filepath.Ext(file) == ".json" {
 		var err error
 		if data, err = json.MarshalIndent(append([]fileCoverage{}, files...), "", " "); err != nil {

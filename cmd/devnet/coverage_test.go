@@ -17,8 +17,8 @@ func TestCoverageOfSeveralProcessesAddsUp(t *testing.T) {
 		probed := &program.Probed{Code: program.Code{Source: []byte(source)}}
 		probed.Uses = append(probed.Uses, program.Use{Line: 2, Hits: 3}, program.Use{Line: 1})
 		probed.Branches = append(probed.Branches, program.Branch{Line: 2, Way: 1, Taken: 2})
-		c.add(probed)
-		if err := c.write(folder); err != nil {
+		c.addMessage(probed)
+		if err := c.writeTo(folder); err != nil {
 			t.Fatal(err)
 		}
 		written, err := filepath.Glob(filepath.Join(folder, "covered-[0-9]*.json"))

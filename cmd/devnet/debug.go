@@ -27,7 +27,7 @@ func debugCommand() *cli.Command {
 			&cli.StringFlag{Name: "dap", Usage: "wait at `HOST:PORT` of this machine for an editor"},
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs it (default: the python3 on PATH)"},
 			httpFlag, nodeFlag},
-		Action: taking(debugExecution),
+		Action: withArguments(debugExecution),
 	}
 }
 
@@ -48,14 +48,14 @@ func debugExecution(c *cli.Context, args []string) error {
 		return noStart("Type "+python+" -m pip install debugpy, or on Debian: apt-get install python3-debugpy, with --python /usr/bin/python3.",
 			"%s has no debugpy, which --dap needs", python)
 	}
-	t, err := network(c).Trace(c.Context, args[0], false, true)
+	t, err := networkClient(c).Trace(c.Context, args[0], false, true)
 	switch {
 	case err != nil:
 		return err
 	case t.Call == nil || t.Call.Code.IsZero():
-		return failed("", "no program ran: there is nothing to debug")
+		return newFailure("", "no program ran: there is nothing to debug")
 	case t.Cut:
-		return failed("devnet tx "+args[0]+" --trace shows its beginning.", "the execution asked more of the chain than a trace holds")
+		return newFailure("devnet tx "+args[0]+" --trace shows its beginning.", "the execution asked more of the chain than a trace holds")
 	}
 	folder, err := os.MkdirTemp("", "devnet-debug-")
 	if err != nil {
@@ -95,7 +95,7 @@ func ofThisMachine(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || ip == nil || !ip.IsLoopback() {
-		return usage("Give an address that only this machine reaches, as --dap 127.0.0.1:5678; port 0 takes any.",
+		return newUsageError("Give an address that only this machine reaches, as --dap 127.0.0.1:5678; port 0 takes any.",
 			"--dap: %q is not a loopback address and port", address)
 	}
 	return nil

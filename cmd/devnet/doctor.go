@@ -47,16 +47,17 @@ func doctorCommand() *cli.Command {
 		Flags: []cli.Flag{jsonFlag,
 			&cli.StringFlag{Name: "http", Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
 			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` that up would keep state in"}},
-		Action: takingNothing(doctor),
+		Action: takingNothing(runDoctor),
 	}
 }
 
-func doctor(c *cli.Context) error {
-	if err := listenable(c.String("http")); err != nil {
+func runDoctor(c *cli.Context) error {
+	if err := checkListenable(c.String("http")); err != nil {
 		return err
 	}
-	findings := append(programs(c.Context, c.String("home")), port(c.String("http"), c.String("home")), udp(), disk(c.String("home")))
-	findings = append(findings, callers(c.Context, c.String("home"))...)
+	findings := append(checkPrograms(c.Context, c.String("home")), checkPort(c.String("http"), c.String("home")), checkUDP(),
+		checkDisk(c.String("home")))
+	findings = append(findings, checkCallers(c.Context, c.String("home"))...)
 	missing := count(findings, func(f *finding) bool { return !f.OK })
 	err := emit(c, findings, func(w io.Writer) {
 		for _, f := range findings {
@@ -66,35 +67,35 @@ func doctor(c *cli.Context) error {
 			}
 			const under = "                      " // of the mark and what it is of
 			width := messageColumns(w)
-			fmt.Fprintf(w, "%s  %-12s %s\n", mark, f.What, strings.TrimLeft(wrapped(f.Is, under, width), " "))
+			fmt.Fprintf(w, "%s  %-12s %s\n", mark, f.What, strings.TrimLeft(wrapText(f.Is, under, width), " "))
 			if f.Do != "" {
-				fmt.Fprintln(w, wrapped(asTyped(f.Do), under, width))
+				fmt.Fprintln(w, wrapText(replaceProgramName(f.Do), under, width))
 			}
 		}
 	})
 	if err == nil && missing > 0 {
-		return failed("", "%d of %d checks found something missing", missing, len(findings))
+		return newFailure("", "%d of %d checks found something missing", missing, len(findings))
 	}
 	return err
 }
 
-// programs reports on the Python and, if there is one, on the protections around
+// checkPrograms reports on the Python and, if there is one, on the protections around
 // the programs that it runs.
-func programs(ctx context.Context, dir string) []finding {
-	found := python(ctx)
+func checkPrograms(ctx context.Context, dir string) []finding {
+	found := checkPython(ctx)
 	if !found.OK {
 		return []finding{found}
 	}
 	pool := pyhost.New(pyhost.Config{})
 	defer pool.Close()
-	same := proof(pool, namedPython(dir))
+	same := checkProof(pool, namedPython(dir))
 	if !same.OK {
 		return []finding{found, same}
 	}
 	hosts, bytes := pool.Memory()
 	memory := finding{What: "memory", OK: true,
 		Is: fmt.Sprintf("at most %d hosts of Python, for blocks and for reads, which take at most %d MiB together", hosts, bytes>>20)}
-	return []finding{found, same, wall(pool), memory}
+	return []finding{found, same, checkWall(pool), memory}
 }
 
 // namedPython is the minor version that the genesis of a home's network names.
@@ -102,9 +103,9 @@ func namedPython(dir string) string {
 	return cmp.Or(box.NamedPython(filepath.Join(dir, hosts.GenesisFile)), box.NamedPython(filepath.Join(home.NetDir(dir), hosts.GenesisFile)))
 }
 
-// proof reports whether Python gives the receipts of its minor version, which is the one
+// checkProof reports whether Python gives the receipts of its minor version, which is the one
 // that the network of the home names.
-func proof(pool *pyhost.Pool, minor string) finding {
+func checkProof(pool *pyhost.Pool, minor string) finding {
 	f := finding{What: "receipts"}
 	pool.Require(minor)
 	wasProved := pool.WasProved()
@@ -130,9 +131,9 @@ func proof(pool *pyhost.Pool, minor string) finding {
 	return f
 }
 
-// wall says what the operating system refuses to programs that got out of the
+// checkWall says what the operating system refuses to programs that got out of the
 // interpreter's inside: it starts a host and tries.
-func wall(pool *pyhost.Pool) finding {
+func checkWall(pool *pyhost.Pool) finding {
 	f := finding{What: "wall"}
 	parts, attempts, err := pool.Wall()
 	if err != nil {
@@ -160,27 +161,27 @@ func wall(pool *pyhost.Pool) finding {
 		}
 	}
 	f.OK = true
-	f.Is = fmt.Sprintf("%s; tried and refused: %s", listed(stand), listed(refused))
+	f.Is = fmt.Sprintf("%s; tried and refused: %s", listWords(stand), listWords(refused))
 	if len(missing) > 0 {
-		f.Is += "; this system lacks " + listed(missing)
+		f.Is += "; this system lacks " + listWords(missing)
 	}
 	if len(allowed) > 0 {
-		f.Is += "; NOT refused: " + listed(allowed)
+		f.Is += "; NOT refused: " + listWords(allowed)
 		f.Do = "Only the interpreter's own wall keeps programs from these: run those of strangers on Linux, or in a container."
 	}
 	return f
 }
 
-func listed(names []string) string {
+func listWords(names []string) string {
 	if len(names) == 0 {
 		return "nothing"
 	}
 	return strings.Join(names, ", ")
 }
 
-// python looks for an interpreter that can run actors, as scripts/ensure-python
+// checkPython looks for an interpreter that can run actors, as scripts/ensure-python
 // does.
-func python(ctx context.Context) finding {
+func checkPython(ctx context.Context) finding {
 	f := finding{What: "python", Is: "no python3 of 3.11 or later on the PATH: actors cannot run", Do: "Install it: " + installPython()}
 	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
 		path, err := exec.LookPath(name)
@@ -238,27 +239,27 @@ func installPython() string {
 	return "with your system's package manager, so that python3 is on the PATH"
 }
 
-// port reports whether up could listen at address. Where the network of the home that
+// checkPort reports whether up could listen at address. Where the network of the home that
 // up would take listens there, nothing is missing.
-func port(address, dir string) finding {
+func checkPort(address, dir string) finding {
 	l, err := net.Listen("tcp", address)
 	switch {
 	case err == nil:
 		_ = l.Close()
 		return finding{What: "http", OK: true, Is: address + " is free"}
-	case homeHTTP(dir) == reachable(address):
+	case homeHTTP(dir) == reachableURL(address):
 		return finding{What: "http", OK: true, Is: fmt.Sprintf("%s belongs to the devnet that runs on %s", address, dir)}
 	case errors.Is(err, syscall.EADDRINUSE):
 		return finding{What: "http", Is: address + " is taken: another process listens there",
 			Do: "Stop that one (a devnet by: devnet down --home DIR), or start with --http 127.0.0.1:0 for any free port."}
 	}
-	return finding{What: "http", Is: fmt.Sprintf("cannot listen on %s: %v", address, cause(err)),
+	return finding{What: "http", Is: fmt.Sprintf("cannot listen on %s: %v", address, innermostCause(err)),
 		Do: "Give an address of this machine, or --http 127.0.0.1:0 for any free port."}
 }
 
-// callers names the origins whose pages may call the API of a home's network. It finds
+// checkCallers names the origins whose pages may call the API of a home's network. It finds
 // nothing if no network runs.
-func callers(ctx context.Context, dir string) []finding {
+func checkCallers(ctx context.Context, dir string) []finding {
 	address := homeHTTP(dir)
 	if address == "" {
 		return nil
@@ -273,19 +274,19 @@ func callers(ctx context.Context, dir string) []finding {
 	if len(ready.Origins) == 0 {
 		return []finding{{What: "pages", OK: true, Is: "only the page at http://" + address + " may call the API"}}
 	}
-	return []finding{{What: "pages", OK: true, Is: admitted(ready.Origins, ready.Strict)}}
+	return []finding{{What: "pages", OK: true, Is: originsNotice(ready.Origins, ready.Strict)}}
 }
 
-// listenable refuses an invalid address.
-func listenable(address string) error {
+// checkListenable refuses an invalid address.
+func checkListenable(address string) error {
 	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
-		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: invalid address %q: %v", address, cause(err))
+		return newUsageError("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: invalid address %q: %v", address, innermostCause(err))
 	}
 	return nil
 }
 
-// cause is the innermost error, without what Go puts around it.
-func cause(err error) error {
+// innermostCause is the innermost error, without what Go puts around it.
+func innermostCause(err error) error {
 	for {
 		inner, ok := err.(interface{ Unwrap() error })
 		if !ok || inner.Unwrap() == nil {
@@ -295,10 +296,10 @@ func cause(err error) error {
 	}
 }
 
-func udp() finding {
+func checkUDP() finding {
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
-		return finding{What: "udp", Is: fmt.Sprintf("no UDP on loopback, which validators speak QUIC over: %v", cause(err)),
+		return finding{What: "udp", Is: fmt.Sprintf("no UDP on loopback, which validators speak QUIC over: %v", innermostCause(err)),
 			Do: "Allow UDP on 127.0.0.1."}
 	}
 	defer conn.Close()
@@ -313,7 +314,7 @@ func udp() finding {
 	return f
 }
 
-func disk(home string) finding {
+func checkDisk(home string) finding {
 	dir, err := filepath.Abs(home)
 	if err != nil {
 		return finding{What: "disk", Is: err.Error()}
@@ -336,13 +337,13 @@ func disk(home string) finding {
 	if !f.OK {
 		f.Do = fmt.Sprintf("Make room for %d MiB, choose another --home, or use --ephemeral.", wantDiskBytes>>20)
 	}
-	if err := writable(dir); err != nil {
-		f.OK, f.Do = false, fmt.Sprintf("%s cannot be written to (%v): choose another --home.", dir, cause(err))
+	if err := checkWritable(dir); err != nil {
+		f.OK, f.Do = false, fmt.Sprintf("%s cannot be written to (%v): choose another --home.", dir, innermostCause(err))
 	}
 	return f
 }
 
-func writable(dir string) error {
+func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".devnet-doctor-*")
 	if err != nil {
 		return err

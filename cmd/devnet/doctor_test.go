@@ -20,7 +20,7 @@ func TestDoctorTriesTheWall(t *testing.T) {
 	defer pool.Close()
 	_, err := pool.Probe()
 	needed.Python(t, err)
-	f := wall(pool)
+	f := checkWall(pool)
 	if !f.OK || !strings.Contains(f.Is, "tried and refused: ") {
 		t.Fatalf("%+v", f)
 	}
@@ -33,7 +33,7 @@ func TestDoctorTriesTheWall(t *testing.T) {
 func TestDoctorWithoutAHost(t *testing.T) {
 	pool := pyhost.New(pyhost.Config{Python: "python-that-is-not-there"})
 	defer pool.Close()
-	if f := wall(pool); f.OK || f.Do == "" || !strings.Contains(f.Is, "python-that-is-not-there") {
+	if f := checkWall(pool); f.OK || f.Do == "" || !strings.Contains(f.Is, "python-that-is-not-there") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -53,16 +53,16 @@ func TestDoctorKnowsThePortOfItsOwnDevnet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if f := port(address, dir); f.OK || !strings.Contains(f.Is, "is taken") || !strings.Contains(f.Do, "devnet down") {
+	if f := checkPort(address, dir); f.OK || !strings.Contains(f.Is, "is taken") || !strings.Contains(f.Do, "devnet down") {
 		t.Errorf("the port of a stranger: %+v", f)
 	}
 	if err := writeRunFile(dir, runFile{HTTP: address, PID: os.Getpid(), ChainID: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if f := port(address, dir); !f.OK || f.Do != "" || !strings.Contains(f.Is, "belongs to the devnet") {
+	if f := checkPort(address, dir); !f.OK || f.Do != "" || !strings.Contains(f.Is, "belongs to the devnet") {
 		t.Errorf("its own port: %+v", f)
 	}
-	if f := port(address, t.TempDir()); f.OK {
+	if f := checkPort(address, t.TempDir()); f.OK {
 		t.Errorf("the port of a devnet of another home: %+v", f)
 	}
 }

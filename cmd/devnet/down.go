@@ -25,17 +25,17 @@ func downCommand() *cli.Command {
 		Description: "Example: devnet down --home .devnet\nIt returns when the process has let the home go.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of its files"},
 			&cli.BoolFlag{Name: "containers", Usage: "instead, remove containers that a killed devnet run or test left on this machine"}, jsonFlag},
-		Action: takingNothing(down),
+		Action: takingNothing(stopNetwork),
 	}
 }
 
-// downed is what down tells.
-type downed struct {
+// downReport is what down tells.
+type downReport struct {
 	Home string `json:"home"`
 	PID  int    `json:"pid"`
 }
 
-func down(c *cli.Context) error {
+func stopNetwork(c *cli.Context) error {
 	if c.Bool("containers") {
 		return downContainers(c)
 	}
@@ -43,36 +43,36 @@ func down(c *cli.Context) error {
 	pid, runs := home.User(dir)
 	switch {
 	case !runs:
-		return failed("Name its folder with --home.", "no devnet runs on %s", dir)
+		return newFailure("Name its folder with --home.", "no devnet runs on %s", dir)
 	case pid == 0:
-		return failed("It may be starting: try again.", "the process on %s has not said who it is", dir)
+		return newFailure("It may be starting: try again.", "the process on %s has not said who it is", dir)
 	}
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
-		return failed("", "process %d, which runs on %s, cannot be asked to end: %v", pid, dir, err)
+		return newFailure("", "process %d, which runs on %s, cannot be asked to end: %v", pid, dir, err)
 	}
 	for late := time.Now().Add(downPatience); runs; _, runs = home.User(dir) {
 		if time.Now().After(late) {
-			return failed(fmt.Sprintf("kill -9 %d ends it; nothing that is final is lost.", pid), "process %d on %s has not ended after %s",
+			return newFailure(fmt.Sprintf("kill -9 %d ends it; nothing that is final is lost.", pid), "process %d on %s has not ended after %s",
 				pid, dir, downPatience)
 		}
-		if !pause(c.Context, downEvery) {
+		if !waitFor(c.Context, downEvery) {
 			return c.Context.Err()
 		}
 	}
-	return emit(c, downed{dir, pid}, func(w io.Writer) { fmt.Fprintf(w, "Stopped process %d. The state is in %s.\n", pid, dir) })
+	return emit(c, downReport{dir, pid}, func(w io.Writer) { fmt.Fprintf(w, "Stopped process %d. The state is in %s.\n", pid, dir) })
 }
 
 // downContainers removes what owners of containers left that died.
 func downContainers(c *cli.Context) error {
 	if c.IsSet("home") {
-		return usage("Leave one of them out.", "--containers is about all of this machine, and --home about one network")
+		return newUsageError("Leave one of them out.", "--containers is about all of this machine, and --home about one network")
 	}
 	if err := container.Available(c.Context); err != nil {
-		return failed("", "%v", err)
+		return newFailure("", "%v", err)
 	}
 	folders, err := container.Reap(c.Context)
 	if err != nil {
-		return failed("List them with: docker ps --all --filter label=devnet.carrier, or docker network ls with the same filter. "+
+		return newFailure("List them with: docker ps --all --filter label=devnet.carrier, or docker network ls with the same filter. "+
 			"A restart of the engine frees a network that it keeps.", "not all could be removed: %s", strings.Join(strings.Fields(err.Error()), " "))
 	}
 	if folders == nil {

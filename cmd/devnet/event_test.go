@@ -63,8 +63,8 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 func TestATimersEndIsShownOnce(t *testing.T) {
 	var out bytes.Buffer
 	l := &eventLines{Context: cli.NewContext(&cli.App{Writer: &out}, nil, nil), names: &naming{known: map[types.Address]string{{1}: "club"}}}
-	l.timer(&model.TimerEvent{Actor: types.Address{1}, Height: 110, Status: "insufficient_funds", Reason: "insufficient_funds"})
-	l.timer(&model.TimerEvent{Actor: types.Address{1}, Height: 111, Status: "deferred", Reason: "lane_full"})
+	l.printTimer(&model.TimerEvent{Actor: types.Address{1}, Height: 110, Status: "insufficient_funds", Reason: "insufficient_funds"})
+	l.printTimer(&model.TimerEvent{Actor: types.Address{1}, Height: 111, Status: "deferred", Reason: "lane_full"})
 	const want = "block 110  timer  club  0x00000000  insufficient_funds\nblock 111  timer  club  0x00000000  deferred: lane_full\n"
 	if out.String() != want {
 		t.Errorf("%s\nwant %s", out.String(), want)

@@ -35,12 +35,12 @@ func eventsCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("start at height `H` (default: the last %d blocks)", shownEventBlocks)},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new events until Ctrl-C"},
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each: id, type, data with the names of the HTTP API"}, httpFlag},
-		Action: takingNothing(events),
+		Action: takingNothing(followEvents),
 	}
 }
 
-func events(c *cli.Context) error {
-	n := network(c)
+func followEvents(c *cli.Context) error {
+	n := networkClient(c)
 	head, err := n.Height(c.Context)
 	if err != nil {
 		return err
@@ -56,10 +56,10 @@ func events(c *cli.Context) error {
 	if c.Bool("follow") {
 		follow.To = 0
 	} else if follow.From > head {
-		return failed("Leave out --from, or follow with -f.", "--from: the latest final block has height %d", head)
+		return newFailure("Leave out --from, or follow with -f.", "--from: the latest final block has height %d", head)
 	}
 	l := &eventLines{Context: c, names: newNaming(c.Context, n), jobs: slices.Contains(follow.Kinds, model.EventJob)}
-	if err := n.Events(c.Context, follow, l.tell); err != nil {
+	if err := n.Events(c.Context, follow, l.printEvent); err != nil {
 		return err
 	}
 	if !l.told && !c.Bool("json") && !c.Bool("follow") {
@@ -77,7 +77,7 @@ type eventLines struct {
 	told  bool
 }
 
-func (l *eventLines) tell(e client.Event) error {
+func (l *eventLines) printEvent(e client.Event) error {
 	l.told = true
 	if l.Bool("json") {
 		return json.NewEncoder(l.App.Writer).Encode(struct {
@@ -88,98 +88,98 @@ func (l *eventLines) tell(e client.Event) error {
 	}
 	switch e.Kind {
 	case model.EventBlock:
-		return said(e, l.block)
+		return decodeEvent(e, l.printBlock)
 	case model.EventTx:
-		return said(e, l.execution)
+		return decodeEvent(e, l.printExecution)
 	case model.EventTimer:
-		return said(e, l.timer)
+		return decodeEvent(e, l.printTimer)
 	case model.EventLog:
-		return said(e, func(p *model.LogLine) { l.line(p.Height, e.Kind, l.names.of(p.Actor)+"  "+printable(p.Line)) })
+		return decodeEvent(e, func(p *model.LogLine) { l.printLine(p.Height, e.Kind, l.names.nameOf(p.Actor)+"  "+printable(p.Line)) })
 	case model.EventJob:
-		return said(e, l.job)
+		return decodeEvent(e, l.printJob)
 	case model.EventPresence:
-		return said(e, l.presence)
+		return decodeEvent(e, l.printPresence)
 	case model.EventRunner:
-		return said(e, l.runner)
+		return decodeEvent(e, l.printRunner)
 	case model.EventView:
-		return said(e, func(v *model.ViewEvent) { l.line(v.Height, e.Kind, printable(v.Text)) })
+		return decodeEvent(e, func(v *model.ViewEvent) { l.printLine(v.Height, e.Kind, printable(v.Text)) })
 	}
 	height, _, _ := strings.Cut(e.ID, ".")
-	return said(e, func(f *model.FaultReceipt) {
+	return decodeEvent(e, func(f *model.FaultReceipt) {
 		fmt.Fprintf(l.App.Writer, "block %s  %s  %s %s\n", height, e.Kind, f.Verb, printable(f.Detail))
 	})
 }
 
-// said decodes the form of an event for its printer.
-func said[T any](e client.Event, tell func(*T)) error {
+// decodeEvent decodes the form of an event for its printer.
+func decodeEvent[T any](e client.Event, tell func(*T)) error {
 	var form T
-	if err := understood(e, &form); err != nil {
+	if err := decodeInto(e, &form); err != nil {
 		return err
 	}
 	tell(&form)
 	return nil
 }
 
-func (l *eventLines) line(h types.Height, kind, what string) {
+func (l *eventLines) printLine(h types.Height, kind, what string) {
 	fmt.Fprintf(l.App.Writer, "block %d  %s  %s\n", h, kind, what)
 }
 
-func (l *eventLines) block(b *model.Block) {
-	l.line(b.Height, model.EventBlock, fmt.Sprintf("by %s  %s, %s fired", l.names.of(b.Proposer),
-		plural.Of(len(b.Transactions), "transaction"), several(len(b.TimersFired), "timer")))
+func (l *eventLines) printBlock(b *model.Block) {
+	l.printLine(b.Height, model.EventBlock, fmt.Sprintf("by %s  %s, %s fired", l.names.nameOf(b.Proposer),
+		plural.Of(len(b.Transactions), "transaction"), countWords(len(b.TimersFired), "timer")))
 }
 
-func (l *eventLines) execution(r *model.Receipt) {
-	l.line(r.Height, model.EventTx, fmt.Sprintf("%s  %s  %s cycles  fee %s", executedWhat(r, l.names), r.Status,
+func (l *eventLines) printExecution(r *model.Receipt) {
+	l.printLine(r.Height, model.EventTx, fmt.Sprintf("%s  %s  %s cycles  fee %s", executedWhat(r, l.names), r.Status,
 		grouped(uint64(r.Cycles)), cby(r.Fee)))
-	l.events(r.Events)
+	l.printOwnEvents(r.Events)
 	printFault(l.App.Writer, r.Error)
 }
 
-// events prints the events of an execution, except a job's if its own line shows
+// printOwnEvents prints the events of an execution, except a job's if its own line shows
 // them.
-func (l *eventLines) events(list []model.Event) {
+func (l *eventLines) printOwnEvents(list []model.Event) {
 	for _, e := range list {
 		if l.jobs && e.Actor.InSystemBand() && strings.HasPrefix(e.Name, "job.") {
 			continue
 		}
-		fmt.Fprintln(l.App.Writer, strings.TrimRight("event "+printable(e.Name)+" "+words.EventLine(e.Data, l.names.of), " "))
+		fmt.Fprintln(l.App.Writer, strings.TrimRight("event "+printable(e.Name)+" "+words.EventLine(e.Data, l.names.nameOf), " "))
 	}
 }
 
-func (l *eventLines) timer(t *model.TimerEvent) {
-	what := fmt.Sprintf("%s  %s  %s", l.names.of(t.Actor), short(t.ID.String()), t.Status)
+func (l *eventLines) printTimer(t *model.TimerEvent) {
+	what := fmt.Sprintf("%s  %s  %s", l.names.nameOf(t.Actor), short(t.ID.String()), t.Status)
 	if t.Reason != "" && t.Reason != t.Status {
 		what += ": " + printable(t.Reason)
 	}
 	if r := t.Receipt; r != nil {
 		what += fmt.Sprintf(": %s  %s cycles  fee %s", r.Status, grouped(uint64(r.Cycles)), cby(r.Fee))
 	}
-	l.line(t.Height, model.EventTimer, what)
+	l.printLine(t.Height, model.EventTimer, what)
 	if t.Receipt != nil {
-		l.events(t.Receipt.Events)
+		l.printOwnEvents(t.Receipt.Events)
 		printFault(l.App.Writer, t.Receipt.Error)
 	}
 }
 
-func (l *eventLines) job(e *model.JobEvent) {
+func (l *eventLines) printJob(e *model.JobEvent) {
 	who := ""
 	if e.Runner != nil {
-		who = "  " + l.names.of(*e.Runner)
+		who = "  " + l.names.nameOf(*e.Runner)
 	}
 	details := strings.Join(detailsOf(l.names, e), ", ")
-	l.line(e.Height, model.EventJob, strings.TrimRight(fmt.Sprintf("%s  %s%s  %s", short(e.ID.String()), e.What, who, details), " "))
+	l.printLine(e.Height, model.EventJob, strings.TrimRight(fmt.Sprintf("%s  %s%s  %s", short(e.ID.String()), e.What, who, details), " "))
 }
 
-func (l *eventLines) runner(e *model.RunnerEvent) {
-	what := fmt.Sprintf("%s  %s  by %s  %s", l.names.of(e.Runner), e.What, l.names.of(e.Validator), heardOf(e))
-	l.line(e.Height, model.EventRunner, strings.TrimRight(what, " "))
+func (l *eventLines) printRunner(e *model.RunnerEvent) {
+	what := fmt.Sprintf("%s  %s  by %s  %s", l.names.nameOf(e.Runner), e.What, l.names.nameOf(e.Validator), heardOf(e))
+	l.printLine(e.Height, model.EventRunner, strings.TrimRight(what, " "))
 }
 
-func (l *eventLines) presence(p *model.PresenceEvent) {
+func (l *eventLines) printPresence(p *model.PresenceEvent) {
 	state := "absent"
 	if p.Present {
 		state = "present"
 	}
-	l.line(p.Height, model.EventPresence, fmt.Sprintf("%s  %s, shown by %s", l.names.of(p.Runner), state, plural.Of(p.Count, "vote")))
+	l.printLine(p.Height, model.EventPresence, fmt.Sprintf("%s  %s, shown by %s", l.names.nameOf(p.Runner), state, plural.Of(p.Count, "vote")))
 }

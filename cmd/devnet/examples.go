@@ -16,7 +16,7 @@ func examplesCommand() *cli.Command {
 	return &cli.Command{Name: "examples", Usage: "write the examples into a folder: actors, tests, scenarios, a dapp", ArgsUsage: "DIR",
 		Description: "Example: devnet examples try\n" +
 			"DIR must be new or empty. Its README.md says what to type next.",
-		Flags: []cli.Flag{jsonFlag}, Action: taking(writeExamples)}
+		Flags: []cli.Flag{jsonFlag}, Action: withArguments(writeExamples)}
 }
 
 func writeExamples(c *cli.Context, args []string) error {
@@ -37,7 +37,7 @@ func writeExamples(c *cli.Context, args []string) error {
 		if filepath.Clean(dir) == "." {
 			fmt.Fprintf(w, "%d files are in this folder. Next:\n", len(paths))
 		} else {
-			fmt.Fprintf(w, "%d files are in %s. Next:\n  cd %s\n", len(paths), dir, quoted(dir))
+			fmt.Fprintf(w, "%d files are in %s. Next:\n  cd %s\n", len(paths), dir, shellQuote(dir))
 		}
 		fmt.Fprintf(w, "  %s up --actor actors/heartbeat.py\n%s says more.\n", self, filepath.Join(dir, "README.md"))
 	})

@@ -24,12 +24,12 @@ func faultCommand() *cli.Command {
 		Subcommands: []*cli.Command{nodeFaults("validator", "crash v2", fault.Validators, plain),
 			nodeFaults("runner", "drop r1", fault.Runners, plain)},
 	}
-	for _, v := range faultsTyped(0) {
+	for _, v := range faultVerbs(0) {
 		group.Subcommands = append(group.Subcommands, faultOf(v, "devnet fault ", plain))
 	}
 	group.Subcommands = append(group.Subcommands, &cli.Command{Name: "list", Usage: "the faults so far, and what each did",
 		Description: "Example: devnet fault list", Flags: plain, Action: takingNothing(faultList)})
-	for _, v := range faultsTyped(fault.Validators | fault.Runners) { // as scenarios say it: v.crash()
+	for _, v := range faultVerbs(fault.Validators | fault.Runners) { // as scenarios say it: v.crash()
 		c := faultOf(v, "devnet fault ", plain)
 		c.Hidden = true
 		group.Subcommands = append(group.Subcommands, c)
@@ -37,9 +37,9 @@ func faultCommand() *cli.Command {
 	return group
 }
 
-// faultsTyped returns the command line's verbs for kinds of node, or without a
+// faultVerbs returns the command line's verbs for kinds of node, or without a
 // kind, for links.
-func faultsTyped(of fault.Whose) (verbs []*fault.Verb) {
+func faultVerbs(of fault.Whose) (verbs []*fault.Verb) {
 	for i := range fault.Verbs() {
 		if v := &fault.Verbs()[i]; (v.Of.Has(of) || of == 0 && !v.OfNode()) && v.Command != "" {
 			verbs = append(verbs, v)
@@ -53,7 +53,7 @@ func nodeFaults(kind, example string, of fault.Whose, flags []cli.Flag) *cli.Com
 	group := &cli.Command{Name: kind,
 		Description: fmt.Sprintf("Example: devnet fault %s %s\nThe word %s may be left out: devnet fault %s.", kind, example, kind, example)}
 	var names []string
-	for _, v := range faultsTyped(of) {
+	for _, v := range faultVerbs(of) {
 		names = append(names, v.Name)
 		shown := *v
 		if of == fault.Runners {
@@ -165,7 +165,7 @@ var faultWords = map[fault.Argument]faultWord{
 		&cli.Int64Flag{Name: "bandwidth", Usage: "at most `BYTES` a second"},
 		&cli.BoolFlag{Name: "one-way", Usage: "affect only packets from the first to the second"},
 	}, read: func(c *cli.Context, r *model.FaultRequest) {
-		r.Latency, r.Jitter = span(c.Duration("latency")), span(c.Duration("jitter"))
+		r.Latency, r.Jitter = spanWords(c.Duration("latency")), spanWords(c.Duration("jitter"))
 		r.Loss, r.Duplicate, r.Reorder = c.Float64("loss"), c.Float64("duplicate"), c.Float64("reorder")
 		r.Bandwidth, r.OneWay = c.Int64("bandwidth"), c.Bool("one-way")
 	}},
@@ -185,7 +185,7 @@ func typedFault(c *cli.Context, v *fault.Verb) (model.FaultRequest, error) {
 	}
 	given := c.Args().Slice()
 	if rest == nil {
-		if _, err := arguments(c, names...); err != nil {
+		if _, err := readArguments(c, names...); err != nil {
 			return r, err
 		}
 	} else if err := restOf(rest, v, &r, given, len(names)); err != nil {
@@ -201,7 +201,7 @@ func typedFault(c *cli.Context, v *fault.Verb) (model.FaultRequest, error) {
 		}
 		if word.set != nil {
 			if err := word.set(&r, given[:len(word.names)]); err != nil {
-				return r, usage("Usage: devnet fault "+v.Name+" "+v.Example, "%v", err)
+				return r, newUsageError("Usage: devnet fault "+v.Name+" "+v.Example, "%v", err)
 			}
 			given = given[len(word.names):]
 		}
@@ -216,10 +216,10 @@ func typedFault(c *cli.Context, v *fault.Verb) (model.FaultRequest, error) {
 func restOf(word *faultWord, v *fault.Verb, r *model.FaultRequest, given []string, words int) error {
 	example := "Usage: devnet fault " + v.Name + " " + v.Example
 	if len(given) < words {
-		return usage(example, "the node that reaches both sides is missing")
+		return newUsageError(example, "the node that reaches both sides is missing")
 	}
 	if err := word.rest(r, groupsOf(given[words:])); err != nil {
-		return usage(example, "%v", err)
+		return newUsageError(example, "%v", err)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func groupsOf(words []string) (groups [][]string) {
 	return groups
 }
 
-func span(d time.Duration) string {
+func spanWords(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
@@ -241,15 +241,18 @@ func span(d time.Duration) string {
 }
 
 func makeFault(c *cli.Context, r model.FaultRequest) error {
-	receipt, err := network(c).Fault(c.Context, r)
-	return printAnswer(c, receipt, err, func(w io.Writer) { fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail, did(&receipt)) })
+	receipt, err := networkClient(c).Fault(c.Context, r)
+	return printAnswer(c, receipt, err, func(w io.Writer) {
+		fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail,
+			effectWords(&receipt))
+	})
 }
 
-// did is what a fault did, for people.
-func did(r *model.FaultReceipt) string { return cmp.Or(r.Did, "no effect yet") }
+// effectWords is what a fault did, for people.
+func effectWords(r *model.FaultReceipt) string { return cmp.Or(r.Did, "no effect yet") }
 
 func faultList(c *cli.Context) error {
-	all, err := network(c).Faults(c.Context)
+	all, err := networkClient(c).Faults(c.Context)
 	return printAnswer(c, all, err, func(w io.Writer) { faultTable(w, all) })
 }
 
@@ -259,7 +262,7 @@ func faultTable(w io.Writer, all []model.FaultReceipt) {
 		if r.Ended {
 			state = "ended"
 		}
-		return []string{r.Verb, r.Detail, state, did(r)}
+		return []string{r.Verb, r.Detail, state, effectWords(r)}
 	}))
 }
 
@@ -267,7 +270,7 @@ func healCommand() *cli.Command {
 	return &cli.Command{Name: "heal", Usage: "remove the faults of all links; nodes stay down, frozen or misbehaving",
 		Description: "Example: devnet heal", Flags: []cli.Flag{jsonFlag, httpFlag},
 		Action: takingNothing(func(c *cli.Context) error {
-			all, err := network(c).Heal(c.Context)
+			all, err := networkClient(c).Heal(c.Context)
 			return printAnswer(c, all, err, func(w io.Writer) { faultTable(w, all) })
 		})}
 }

@@ -31,7 +31,7 @@ func followLogs(c *cli.Context, n *client.API, name string) error {
 	}
 	follow := client.Follow{From: seen + 1, Actor: actor.Address.String(), Kinds: []string{model.EventLog}}
 	return n.Events(c.Context, follow, func(e client.Event) error {
-		return said(e, func(l *model.LogLine) { printEither(c, *l) })
+		return decodeEvent(e, func(l *model.LogLine) { printEither(c, *l) })
 	})
 }
 

@@ -31,9 +31,9 @@ func messageColumns(w io.Writer) int {
 // self is how this binary was called, so that commands in help and messages can be
 // typed unchanged. A binary that the shell finds by PATH goes by its name, and one
 // built by go run by the installed name.
-var self = called(os.Args[0])
+var self = withProgramName(os.Args[0])
 
-func called(as string) string {
+func withProgramName(as string) string {
 	name := filepath.Base(as)
 	if found, err := exec.LookPath(name); err == nil && (as == name || as == found) {
 		return name
@@ -66,47 +66,47 @@ func init() {
 	})
 }
 
-// asTyped puts how this binary was called into the commands of a text.
-func asTyped(text string) string {
+// replaceProgramName puts how this binary was called into the commands of a text.
+func replaceProgramName(text string) string {
 	if self == "devnet" {
 		return text
 	}
 	return commandLine().ReplaceAllString(text, "${1}"+strings.ReplaceAll(self, "$", "$$")+" ${2}")
 }
 
-// help prints an app's or a command's help.
-func help(w io.Writer, _ string, data any) {
+// printHelp prints an app's or a command's help.
+func printHelp(w io.Writer, _ string, data any) {
 	switch of := data.(type) {
 	case *cli.App:
-		head(w, of.Name, of.Usage, "COMMAND", of.Description)
-		topics(w, "Commands", commandTopics(of.Commands))
-		fmt.Fprintln(w, asTyped("\nEvery command has help: devnet COMMAND --help"))
+		printHead(w, of.Name, of.Usage, "COMMAND", of.Description)
+		printTopics(w, "Commands", commandTopics(of.Commands))
+		fmt.Fprintln(w, replaceProgramName("\nEvery command has help: devnet COMMAND --help"))
 	case *cli.Command:
 		arguments := of.ArgsUsage
 		if len(of.Subcommands) > 0 {
 			arguments = "COMMAND"
 		}
-		head(w, of.HelpName, of.Usage, arguments, of.Description)
-		topics(w, "Commands", commandTopics(of.Subcommands))
-		topics(w, "Flags", flagTopics(of.VisibleFlags()))
+		printHead(w, of.HelpName, of.Usage, arguments, of.Description)
+		printTopics(w, "Commands", commandTopics(of.Subcommands))
+		printTopics(w, "Flags", flagTopics(of.VisibleFlags()))
 	}
 }
 
-func head(w io.Writer, name, usage, arguments, description string) {
-	fmt.Fprintf(w, "%s\n\n", wrapped(name+": "+usage, "", helpColumns))
-	fmt.Fprintln(w, asTyped(strings.TrimRight("Usage: "+name+" "+arguments, " ")))
-	for _, line := range paragraphs(description) {
+func printHead(w io.Writer, name, usage, arguments, description string) {
+	fmt.Fprintf(w, "%s\n\n", wrapText(name+": "+usage, "", helpColumns))
+	fmt.Fprintln(w, replaceProgramName(strings.TrimRight("Usage: "+name+" "+arguments, " ")))
+	for _, line := range splitParagraphs(description) {
 		if strings.HasPrefix(line, "Example: ") {
-			fmt.Fprintln(w, asTyped(line)) // whole, to be copied
+			fmt.Fprintln(w, replaceProgramName(line)) // whole, to be copied
 			continue
 		}
-		fmt.Fprintln(w, wrapped(asTyped(line), "", helpColumns))
+		fmt.Fprintln(w, wrapText(replaceProgramName(line), "", helpColumns))
 	}
 }
 
-// paragraphs splits a description into its lines. A line whose last sentence continues in the
+// splitParagraphs splits a description into its lines. A line whose last sentence continues in the
 // next one is joined with it: a text breaks only at the width of the terminal.
-func paragraphs(description string) (list []string) {
+func splitParagraphs(description string) (list []string) {
 	open := false
 	for _, line := range strings.Split(description, "\n") {
 		example := strings.HasPrefix(line, "Example: ")
@@ -149,7 +149,7 @@ func flagTopics(flags []cli.Flag) (list []topic) {
 			}
 		}
 		usage = strings.ReplaceAll(usage, "`", "")
-		if otherwise := honest(documented.GetDefaultText()); otherwise != "" && documented.TakesValue() {
+		if otherwise := meaningfulDefault(documented.GetDefaultText()); otherwise != "" && documented.TakesValue() {
 			usage += fmt.Sprintf(" (default: %s)", otherwise)
 		}
 		list = append(list, topic{name, usage})
@@ -157,9 +157,9 @@ func flagTopics(flags []cli.Flag) (list []topic) {
 	return list
 }
 
-// honest returns a flag's default, or "" if it is only the zero of its kind: its
+// meaningfulDefault returns a flag's default, or "" if it is only the zero of its kind: its
 // usage then says what zero means.
-func honest(text string) string {
+func meaningfulDefault(text string) string {
 	switch text = strings.Trim(text, `"`); text {
 	case "0", "0s", "false":
 		return ""
@@ -167,8 +167,8 @@ func honest(text string) string {
 	return text
 }
 
-// topics prints names and what they are in two columns.
-func topics(w io.Writer, title string, list []topic) {
+// printTopics prints names and what they are in two columns.
+func printTopics(w io.Writer, title string, list []topic) {
 	if len(list) == 0 {
 		return
 	}
@@ -180,7 +180,7 @@ func topics(w io.Writer, title string, list []topic) {
 	fmt.Fprintf(w, "\n%s:\n", title)
 	indent := strings.Repeat(" ", wide+4)
 	for _, e := range list {
-		text := strings.TrimLeft(wrapped(e.what, indent, helpColumns), " ")
+		text := strings.TrimLeft(wrapText(e.what, indent, helpColumns), " ")
 		if utf8.RuneCountInString(e.name) > wide {
 			fmt.Fprintf(w, "  %s\n%s%s\n", e.name, indent, text)
 			continue
@@ -189,9 +189,9 @@ func topics(w io.Writer, title string, list []topic) {
 	}
 }
 
-// wrapped breaks a text between words so that no line, with its indent, is longer
+// wrapText breaks a text between words so that no line, with its indent, is longer
 // than width; a word that is longer stays whole.
-func wrapped(text, indent string, width int) string {
+func wrapText(text, indent string, width int) string {
 	var out strings.Builder
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {

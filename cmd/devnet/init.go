@@ -73,8 +73,8 @@ func chainFlags() []cli.Flag {
 	}
 }
 
-// initMade is init's report on the network that it made.
-type initMade struct {
+// initReport is init's report on the network that it made.
+type initReport struct {
 	Out        string     `json:"out"`
 	Genesis    types.Hash `json:"genesis"`
 	Seed       *uint64    `json:"seed,omitempty"`
@@ -86,7 +86,7 @@ type initMade struct {
 func initNetwork(c *cli.Context) error {
 	out := c.String("out")
 	if out == "" {
-		return usage("Name a new folder.", "--out DIR is missing")
+		return newUsageError("Name a new folder.", "--out DIR is missing")
 	}
 	plan, err := planOf(c)
 	if err != nil {
@@ -94,20 +94,20 @@ func initNetwork(c *cli.Context) error {
 	}
 	network, err := hosts.Make(plan)
 	if err != nil {
-		return usage("", "%v", err)
+		return newUsageError("", "%v", err)
 	}
 	var taken *hosts.TakenError
 	var large *hosts.LargeError
 	if err := network.Write(out); errors.As(err, &taken) {
-		return failed("Name a new or empty folder: init overwrites no keys.", "--out: %v", taken)
+		return newFailure("Name a new or empty folder: init overwrites no keys.", "--out: %v", taken)
 	} else if errors.As(err, &large) {
-		return failed("Take fewer --runners or --account: others can register and be paid later.", "--format %s: %v", plan.Format, large)
+		return newFailure("Take fewer --runners or --account: others can register and be paid later.", "--format %s: %v", plan.Format, large)
 	} else if what := noFolder(out, err); what != "" {
-		return failed("Name a new or empty folder.", "--out: %s", what)
+		return newFailure("Name a new or empty folder.", "--out: %s", what)
 	} else if err != nil {
-		return failed("", "--out: %v", err)
+		return newFailure("", "--out: %v", err)
 	}
-	made := initMade{Out: out, Genesis: network.Genesis.Hash(), Seed: plan.Seed, Runners: []string{}}
+	made := initReport{Out: out, Genesis: network.Genesis.Hash(), Seed: plan.Seed, Runners: []string{}}
 	for _, v := range network.Validators {
 		made.Validators = append(made.Validators, v.Name)
 	}
@@ -119,17 +119,18 @@ func initNetwork(c *cli.Context) error {
 			made.Warning = "if they run on this machine: " + crowded.Error()
 		}
 	}
-	return emit(c, made, func(w io.Writer) { made.tell(w, plan) })
+	return emit(c, made, func(w io.Writer) { made.printReport(w, plan) })
 }
 
-func (m *initMade) tell(w io.Writer, plan hosts.Plan) {
+func (m *initReport) printReport(w io.Writer, plan hosts.Plan) {
 	seed := ""
 	if m.Seed != nil {
 		seed = fmt.Sprint(*m.Seed)
 	}
-	facts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", ends(m.Validators), "runners", ends(m.Runners), "seed", seed)
+	facts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", rangesOf(m.Validators), "runners", rangesOf(m.Runners), "seed",
+		seed)
 	if m.Warning != "" {
-		fmt.Fprintf(w, "\n%s\n", wrapped("Warning, "+m.Warning+".", "", helpColumns))
+		fmt.Fprintf(w, "\n%s\n", wrapText("Warning, "+m.Warning+".", "", helpColumns))
 	}
 	switch plan.Format {
 	case hosts.Compose:
@@ -152,8 +153,8 @@ func (m *initMade) tell(w io.Writer, plan hosts.Plan) {
 	}
 }
 
-// ends is a list of names in a row, by its ends.
-func ends(names []string) string {
+// rangesOf is a list of names in a row, by its ends.
+func rangesOf(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
@@ -168,10 +169,10 @@ func chainOf(c *cli.Context, strict bool) (chain box.Config, err error) {
 	if s.Params, err = paramsOf(c.StringSlice("param")); err != nil {
 		return chain, err
 	}
-	if err := s.validate(); err != nil {
+	if err := s.validateSettings(); err != nil {
 		return chain, err
 	}
-	return s.chain(), nil
+	return s.chainConfig(), nil
 }
 
 // noPython is the value of --python under which genesis names no version.
@@ -186,7 +187,7 @@ func minorOf(asked, format string) (string, error) {
 	case asked != "":
 		var minor uint
 		if _, err := fmt.Sscanf(asked, "3.%d", &minor); err != nil || asked != fmt.Sprintf("3.%d", minor) || minor < pyhost.MinMinor {
-			return "", usage("Name a minor version, as 3.11, or none.", "--python: want a minor version of Python from 3.%d on, got %.20q",
+			return "", newUsageError("Name a minor version, as 3.11, or none.", "--python: want a minor version of Python from 3.%d on, got %.20q",
 				pyhost.MinMinor, asked)
 		}
 		return asked, nil
@@ -210,13 +211,13 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 		return p, err
 	}
 	if !slices.Contains(hosts.Formats, p.Format) {
-		return p, usage("The formats are "+plural.List(hosts.Formats, "or")+".", "--format: there is no format %q", p.Format)
+		return p, newUsageError("The formats are "+plural.List(hosts.Formats, "or")+".", "--format: there is no format %q", p.Format)
 	}
 	if p.Port < 1 || p.Port > maxPort {
-		return p, usage("", "--port: %d is not between 1 and %d", p.Port, maxPort)
+		return p, newUsageError("", "--port: %d is not between 1 and %d", p.Port, maxPort)
 	}
 	if p.Image == "" || strings.ContainsFunc(p.Image, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '$' }) {
-		return p, usage("", "--image: invalid image name %q", p.Image)
+		return p, newUsageError("", "--image: invalid image name %q", p.Image)
 	}
 	if err := checkNamespace(c, p); err != nil {
 		return p, err
@@ -237,7 +238,7 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 	for _, text := range c.StringSlice("account") {
 		address, err := types.ParseAddress(text)
 		if err != nil {
-			return p, usage("", "--account: %v", err)
+			return p, newUsageError("", "--account: %v", err)
 		}
 		p.Funds = append(p.Funds, address)
 	}
@@ -250,9 +251,10 @@ var namespaceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 func checkNamespace(c *cli.Context, p hosts.Plan) error {
 	switch {
 	case p.Format != hosts.Kubernetes && c.IsSet("namespace"):
-		return usage("Leave it out, or give --format kubernetes.", "--namespace: the format %s has none", p.Format)
+		return newUsageError("Leave it out, or give --format kubernetes.", "--namespace: the format %s has none", p.Format)
 	case !namespaceName.MatchString(p.Namespace):
-		return usage("Give a name like "+hosts.Namespace+".", "--namespace: want 1 to 63 lower-case letters, digits and inner hyphens, got %.80q",
+		return newUsageError("Give a name like "+hosts.Namespace+".",
+			"--namespace: want 1 to 63 lower-case letters, digits and inner hyphens, got %.80q",
 			p.Namespace)
 	}
 	return nil
@@ -270,17 +272,17 @@ func clusterOf(c *cli.Context, format string) (hosts.Cluster, error) {
 		PullSecret: c.String("pull-secret"), Monitor: c.Bool("monitor")}
 	for _, flag := range clusterFlags {
 		if format != hosts.Kubernetes && c.IsSet(flag) {
-			return all, usage("Leave it out, or give --format kubernetes.", "--%s: the format %s has none", flag, format)
+			return all, newUsageError("Leave it out, or give --format kubernetes.", "--%s: the format %s has none", flag, format)
 		}
 	}
 	for flag, name := range map[string]string{"storage-class": all.StorageClass, "pull-secret": all.PullSecret} {
 		if c.IsSet(flag) && !objectName.MatchString(name) {
-			return all, usage("kubectl get storageclass and kubectl get secret list them.",
+			return all, newUsageError("kubectl get storageclass and kubectl get secret list them.",
 				"--%s: want a name of lower-case letters, digits, hyphens and dots, got %.80q", flag, name)
 		}
 	}
 	if !storageSize.MatchString(all.Storage) {
-		return all, usage("Give a size like 10Gi.", "--storage: want a number and Mi, Gi or Ti, got %.80q", all.Storage)
+		return all, newUsageError("Give a size like 10Gi.", "--storage: want a number and Mi, Gi or Ti, got %.80q", all.Storage)
 	}
 	return all, nil
 }
@@ -294,10 +296,11 @@ func hostsOf(given []string) (map[string]string, error) {
 	for _, text := range given {
 		name, at, is := strings.Cut(text, "=")
 		if !is || name == "" || at == "" {
-			return nil, usage("Give a validator and its machine, like v0=v0.example.org.", "--host: %s is not NAME=HOST", strconv.Quote(text))
+			return nil, newUsageError("Give a validator and its machine, like v0=v0.example.org.", "--host: %s is not NAME=HOST",
+				strconv.Quote(text))
 		}
 		if _, twice := all[name]; twice {
-			return nil, usage("", "--host: %s is given twice", name)
+			return nil, newUsageError("", "--host: %s is given twice", name)
 		}
 		if _, _, err := net.SplitHostPort(at); err != nil {
 			at = net.JoinHostPort(strings.Trim(at, "[]"), strconv.Itoa(hosts.Port))
@@ -311,9 +314,9 @@ func hostsOf(given []string) (map[string]string, error) {
 func seedOf(c *cli.Context, p *hosts.Plan) error {
 	switch {
 	case p.Chain.Strict && c.IsSet("seed"):
-		return usage("Leave one of them out.", "--strict has no named accounts, whose keys --seed is for")
+		return newUsageError("Leave one of them out.", "--strict has no named accounts, whose keys --seed is for")
 	case p.Chain.Strict && len(p.Funds) == 0:
-		return usage("Fund an address whose key you have.", "--strict has no named accounts: --account ADDRESS is missing")
+		return newUsageError("Fund an address whose key you have.", "--strict has no named accounts: --account ADDRESS is missing")
 	case p.Chain.Strict:
 		return nil
 	}
@@ -331,10 +334,10 @@ func paramsOf(given []string) (map[string]string, error) {
 	for _, text := range given {
 		key, value, is := strings.Cut(text, "=")
 		if !is || key == "" {
-			return nil, usage("Give a key and a value, like "+policyKey+"=fifo.", "--param: %s is not KEY=VALUE", strconv.Quote(text))
+			return nil, newUsageError("Give a key and a value, like "+policyKey+"=fifo.", "--param: %s is not KEY=VALUE", strconv.Quote(text))
 		}
 		if _, twice := all[key]; twice {
-			return nil, usage("", "--param: %s is given twice", key)
+			return nil, newUsageError("", "--param: %s is given twice", key)
 		}
 		all[key] = value
 	}

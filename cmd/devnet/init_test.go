@@ -10,8 +10,8 @@ import (
 
 func TestInitWarnsWithinItsColumns(t *testing.T) {
 	var out bytes.Buffer
-	made := initMade{Out: "net", Validators: []string{"v0", "v1"}, Warning: strings.Repeat("37 containers need more room, ", 9)}
-	made.tell(&out, hosts.Plan{Format: hosts.Compose})
+	made := initReport{Out: "net", Validators: []string{"v0", "v1"}, Warning: strings.Repeat("37 containers need more room, ", 9)}
+	made.printReport(&out, hosts.Plan{Format: hosts.Compose})
 	if !strings.Contains(out.String(), "\nWarning, 37 containers") || !strings.Contains(out.String(), "docker-compose -f") {
 		t.Errorf("it says %s", out.String())
 	}

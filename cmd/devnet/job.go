@@ -22,7 +22,7 @@ func jobCommand() *cli.Command {
 				Description: "Example: devnet job show --draw 0x2f370e1a",
 				Flags: append([]cli.Flag{&cli.BoolFlag{Name: "draw",
 					Usage: "its draws instead: seed, candidates, weights and each step, to be checked by hand"}}, reads...),
-				Action: taking(jobShow)},
+				Action: withArguments(jobShow)},
 			{Name: "list", Usage: "jobs in the order they were submitted, the latest first",
 				Description: "Example: devnet job list --status Pending",
 				Flags: append([]cli.Flag{
@@ -33,12 +33,12 @@ func jobCommand() *cli.Command {
 				Action: takingNothing(jobList)},
 			{Name: "wait", Usage: "wait until a job has ended and its actor was called back", ArgsUsage: "ID",
 				Description: "Example: devnet job wait 0x2f370e1a\nExit code 1 when it fails.",
-				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: taking(jobWait)},
+				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: withArguments(jobWait)},
 			{Name: "cancel", Usage: "cancel a job; its escrow returns to its submitter", ArgsUsage: "ID",
 				Description: "Example: devnet job cancel 0x2f370e1a",
 				Flags:       []cli.Flag{jsonFlag, httpFlag},
-				Action: taking(func(c *cli.Context, args []string) error {
-					j, err := network(c).CancelJob(c.Context, args[0])
+				Action: withArguments(func(c *cli.Context, args []string) error {
+					j, err := networkClient(c).CancelJob(c.Context, args[0])
 					return shownJob(c, j, err)
 				})},
 			{Name: "answer", Usage: "give the result of a job of the executor manual", ArgsUsage: "ID RESULT",
@@ -46,19 +46,19 @@ func jobCommand() *cli.Command {
 					"@FILE reads a file, - standard input, and @@ begins a text with @. " +
 					"It goes to each of the devnet's runners that has the job.",
 				Flags: []cli.Flag{jsonFlag, httpFlag},
-				Action: taking(func(c *cli.Context, args []string) error {
+				Action: withArguments(func(c *cli.Context, args []string) error {
 					result, err := payloadOf(c, "RESULT", args[1])
 					if err != nil {
 						return err
 					}
-					j, err := network(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
+					j, err := networkClient(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
 					return shownJob(c, j, err)
 				})},
 			{Name: "progress", Usage: "report the progress of a job of the executor manual", ArgsUsage: "ID PERCENT",
 				Description: "Example: devnet job progress 0x2f370e1a 40 --detail \"half of the pages\"\nPERCENT is 1 to 100, and more than before. " +
 					"Each of the devnet's runners that has the job tells it to its validator.",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "detail", Usage: "say `WORDS` with it"}, jsonFlag, httpFlag},
-				Action: taking(jobProgress)},
+				Action: withArguments(jobProgress)},
 		},
 	}
 }
@@ -66,15 +66,15 @@ func jobCommand() *cli.Command {
 func jobProgress(c *cli.Context, args []string) error {
 	percent, err := strconv.ParseUint(args[1], 10, 8)
 	if err != nil || percent < 1 || percent > 100 {
-		return usage("PERCENT is a whole number from 1 to 100.", "PERCENT is %.20q", args[1])
+		return newUsageError("PERCENT is a whole number from 1 to 100.", "PERCENT is %.20q", args[1])
 	}
-	j, err := network(c).ProgressJob(c.Context, model.ProgressRequest{ID: args[0], Percent: uint8(percent), Detail: c.String("detail")})
+	j, err := networkClient(c).ProgressJob(c.Context, model.ProgressRequest{ID: args[0], Percent: uint8(percent), Detail: c.String("detail")})
 	return shownJob(c, j, err)
 }
 
 // shownJob prints the job that an order answered, if it was not refused.
 func shownJob(c *cli.Context, j model.Job, err error) error {
-	return printAnswer(c, j, err, func(w io.Writer) { printJob(w, newNaming(c.Context, network(c)), &j) })
+	return printAnswer(c, j, err, func(w io.Writer) { printJob(w, newNaming(c.Context, networkClient(c)), &j) })
 }
 
 // wholeJob is a job with its changes by blocks: the output of --json.
@@ -84,7 +84,7 @@ type wholeJob struct {
 }
 
 func jobShow(c *cli.Context, args []string) error {
-	n := network(c)
+	n := networkClient(c)
 	if c.Bool("draw") {
 		return jobDraws(c, n, args[0])
 	}
@@ -106,18 +106,18 @@ func jobShow(c *cli.Context, args []string) error {
 
 func jobList(c *cli.Context) error {
 	for _, name := range []string{"status", "submitter", "runner"} {
-		if err := filled(c, name); err != nil {
+		if err := refuseEmpty(c, name); err != nil {
 			return err
 		}
 	}
-	n := network(c)
+	n := networkClient(c)
 	filter := client.JobFilter{Status: c.String("status"), Submitter: c.String("submitter"), Runner: c.String("runner")}
 	get := func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) }
-	return paged(c, "more", get, func(w io.Writer, jobs []model.Job) {
+	return printPage(c, "more", get, func(w io.Writer, jobs []model.Job) {
 		names := newNaming(c.Context, n)
 		table(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rowsOf(jobs, func(j *model.Job) []string {
-			return []string{short(j.ID.String()), j.Kind, names.of(j.Submitter), height(j.SubmittedAt), jobFate(j),
-				committeeOf(names, j.Committee, shortCommittee), jobPaid(j)}
+			return []string{short(j.ID.String()), j.Kind, names.nameOf(j.Submitter), plainHeight(j.SubmittedAt), jobFate(j),
+				committeeOf(names, j.Committee, shortCommittee), jobCost(j)}
 		}))
 	})
 }
@@ -130,16 +130,16 @@ func jobFate(j *model.Job) string {
 	return j.Status
 }
 
-// jobPaid returns the cost of a job without its tip.
-func jobPaid(j *model.Job) string {
+// jobCost returns the cost of a job without its tip.
+func jobCost(j *model.Job) string {
 	if j.Price == nil {
 		return "-"
 	}
-	return paid(*j.Price)
+	return amountWords(*j.Price)
 }
 
 func jobWait(c *cli.Context, args []string) error {
-	j, err := awaitJob(c, network(c), args[0])
+	j, err := awaitJob(c, networkClient(c), args[0])
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func endedJob(c *cli.Context, j *model.Job) error {
 	}
 	if !c.Bool("json") {
 		printRefusals(c, j)
-		printSilent(c, c.App.Writer, newNaming(c.Context, network(c)), j.ID)
+		printSilent(c, c.App.Writer, newNaming(c.Context, networkClient(c)), j.ID)
 	}
-	return failed("devnet job show "+short(j.ID.String())+" shows the events of the job.", "job %s failed: %s", j.ID, j.Error.Code)
+	return newFailure("devnet job show "+short(j.ID.String())+" shows the events of the job.", "job %s failed: %s", j.ID, j.Error.Code)
 }

@@ -35,10 +35,10 @@ func printDraw(w io.Writer, names *naming, d *model.JobDraw) {
 	}
 	favoured := ""
 	if d.Favoured != nil {
-		favoured = fmt.Sprintf("%s, whose weight counts %d times in the first step", names.of(*d.Favoured), d.Multiplier)
+		favoured = fmt.Sprintf("%s, whose weight counts %d times in the first step", names.nameOf(*d.Favoured), d.Multiplier)
 	}
-	facts(w, "draw", fmt.Sprintf("%d, in block %s", d.Attempt, height(d.Height)), from, d.Basis.String(),
-		"submitted", "in block "+height(d.SubmittedAt), "seed", d.Seed.String(), "favoured", favoured,
+	facts(w, "draw", fmt.Sprintf("%d, in block %s", d.Attempt, plainHeight(d.Height)), from, d.Basis.String(),
+		"submitted", "in block "+plainHeight(d.SubmittedAt), "seed", d.Seed.String(), "favoured", favoured,
 		"committee", committeeOf(names, d.Committee, fullCommittee), "candidates", strconv.FormatUint(uint64(d.Number), 10))
 	if len(d.Candidates) == 0 {
 		fmt.Fprintln(w, "There were too many candidates to keep their list.")
@@ -46,11 +46,11 @@ func printDraw(w io.Writer, names *naming, d *model.JobDraw) {
 	}
 	var rows, steps [][]string
 	for i, one := range d.Candidates {
-		rows = append(rows, []string{strconv.Itoa(i), names.of(one.Runner), one.Runner.String(), strconv.FormatUint(one.Weight, 10)})
+		rows = append(rows, []string{strconv.Itoa(i), names.nameOf(one.Runner), one.Runner.String(), strconv.FormatUint(one.Weight, 10)})
 	}
 	for i, s := range d.Steps {
 		steps = append(steps, []string{strconv.Itoa(i), s.Digest.String(), strconv.FormatUint(s.Number, 10), strconv.FormatUint(s.Total, 10),
-			strconv.Itoa(s.Position), names.of(s.Runner)})
+			strconv.Itoa(s.Position), names.nameOf(s.Runner)})
 	}
 	fmt.Fprintln(w)
 	table(w, "", "POSITION NAME CANDIDATE WEIGHT", rows)

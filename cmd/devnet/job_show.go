@@ -27,15 +27,16 @@ const (
 func printJob(w io.Writer, names *naming, j *model.Job) {
 	callback, winner, result := "", "", ""
 	if j.Callback != nil {
-		callback = names.of(j.Callback.Actor) + "." + printable(j.Callback.Handler)
+		callback = names.nameOf(j.Callback.Actor) + "." + printable(j.Callback.Handler)
 	}
 	if j.Winner != nil {
-		winner = names.of(*j.Winner)
+		winner = names.nameOf(*j.Winner)
 	}
 	if j.Result != nil {
 		result = shownResult(*j.Result)
 	}
-	facts(w, "job", j.ID.String(), "kind", j.Kind, "asks", asksBySpec(j.Spec), "submitter", names.of(j.Submitter)+"  "+j.Submitter.String(),
+	facts(w, "job", j.ID.String(), "kind", j.Kind, "asks", asksBySpec(j.Spec), "submitter",
+		names.nameOf(j.Submitter)+"  "+j.Submitter.String(),
 		"status", jobStatusLine(j), "mode", fmt.Sprintf("%s, %s", j.Mode, plural.Of(j.Runners, "runner")),
 		"committee", committeeOf(names, j.Committee, fullCommittee), "price", priceLine(j), "tip", cby(j.Tip), "callback", callback,
 		"winner", winner, "result", result)
@@ -76,11 +77,11 @@ func jobStatusLine(j *model.Job) string {
 	}
 	switch {
 	case j.CompletedAt != nil:
-		return fmt.Sprintf("%s in block %s, submitted in %s%s", j.Status, height(*j.CompletedAt), height(j.SubmittedAt), draws)
+		return fmt.Sprintf("%s in block %s, submitted in %s%s", j.Status, plainHeight(*j.CompletedAt), plainHeight(j.SubmittedAt), draws)
 	case j.Status == string(types.JobPending):
-		return fmt.Sprintf("%s: it waits for runners until block %s%s", j.Status, height(j.Deadline), draws)
+		return fmt.Sprintf("%s: it waits for runners until block %s%s", j.Status, plainHeight(j.Deadline), draws)
 	}
-	return fmt.Sprintf("%s: results are taken until block %s%s", j.Status, height(j.Deadline), draws)
+	return fmt.Sprintf("%s: results are taken until block %s%s", j.Status, plainHeight(j.Deadline), draws)
 }
 
 func priceLine(j *model.Job) string {
@@ -95,7 +96,7 @@ func committeeOf(names *naming, committee []types.Address, most int) string {
 	if len(committee) == 0 {
 		return "-"
 	}
-	text := names.all(committee[:min(most, len(committee))])
+	text := names.namesOf(committee[:min(most, len(committee))])
 	if more := len(committee) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -145,23 +146,23 @@ func asksFor(s *push.JobSpec) string {
 // printJobStory prints a line for each thing that happened to a job.
 func printJobStory(w io.Writer, names *naming, j *model.Job, story []model.JobEvent) {
 	rows := rowsOf(story, func(e *model.JobEvent) []string {
-		return []string{height(e.Height), e.What, who(names, j, e), strings.Join(detailsOf(names, e), ", ")}
+		return []string{plainHeight(e.Height), e.What, actorOfEvent(names, j, e), strings.Join(detailsOf(names, e), ", ")}
 	})
 	fmt.Fprintln(w)
-	for _, line := range aligned(append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...)) {
+	for _, line := range alignColumns(append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...)) {
 		fmt.Fprintln(w, line)
 	}
 }
 
-// who is whose doing an event is.
-func who(names *naming, j *model.Job, e *model.JobEvent) string {
+// actorOfEvent is whose doing an event is.
+func actorOfEvent(names *naming, j *model.Job, e *model.JobEvent) string {
 	switch {
 	case e.Runner != nil:
-		return names.of(*e.Runner)
+		return names.nameOf(*e.Runner)
 	case e.What == model.JobSubmitted || e.What == model.JobCancelled:
-		return names.of(j.Submitter)
+		return names.nameOf(j.Submitter)
 	case e.What == model.JobCalledBack && j.Callback != nil:
-		return names.of(j.Callback.Actor)
+		return names.nameOf(j.Callback.Actor)
 	}
 	return "-"
 }
@@ -172,7 +173,7 @@ func detailsOf(names *naming, e *model.JobEvent) (details []string) {
 		details = append(details, fmt.Sprintf("draw %d: %s", e.Attempt, committeeOf(names, e.Committee, fullCommittee)))
 	}
 	if e.Validator != nil {
-		details = append(details, "by "+names.of(*e.Validator))
+		details = append(details, "by "+names.nameOf(*e.Validator))
 	}
 	switch {
 	case e.Rejected != nil:
@@ -210,7 +211,7 @@ func poolLine(p *model.JobPool) string {
 
 // printRefusals prints why runners rejected a job, a line for each of them.
 func printRefusals(c *cli.Context, j *model.Job) {
-	n := network(c)
+	n := networkClient(c)
 	story, err := n.JobStory(c.Context, j.ID.String(), 0, maxPage)
 	if err != nil {
 		return // the job itself was told
@@ -226,6 +227,6 @@ func printRefusals(c *cli.Context, j *model.Job) {
 		if e.Detail != nil {
 			why += ", " + printable(*e.Detail)
 		}
-		fmt.Fprintf(c.App.Writer, "%s rejects it: %s\n", names.of(*e.Runner), why)
+		fmt.Fprintf(c.App.Writer, "%s rejects it: %s\n", names.nameOf(*e.Runner), why)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // reason. A failed work has no frame on the wire, so that only the log of its runner has
 // it. A network that does not answer is no reason to hide the job.
 func printSilent(c *cli.Context, w io.Writer, names *naming, id types.Hash) {
-	n := network(c)
+	n := networkClient(c)
 	all, err := client.Collect(n.JobRunners(c.Context, id.String(), client.Page{}))
 	if err != nil {
 		return

@@ -84,10 +84,10 @@ func jobSubmit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	n := network(c)
+	n := networkClient(c)
 	j, err := n.SubmitJob(c.Context, request)
 	if err == nil {
-		sayUndelivered(c, n, &j)
+		noteUndelivered(c, n, &j)
 	}
 	if err != nil || !c.Bool("wait") {
 		return shownJob(c, j, err)
@@ -101,11 +101,11 @@ func jobSubmit(c *cli.Context) error {
 // jobRequest is what the flags ask for: those that were given, and no other.
 func jobRequest(c *cli.Context) (model.JobRequest, error) {
 	given := flags{c: c}
-	r := model.JobRequest{From: c.String("from"), Kind: c.String("kind"), Check: given.checks()}
+	r := model.JobRequest{From: c.String("from"), Kind: c.String("kind"), Check: given.readChecks()}
 	for _, field := range model.JobFields() {
 		name := strings.TrimPrefix(flagOf(field.Name), "--")
 		if name != "from" && name != "kind" && c.IsSet(name) {
-			given.read(name, field.As, reflect.ValueOf(&r).Elem().FieldByIndex(field.Index).Addr().Interface())
+			given.readFlag(name, field.As, reflect.ValueOf(&r).Elem().FieldByIndex(field.Index).Addr().Interface())
 		}
 	}
 	return r, given.err
@@ -118,73 +118,73 @@ type flags struct {
 	err   error
 }
 
-// read reads a flag that was given into a field. as says how a text is bytes.
-func (f *flags) read(name, as string, into any) {
+// readFlag reads a flag that was given into a field. as says how a text is bytes.
+func (f *flags) readFlag(name, as string, into any) {
 	switch into := into.(type) {
 	case *string:
 		switch {
 		case name == "max-wall-time":
 			*into = f.c.Duration(name).String()
 		case as == "bytes":
-			*into = f.payload(name)
+			*into = f.readPayload(name)
 		default:
-			*into = f.text(name)
+			*into = f.nonEmptyText(name)
 		}
 	case **string:
 		if *into = new(f.c.String(name)); as == "bytes" {
-			*into = new(f.payload(name))
+			*into = new(f.readPayload(name))
 		}
 	case **uint64:
-		*into = f.number(name)
+		*into = f.numberOf(name)
 	case **float64:
 		*into = new(f.c.Float64(name))
 	case **types.Wei:
-		*into = f.amount(name)
+		*into = f.amountOf(name)
 	case *bool:
 		*into = f.c.Bool(name)
 	case *[]string:
 		*into = f.c.StringSlice(name)
 	case *json.RawMessage:
-		*into = f.json(name, f.text(name), `{"path": "/a"}`)
+		*into = f.jsonOf(name, f.nonEmptyText(name), `{"path": "/a"}`)
 	}
 }
 
-// checks reads each --check that was given.
-func (f *flags) checks() (list []json.RawMessage) {
+// readChecks reads each --check that was given.
+func (f *flags) readChecks() (list []json.RawMessage) {
 	for _, check := range f.c.StringSlice("check") {
-		list = append(list, f.json("check", check, `{"Equal": ["/price"]}`))
+		list = append(list, f.jsonOf("check", check, `{"Equal": ["/price"]}`))
 	}
 	return list
 }
 
-// text returns a text that is not empty, or "" if none was given.
-func (f *flags) text(name string) string {
+// nonEmptyText returns a text that is not empty, or "" if none was given.
+func (f *flags) nonEmptyText(name string) string {
 	if !f.c.IsSet(name) {
 		return ""
 	}
-	if err := filled(f.c, name); err != nil && f.err == nil {
+	if err := refuseEmpty(f.c, name); err != nil && f.err == nil {
 		f.err = err
 	}
 	return f.c.String(name)
 }
 
-// filled refuses an empty text if one was given: leaving it out means something
+// refuseEmpty refuses an empty text if one was given: leaving it out means something
 // different.
-func filled(c *cli.Context, name string) error {
+func refuseEmpty(c *cli.Context, name string) error {
 	if c.IsSet(name) && c.String(name) == "" {
-		return usage("Leave it out, or say one.", "--%s: it is empty", name)
+		return newUsageError("Leave it out, or say one.", "--%s: it is empty", name)
 	}
 	return nil
 }
 
-// payload returns bytes as a payload is given. Standard input is read for one flag.
-func (f *flags) payload(name string) (payload string) {
+// readPayload returns bytes as a payload is given. Standard input is read for one flag.
+func (f *flags) readPayload(name string) (payload string) {
 	if f.err != nil {
 		return ""
 	}
 	given := f.c.String(name)
 	if given == "-" && f.piped != "" {
-		f.err = usage("Give one of them as @FILE.", "--%s: standard input is read for --%s already", name, f.piped)
+		f.err = newUsageError("Give one of them as @FILE.", "--%s: standard input is read for --%s already", name, f.piped)
 		return ""
 	}
 	if given == "-" {
@@ -194,15 +194,15 @@ func (f *flags) payload(name string) (payload string) {
 	return payload
 }
 
-func (f *flags) number(name string) *uint64 {
+func (f *flags) numberOf(name string) *uint64 {
 	if !f.c.IsSet(name) {
 		return nil
 	}
 	return new(f.c.Uint64(name))
 }
 
-// amount is in CBY.
-func (f *flags) amount(name string) *types.Wei {
+// amountOf is in CBY.
+func (f *flags) amountOf(name string) *types.Wei {
 	if !f.c.IsSet(name) {
 		return nil
 	}
@@ -213,13 +213,13 @@ func (f *flags) amount(name string) *types.Wei {
 	return &w
 }
 
-// json returns a text of JSON like example; "" is nil.
-func (f *flags) json(name, text, example string) json.RawMessage {
+// jsonOf returns a text of JSON like example; "" is nil.
+func (f *flags) jsonOf(name, text, example string) json.RawMessage {
 	if text == "" {
 		return nil
 	}
 	if !json.Valid([]byte(text)) && f.err == nil {
-		f.err = usage("Quote it for the shell: '"+example+"'.", "--%s: %.80q is not JSON", name, text)
+		f.err = newUsageError("Quote it for the shell: '"+example+"'.", "--%s: %.80q is not JSON", name, text)
 	}
 	return json.RawMessage(text)
 }

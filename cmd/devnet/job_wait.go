@@ -36,7 +36,7 @@ func awaitJob(c *cli.Context, n *client.API, id string) (model.Job, error) {
 		}
 	}
 	bar := newJobBar(c, &j)
-	defer bar.close()
+	defer bar.closeBar()
 	// The job already has the changes of block from: the changes after it come as
 	// events.
 	follow := client.Follow{From: from + 1, Kinds: []string{model.EventBlock, model.EventJob}}
@@ -44,16 +44,16 @@ func awaitJob(c *cli.Context, n *client.API, id string) (model.Job, error) {
 		switch e.Kind {
 		case model.EventBlock:
 			var b struct{ Height types.Height }
-			if err := understood(e, &b); err != nil {
+			if err := decodeInto(e, &b); err != nil {
 				return err
 			}
-			bar.block(b.Height)
+			bar.atBlock(b.Height)
 		case model.EventJob:
 			var happened model.JobEvent
-			if err := understood(e, &happened); err != nil || happened.ID != j.ID {
+			if err := decodeInto(e, &happened); err != nil || happened.ID != j.ID {
 				return err
 			}
-			bar.event(&happened)
+			bar.onEvent(&happened)
 			switch happened.What {
 			case model.JobCompleted, model.JobFailed, model.JobCancelled:
 				if j.Callback == nil {
@@ -100,26 +100,26 @@ type jobBar struct {
 
 func newJobBar(c *cli.Context, j *model.Job) *jobBar {
 	b := &jobBar{what: j.Status, deadline: j.Deadline, runners: j.Runners, timeout: j.TimeoutBlocks, done: map[types.Address]uint8{}}
-	b.shownBar = newBar(c, 32, 100, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.words() })))
+	b.shownBar = newBar(c, 32, 100, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.barWords() })))
 	return b
 }
 
-// words follow the bar.
-func (b *jobBar) words() string {
+// barWords follow the bar.
+func (b *jobBar) barWords() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return fmt.Sprintf(" %s, block %d of %d", b.what, b.height, b.deadline)
 }
 
-func (b *jobBar) block(h types.Height) {
+func (b *jobBar) atBlock(h types.Height) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.height = h
 }
 
-// event takes in an event: a new draw begins again, and a runner that gave a result
+// onEvent takes in an event: a new draw begins again, and a runner that gave a result
 // is done.
-func (b *jobBar) event(e *model.JobEvent) {
+func (b *jobBar) onEvent(e *model.JobEvent) {
 	b.mu.Lock()
 	b.what = e.What
 	switch e.What {

@@ -19,12 +19,12 @@ func linksCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "faulty", Usage: "only links that are down or cut, have a rule, or on which something was lost or delayed"},
 			jsonFlag, httpFlag},
-		Action: takingNothing(links),
+		Action: takingNothing(listLinks),
 	}
 }
 
-func links(c *cli.Context) error {
-	all, err := network(c).Links(c.Context, c.Bool("faulty"))
+func listLinks(c *cli.Context) error {
+	all, err := networkClient(c).Links(c.Context, c.Bool("faulty"))
 	return printAnswer(c, all, err, func(w io.Writer) {
 		empty := "There are no links: the network has one node."
 		if c.Bool("faulty") {
@@ -46,12 +46,13 @@ func linkRow(l *model.Link) []string {
 	if l.RTTMicro != nil {
 		rtt = (time.Duration(*l.RTTMicro) * time.Microsecond).Round(10 * time.Microsecond).String()
 	}
-	return []string{printable(l.From), printable(l.To), state, counted(l.Frames), counted(l.Lost), counted(l.Dropped), counted(l.Delayed), rtt,
+	return []string{printable(l.From), printable(l.To), state, countOrDash(l.Frames), countOrDash(l.Lost), countOrDash(l.Dropped),
+		countOrDash(l.Delayed), rtt,
 		ruleOf(l.Rule)}
 }
 
-// counted is a figure, or - if it is not counted.
-func counted(n *uint64) string {
+// countOrDash is a figure, or - if it is not counted.
+func countOrDash(n *uint64) string {
 	if n == nil {
 		return "-"
 	}

@@ -28,14 +28,14 @@ func logsCommand() *cli.Command {
 			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of the network"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 		},
-		Action: taking(logs),
+		Action: withArguments(showLogs),
 	}
 }
 
-func logs(c *cli.Context, args []string) error {
+func showLogs(c *cli.Context, args []string) error {
 	dir := c.String("home")
 	if _, err := home.ReadMeta(dir); errors.Is(err, os.ErrNotExist) {
-		return failed("Run it where the network was started, or give --home DIR. A network with --ephemeral keeps no logs.",
+		return newFailure("Run it where the network was started, or give --home DIR. A network with --ephemeral keeps no logs.",
 			"there is no network's home at %s", dir)
 	}
 	nodes, err := []string{args[0]}, error(nil)
@@ -57,14 +57,14 @@ func logs(c *cli.Context, args []string) error {
 		if err := printLogs(c.App.Writer, files); err != nil || !c.Bool("follow") {
 			return err
 		}
-		if !pause(c.Context, followEvery) {
+		if !waitFor(c.Context, followEvery) {
 			return nil
 		}
 	}
 }
 
-// pause waits; it returns false when ctx is done.
-func pause(ctx context.Context, d time.Duration) bool {
+// waitFor waits; it returns false when ctx is done.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -84,7 +84,7 @@ func loggedNodes(dir string) (nodes []string, err error) {
 		}
 	}
 	if err == nil && len(nodes) == 0 {
-		err = failed("", "no node of %s has logged anything yet", dir)
+		err = newFailure("", "no node of %s has logged anything yet", dir)
 	}
 	return nodes, err
 }
@@ -101,7 +101,7 @@ func openLogs(dir string, nodes []string) (files []*logFile, err error) {
 		f, err := os.Open(home.NodeLog(dir, node))
 		if errors.Is(err, os.ErrNotExist) {
 			known, _ := loggedNodes(dir)
-			return nil, failed(near(node, known, "devnet logs"), "there is no log of a node %q in %s", node, dir)
+			return nil, newFailure(nearWords(node, known, "devnet logs"), "there is no log of a node %q in %s", node, dir)
 		}
 		if err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func openLogs(dir string, nodes []string) (files []*logFile, err error) {
 func printLogs(w io.Writer, files []*logFile) error {
 	var all []string
 	for _, f := range files {
-		lines, err := f.lines()
+		lines, err := f.readLines()
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func printLogs(w io.Writer, files []*logFile) error {
 	return nil
 }
 
-func (f *logFile) lines() (lines []string, err error) {
+func (f *logFile) readLines() (lines []string, err error) {
 	for {
 		text, err := f.read.ReadString('\n')
 		f.part += text

@@ -18,15 +18,15 @@ func manCommand() *cli.Command {
 		Action: takingNothing(func(c *cli.Context) error {
 			dir := c.String("out")
 			if err := os.MkdirAll(dir, 0o755); noFolder(dir, err) != "" {
-				return failed("Name a folder: it is made if it is missing.", "--out: %s", noFolder(dir, err))
+				return newFailure("Name a folder: it is made if it is missing.", "--out: %s", noFolder(dir, err))
 			} else if err != nil {
-				return failed("", "%v", err)
+				return newFailure("", "%v", err)
 			}
 			var paths []string
 			for _, page := range manPages(c.App) {
-				path := filepath.Join(dir, page.file())
-				if err := os.WriteFile(path, []byte(page.roff()), 0o644); err != nil {
-					return failed("", "%v", err)
+				path := filepath.Join(dir, page.fileName())
+				if err := os.WriteFile(path, []byte(page.roffText()), 0o644); err != nil {
+					return newFailure("", "%v", err)
 				}
 				paths = append(paths, path)
 			}
@@ -67,17 +67,17 @@ func pagesOf(group []string, commands []*cli.Command) (pages []manPage) {
 	return pages
 }
 
-func (p *manPage) name() string { return strings.Join(p.words, "-") }
-func (p *manPage) file() string { return p.name() + ".1" }
+func (p *manPage) pageName() string { return strings.Join(p.words, "-") }
+func (p *manPage) fileName() string { return p.pageName() + ".1" }
 
-// roff is the page as man reads it, without a date, so that one version has one page.
-func (p *manPage) roff() string {
+// roffText is the page as man reads it, without a date, so that one version has one page.
+func (p *manPage) roffText() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, ".TH %s 1 \"\" \"devnet %s\" \"devnet\"\n", strings.ToUpper(p.name()), version)
-	fmt.Fprintf(&out, ".SH NAME\n%s \\- %s\n", escaped(p.name()), escaped(p.usage))
-	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B %s\n", escaped(strings.Join(p.words, " ")))
+	fmt.Fprintf(&out, ".TH %s 1 \"\" \"devnet %s\" \"devnet\"\n", strings.ToUpper(p.pageName()), version)
+	fmt.Fprintf(&out, ".SH NAME\n%s \\- %s\n", escapeRoff(p.pageName()), escapeRoff(p.usage))
+	fmt.Fprintf(&out, ".SH SYNOPSIS\n.B %s\n", escapeRoff(strings.Join(p.words, " ")))
 	if p.args != "" {
-		fmt.Fprintf(&out, "%s\n", escaped(p.args))
+		fmt.Fprintf(&out, "%s\n", escapeRoff(p.args))
 	}
 	if len(p.flags) > 0 {
 		out.WriteString("[flags]\n")
@@ -85,39 +85,39 @@ func (p *manPage) roff() string {
 	out.WriteString(".SH DESCRIPTION\n")
 	for _, line := range strings.Split(p.description, "\n") {
 		if example, is := strings.CutPrefix(line, "Example: "); is {
-			fmt.Fprintf(&out, ".nf\n$ %s\n.fi\n.PP\n", escaped(example))
+			fmt.Fprintf(&out, ".nf\n$ %s\n.fi\n.PP\n", escapeRoff(example))
 			continue
 		}
-		fmt.Fprintf(&out, "%s\n", escaped(line))
+		fmt.Fprintf(&out, "%s\n", escapeRoff(line))
 	}
-	section(&out, "COMMANDS", p.commands)
-	section(&out, "FLAGS", p.flags)
+	writeSection(&out, "COMMANDS", p.commands)
+	writeSection(&out, "FLAGS", p.flags)
 	if len(p.words) == 1 {
-		section(&out, "EXIT STATUS", []topic{{"0", "The command did its work."},
+		writeSection(&out, "EXIT STATUS", []topic{{"0", "The command did its work."},
 			{"1", "A transaction, an audit or an answer of the network failed."},
 			{"2", "The command line is wrong."}, {"3", "The network or the program could not start."}})
 	}
 	related := p.related
 	for _, c := range p.commands {
-		related = append(related, p.name()+"-"+c.name)
+		related = append(related, p.pageName()+"-"+c.name)
 	}
-	fmt.Fprintf(&out, ".SH SEE ALSO\n%s(1)\n", escaped(strings.Join(related, "(1), ")))
+	fmt.Fprintf(&out, ".SH SEE ALSO\n%s(1)\n", escapeRoff(strings.Join(related, "(1), ")))
 	return out.String()
 }
 
-// section writes a part of names, each with its text below it.
-func section(out io.Writer, title string, list []topic) {
+// writeSection writes a part of names, each with its text below it.
+func writeSection(out io.Writer, title string, list []topic) {
 	if len(list) == 0 {
 		return
 	}
 	fmt.Fprintf(out, ".SH %s\n", title)
 	for _, t := range list {
-		fmt.Fprintf(out, ".TP\n.B %s\n%s\n", escaped(t.name), escaped(t.what))
+		fmt.Fprintf(out, ".TP\n.B %s\n%s\n", escapeRoff(t.name), escapeRoff(t.what))
 	}
 }
 
-// escaped is a text that man shows as it is: no line of it is an order.
-func escaped(text string) string {
+// escapeRoff is a text that man shows as it is: no line of it is an order.
+func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

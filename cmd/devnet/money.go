@@ -17,19 +17,19 @@ func transferCommand() *cli.Command {
 		Description: "Example: devnet transfer bob 2.5 --from alice\n" +
 			"TO is an address or a name. It returns when the transfer is final.",
 		Flags:  []cli.Flag{noWaitFlag, fromFlag, jsonFlag, httpFlag},
-		Action: taking(transfer),
+		Action: withArguments(sendTransfer),
 	}
 }
 
-func transfer(c *cli.Context, args []string) error {
+func sendTransfer(c *cli.Context, args []string) error {
 	amount, err := parseAmount("AMOUNT", args[1])
 	if err != nil {
 		return err
 	}
 	if amount.IsZero() {
-		return usage("Give an amount like 100, 0.25 or 12wei.", "AMOUNT: a transfer of nothing does nothing")
+		return newUsageError("Give an amount like 100, 0.25 or 12wei.", "AMOUNT: a transfer of nothing does nothing")
 	}
-	n := network(c)
+	n := networkClient(c)
 	r, err := n.Send(c.Context, model.SendRequest{From: c.String("from"), To: args[0], Value: &amount, NoWait: c.Bool("no-wait")})
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func transfer(c *cli.Context, args []string) error {
 	if c.Bool("no-wait") {
 		return emit(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
 	}
-	return moved(c, n, r, amount)
+	return printTransfer(c, n, r, amount)
 }
 
 func faucetCommand() *cli.Command {
@@ -46,12 +46,12 @@ func faucetCommand() *cli.Command {
 		Description: "Example: devnet faucet 0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed\n" +
 			"TO is an address or a name. It returns when the transfer is final.",
 		Flags:  []cli.Flag{jsonFlag, httpFlag},
-		Action: taking(faucet),
+		Action: withArguments(payFromFaucet),
 	}
 }
 
-func faucet(c *cli.Context, args []string) error {
-	n := network(c)
+func payFromFaucet(c *cli.Context, args []string) error {
+	n := networkClient(c)
 	given, err := n.Faucet(c.Context, args[0])
 	if err != nil {
 		return err
@@ -60,17 +60,18 @@ func faucet(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return moved(c, n, r, given.Amount)
+	return printTransfer(c, n, r, given.Amount)
 }
 
-// moved prints a final transfer, and the balance of the account that has it.
-func moved(c *cli.Context, n *client.API, r model.Receipt, amount types.Wei) error {
+// printTransfer prints a final transfer, and the balance of the account that has it.
+func printTransfer(c *cli.Context, n *client.API, r model.Receipt, amount types.Wei) error {
 	to, err := n.Account(c.Context, r.To.String())
 	if err != nil {
 		return err
 	}
-	return outcome(c, r, r, "the transfer", func(w io.Writer) {
-		facts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height", height(r.Height),
+	return printIfOK(c, r, r, "the transfer", func(w io.Writer) {
+		facts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height",
+			plainHeight(r.Height),
 			"fee", cby(r.Fee), "balance", cby(to.Balance))
 	})
 }

@@ -26,9 +26,9 @@ func newNaming(ctx context.Context, n *client.API) *naming {
 	return names
 }
 
-// of is the name of an account or actor, or the beginning of its address. If it
+// nameOf is the name of an account or actor, or the beginning of its address. If it
 // cannot be read, its address is used: a name is a courtesy.
-func (n *naming) of(a types.Address) string {
+func (n *naming) nameOf(a types.Address) string {
 	if name, known := n.known[a]; known {
 		return name
 	}
@@ -42,11 +42,11 @@ func (n *naming) of(a types.Address) string {
 	return name
 }
 
-// all are the names of a list.
-func (n *naming) all(list []types.Address) string {
+// namesOf are the names of a list.
+func (n *naming) namesOf(list []types.Address) string {
 	var names []string
 	for _, a := range list {
-		names = append(names, n.of(a))
+		names = append(names, n.nameOf(a))
 	}
 	return strings.Join(names, " ")
 }

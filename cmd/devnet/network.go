@@ -27,8 +27,8 @@ var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{httpVariable},
 
 var nodeFlag = &cli.StringFlag{Name: "node", Usage: "read `NODE`'s state instead of the highest final one"}
 
-// network returns a client of the network that the command is about.
-func network(c *cli.Context) *client.API {
+// networkClient returns a client of the network that the command is about.
+func networkClient(c *cli.Context) *client.API {
 	address := c.String("http")
 	if address == "" {
 		address = homeHTTP(defaultHome)
@@ -43,10 +43,10 @@ func network(c *cli.Context) *client.API {
 	return n
 }
 
-// taking is the action of a command that takes the arguments that its ArgsUsage names.
-func taking(action func(c *cli.Context, args []string) error) cli.ActionFunc {
+// withArguments is the action of a command that takes the arguments that its ArgsUsage names.
+func withArguments(action func(c *cli.Context, args []string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
-		args, err := arguments(c, strings.Fields(c.Command.ArgsUsage)...)
+		args, err := readArguments(c, strings.Fields(c.Command.ArgsUsage)...)
 		if err != nil {
 			return err
 		}
@@ -56,12 +56,12 @@ func taking(action func(c *cli.Context, args []string) error) cli.ActionFunc {
 
 // takingNothing is the action of a command without arguments.
 func takingNothing(action cli.ActionFunc) cli.ActionFunc {
-	return taking(func(c *cli.Context, _ []string) error { return action(c) })
+	return withArguments(func(c *cli.Context, _ []string) error { return action(c) })
 }
 
-// arguments returns as many arguments as there are names; those in brackets may
+// readArguments returns as many arguments as there are names; those in brackets may
 // be missing.
-func arguments(c *cli.Context, names ...string) ([]string, error) {
+func readArguments(c *cli.Context, names ...string) ([]string, error) {
 	given := c.Args().Slice()
 	path := cmp.Or(c.Command.HelpName, "devnet "+c.Command.Name)
 	example := "Usage: " + strings.Join(append([]string{path}, names...), " ")
@@ -70,14 +70,14 @@ func arguments(c *cli.Context, names ...string) ([]string, error) {
 		if i < len(given) {
 			out[i] = given[i]
 		} else if !strings.HasPrefix(name, "[") {
-			return nil, usage(example, "%s is missing", name)
+			return nil, newUsageError(example, "%s is missing", name)
 		}
 		if i < len(given) && given[i] == "" && !mayBeEmpty(name) {
-			return nil, usage(example, "%s is empty", name)
+			return nil, newUsageError(example, "%s is empty", name)
 		}
 	}
 	if len(given) > len(names) {
-		return nil, usage(example, "%q is one argument too many", given[len(names)])
+		return nil, newUsageError(example, "%q is one argument too many", given[len(names)])
 	}
 	return out, nil
 }
@@ -103,7 +103,7 @@ func readActor(path string) ([]byte, error) {
 func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("Give the path of a file, from the folder that you are in.", "cannot read %s: %v", path, cause(err))
+		return nil, newUsageError("Give the path of a file, from the folder that you are in.", "cannot read %s: %v", path, innermostCause(err))
 	}
 	return data, nil
 }

@@ -55,7 +55,7 @@ func nodeCommand() *cli.Command {
 
 func nodeRunner(c *cli.Context) error {
 	if c.String("config") == "" {
-		return usage("docs/RUNNERS.md has an example of a file.", "--config FILE is missing")
+		return newUsageError("docs/RUNNERS.md has an example of a file.", "--config FILE is missing")
 	}
 	return runnerOf(c, c.String("config"))
 }
@@ -64,11 +64,11 @@ func nodeRunner(c *cli.Context) error {
 func runnerOf(c *cli.Context, path string) error {
 	set, err := runnerfile.Open(path)
 	if err != nil {
-		return misread(path, err, "docs/RUNNERS.md has every setting.")
+		return settingsError(path, err, "docs/RUNNERS.md has every setting.")
 	}
 	settings := &reloading{path: path, set: set, does: executor.NewSwap(set.Executor)}
 	defer func() { settings.does.Close() }() // if it is not started; closing it twice has no effect
-	defer attach(c)()
+	defer attachToInput(c)()
 	defer surviveUnread(c)()
 	return runRunner(c, set, settings)
 }
@@ -122,8 +122,8 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 	if err := r.Start(); err != nil {
 		return noStart("", "%v", err)
 	}
-	settings.begin()
-	if err := driven.Begin(r, set.Control, settings.reload); err != nil {
+	settings.takeExecutors()
+	if err := driven.Begin(r, set.Control, settings.reloadSettings); err != nil {
 		return noStart("Stop what listens there, or change the setting control.", "%v", errors.Join(err, r.Stop()))
 	}
 	hangup := make(chan os.Signal, 1)
@@ -134,16 +134,16 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 		again = false
 		select {
 		case <-hangup:
-			settings.tell(c)
+			settings.reloadAndPrint(c)
 			again = true
 		case f := <-fell:
 			if f.Strategy != roles.Restart || !restarts.Allow(now.Now()) {
-				err = failed("", "the runner stopped: %v", f)
+				err = newFailure("", "the runner stopped: %v", f)
 				break
 			}
 			log.Warn("the runner is started again: a role had taken it along", "why", f)
 			if err = startAgain(r, settings, driven); err != nil {
-				err = failed("", "the runner does not start again: %v", err)
+				err = newFailure("", "the runner does not start again: %v", err)
 			}
 			again = err == nil
 		case <-retired:
@@ -151,7 +151,7 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 			leaveInTime(r, true)
 		case <-c.Context.Done():
 			fmt.Fprintf(c.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")
-			leaveInTime(r, !abandoned(c.Context))
+			leaveInTime(r, !isAbandoned(c.Context))
 		}
 	}
 	return errors.Join(err, driven.Close(), r.Stop())
@@ -160,13 +160,13 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 // startAgain ends a runner as kill -9 does, and starts it again in this process.
 func startAgain(r *node.Runner, settings *reloading, driven *control.DrivenRunner) error {
 	r.Kill()
-	if err := errors.Join(r.Stop(), settings.reopen()); err != nil {
+	if err := errors.Join(r.Stop(), settings.reopenExecutors()); err != nil {
 		return err
 	}
 	if err := r.Start(); err != nil {
 		return err
 	}
-	settings.begin()
+	settings.takeExecutors()
 	driven.Again(r, settings.set.Manual)
 	return nil
 }
@@ -246,5 +246,5 @@ func joinCommand(c *cli.Context, n *client.API, set *runnerfile.Runner, chainID 
 	if client.NewAPI(set.API).URL() != client.NewAPI(defaultHTTP).URL() {
 		words = append(words, "--http", set.API)
 	}
-	return told(words)
+	return shellWords(words)
 }

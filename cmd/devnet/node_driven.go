@@ -25,7 +25,7 @@ func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.API, model.Re
 		}
 	}
 	n := client.NewAPI(set.API).Directly()
-	ready, err := answering(c, n, c.Bool("attached") || c.Bool("wait") || set.Driver != "")
+	ready, err := awaitReady(c, n, c.Bool("attached") || c.Bool("wait") || set.Driver != "")
 	return n, ready, err
 }
 

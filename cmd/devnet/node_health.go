@@ -53,17 +53,17 @@ type health struct {
 func nodeHealth(c *cli.Context) error {
 	path, address := c.String("config"), c.String("http")
 	if (path == "") == (address == "") {
-		return usage("Give the file that the node was started with, or the address at which it answers.",
+		return newUsageError("Give the file that the node was started with, or the address at which it answers.",
 			"give either --config FILE or --http ADDRESS")
 	}
 	ctx, cancel := context.WithTimeout(c.Context, healthPatience)
 	defer cancel()
 	h, err := healthOf(ctx, path, address)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return failed("", "the node does not answer within %s", healthPatience)
+		return newFailure("", "the node does not answer within %s", healthPatience)
 	}
 	if _, silent := errors.AsType[*client.Unreachable](err); silent {
-		return failed("", "%v", err)
+		return newFailure("", "%v", err)
 	}
 	if err != nil {
 		return err
@@ -73,16 +73,16 @@ func nodeHealth(c *cli.Context) error {
 	}
 	err = emit(c, h, func(w io.Writer) {
 		if h.Healthy {
-			fmt.Fprintf(w, "%s is healthy at height %d\n", h.whose(), h.Height)
+			fmt.Fprintf(w, "%s is healthy at height %d\n", h.healthSubject(), h.Height)
 		}
 	})
 	if err == nil && !h.Healthy {
-		return failed("", "%s is not healthy: %s", h.whose(), strings.Join(h.Missing, "; "))
+		return newFailure("", "%s is not healthy: %s", h.healthSubject(), strings.Join(h.Missing, "; "))
 	}
 	return err
 }
 
-func (h *health) whose() string { return cmp.Or(h.Name, "the network") }
+func (h *health) healthSubject() string { return cmp.Or(h.Name, "the network") }
 
 // healthOf asks the node that a file or an address is of.
 func healthOf(ctx context.Context, path, address string) (*health, error) {
@@ -93,19 +93,19 @@ func healthOf(ctx context.Context, path, address string) (*health, error) {
 		API string `toml:"api"` // which a runner's settings have, and no validator's
 	}
 	if err := configfile.Peek(path, &kind); err != nil {
-		return nil, misread(path, err, "devnet init makes such files.")
+		return nil, settingsError(path, err, "devnet init makes such files.")
 	}
 	if kind.API == "" {
 		set, err := hosts.Open(path)
 		if err != nil {
-			return nil, misread(path, err, "devnet node validator --help names the settings.")
+			return nil, settingsError(path, err, "devnet node validator --help names the settings.")
 		}
 		// Its home has the port that the settings may leave open.
-		return healthOfValidator(ctx, cmp.Or(homeHTTP(set.Config.Home), reachable(set.HTTP)))
+		return healthOfValidator(ctx, cmp.Or(homeHTTP(set.Config.Home), reachableURL(set.HTTP)))
 	}
 	set, err := runnerfile.Open(path)
 	if err != nil {
-		return nil, misread(path, err, "docs/RUNNERS.md has every setting.")
+		return nil, settingsError(path, err, "docs/RUNNERS.md has every setting.")
 	}
 	defer set.Executor.Close()
 	return healthOfRunner(ctx, set)

@@ -28,9 +28,9 @@ type reloading struct {
 	said []string           // what it offered when validators were told last
 }
 
-// reload reads the settings again and has the runner say to its validators what it offers
+// reloadSettings reads the settings again and has the runner say to its validators what it offers
 // since, and what no more. Where a setting is wrong, everything stays as it was.
-func (r *reloading) reload() (added, removed []string, err error) {
+func (r *reloading) reloadSettings() (added, removed []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next, err := runnerfile.Reopen(r.path, r.set)
@@ -39,13 +39,13 @@ func (r *reloading) reload() (added, removed []string, err error) {
 	}
 	r.does.Replace(next.Executor)
 	r.set = next
-	added, removed = r.offer()
+	added, removed = r.sendOfferChanges()
 	r.beginWorker()
 	return added, removed, nil
 }
 
-// begin takes the executors of a runner that has just started as what it offers.
-func (r *reloading) begin() {
+// takeExecutors takes the executors of a runner that has just started as what it offers.
+func (r *reloading) takeExecutors() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.said = offersOf(r.does)
@@ -58,15 +58,15 @@ func (r *reloading) beginWorker() {
 		r.set.Worker.Begin(r.log, func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			added, removed := r.offer()
+			added, removed := r.sendOfferChanges()
 			r.log.Info("the worker program changed what the runner offers", "added", added, "removed", removed)
 		})
 	}
 }
 
-// offer sends the validators the runner's capabilities that were added and removed since
+// sendOfferChanges sends the validators the runner's capabilities that were added and removed since
 // the last time. The caller holds mu.
-func (r *reloading) offer() (added, removed []string) {
+func (r *reloading) sendOfferChanges() (added, removed []string) {
 	now := offersOf(r.does)
 	added, removed = lackedBy(now, r.said), lackedBy(r.said, now)
 	r.said = now
@@ -76,9 +76,9 @@ func (r *reloading) offer() (added, removed []string) {
 	return added, removed
 }
 
-// reopen opens the executors of a runner that starts again, whose former ones are closed.
+// reopenExecutors opens the executors of a runner that starts again, whose former ones are closed.
 // At that time no job waits at the executor manual.
-func (r *reloading) reopen() error {
+func (r *reloading) reopenExecutors() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	former := *r.set
@@ -105,9 +105,9 @@ func lackedBy(names, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(other, name) })
 }
 
-// tell reads the settings again, and prints the changes.
-func (r *reloading) tell(c *cli.Context) {
-	added, removed, err := r.reload()
+// reloadAndPrint reads the settings again, and prints the changes.
+func (r *reloading) reloadAndPrint(c *cli.Context) {
+	added, removed, err := r.reloadSettings()
 	if err != nil {
 		fmt.Fprintf(c.App.ErrWriter, "The settings stay as they were: %v\n  Correct %s and send SIGHUP again.\n", err, r.path)
 		return
@@ -117,5 +117,5 @@ func (r *reloading) tell(c *cli.Context) {
 		return
 	}
 	fmt.Fprintf(c.App.Writer, "The settings are read again. The runner notifies its validators: %s\n"+
-		"Draws follow the registry, which has not changed.\n", changed(added, removed))
+		"Draws follow the registry, which has not changed.\n", changedNames(added, removed))
 }

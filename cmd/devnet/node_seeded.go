@@ -34,27 +34,27 @@ func nodeSeededCommand() *cli.Command {
 			corsFlag(corsVariable),
 			hostFlag(),
 		}, append(chainFlags(), watchFlags()...)...),
-		Action: takingNothing(nodeSeeded),
+		Action: takingNothing(runSeededNode),
 	}
 }
 
-func nodeSeeded(c *cli.Context) error {
+func runSeededNode(c *cli.Context) error {
 	chain, err := chainOf(c, false)
 	if err != nil {
 		return err
 	}
 	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: new(c.Uint64("seed")), Format: hosts.Seeded, Image: defaultImage, Now: seededAt})
 	if err != nil {
-		return usage("", "%v", err)
+		return newUsageError("", "%v", err)
 	}
 	name, dir := c.String("name"), c.String("dir")
 	is := func(node hosts.Node) bool { return node.Name == name }
 	validates, runs := slices.ContainsFunc(n.Validators, is), slices.ContainsFunc(n.Runners, is)
 	if !validates && !runs {
-		return usage("Validators are v0, v1, …, runners r0, r1, …; --validators and --runners say how many.",
+		return newUsageError("Validators are v0, v1, …, runners r0, r1, …; --validators and --runners say how many.",
 			"--name: there is no node %.40q in a network of %d validators and %d runners", name, len(n.Validators), len(n.Runners))
 	}
-	if err := makeSeeded(n, dir); err != nil {
+	if err := makeSeededFolder(n, dir); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, name+".toml")
@@ -64,8 +64,8 @@ func nodeSeeded(c *cli.Context) error {
 	return runnerOf(c, path)
 }
 
-// makeSeeded writes a network into a folder, or checks that the folder already has it.
-func makeSeeded(n *hosts.Network, dir string) error {
+// makeSeededFolder writes a network into a folder, or checks that the folder already has it.
+func makeSeededFolder(n *hosts.Network, dir string) error {
 	have, err := os.ReadFile(filepath.Join(dir, hosts.GenesisFile))
 	switch {
 	case err == nil && !bytes.Equal(have, n.GenesisBytes()):

@@ -40,8 +40,8 @@ func nodeValidatorCommand() *cli.Command {
 	}
 }
 
-// misread returns why a node has no settings.
-func misread(path string, err error, hint string) error {
+// settingsError returns why a node has no settings.
+func settingsError(path string, err error, hint string) error {
 	var wrong *configfile.Error
 	switch {
 	case errors.As(err, &wrong):
@@ -55,7 +55,7 @@ func misread(path string, err error, hint string) error {
 func nodeValidator(c *cli.Context) error {
 	path := c.String("config")
 	if path == "" {
-		return usage("devnet init makes one for each node.", "--config FILE is missing")
+		return newUsageError("devnet init makes one for each node.", "--config FILE is missing")
 	}
 	return validatorOf(c, path)
 }
@@ -64,7 +64,7 @@ func nodeValidator(c *cli.Context) error {
 func validatorOf(c *cli.Context, path string) error {
 	set, err := hosts.Open(path)
 	if err != nil {
-		return misread(path, err, "devnet node validator --help names the settings.")
+		return settingsError(path, err, "devnet node validator --help names the settings.")
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -81,18 +81,18 @@ func validatorOf(c *cli.Context, path string) error {
 	if err := readHosts("--host", names); err != nil {
 		return err
 	}
-	defer attach(c)()
+	defer attachToInput(c)()
 	defer surviveUnread(c)()
 	listener, err := net.Listen("tcp", set.HTTP)
 	if err != nil {
 		return noStart("Stop what listens there, or change http in "+path+".",
-			"cannot listen on the HTTP address %s: %v", set.HTTP, cause(err))
+			"cannot listen on the HTTP address %s: %v", set.HTTP, innermostCause(err))
 	}
 	config := set.Config
 	config.Version, config.Log = version, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
 	config.Slow = func(words string) { fmt.Fprintf(c.App.ErrWriter, "%s.\n", words) }
 	config.Here.Lost = c.Bool("lost")
-	if err := watchingOf(c).open(&config, config.Log); err != nil {
+	if err := watchingOf(c).openFiles(&config, config.Log); err != nil {
 		_ = listener.Close()
 		return err
 	}
@@ -103,7 +103,7 @@ func validatorOf(c *cli.Context, path string) error {
 		return notUp(err)
 	}
 	v := &loneValidator{c, n, listener.Addr().String(), server, origins}
-	return v.serve(listener, slices.Concat(callable(set.HTTP), set.Hosts, names))
+	return v.serve(listener, slices.Concat(callableNames(set.HTTP), set.Hosts, names))
 }
 
 // loneValidator is a validator in a separate process, with its API server.
@@ -129,7 +129,7 @@ func (v *loneValidator) serve(listener net.Listener, names []string) (err error)
 	defer func() { err = errors.Join(err, server.Close(), v.network.Close()) }()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	run := runFile{HTTP: reachable(v.address), PID: os.Getpid(), ChainID: v.network.Config().ChainID}
+	run := runFile{HTTP: reachableURL(v.address), PID: os.Getpid(), ChainID: v.network.Config().ChainID}
 	if err := writeRunFile(v.network.Home().Dir(), run); err != nil {
 		return noStart("", "%v", err)
 	}
@@ -138,7 +138,7 @@ func (v *loneValidator) serve(listener net.Listener, names []string) (err error)
 	go func() { stopped <- v.watch(v.Context.Context) }()
 	select {
 	case err := <-served:
-		return failed("", "the HTTP server stopped: %v", err)
+		return newFailure("", "the HTTP server stopped: %v", err)
 	case err := <-stopped:
 		if err == nil {
 			fmt.Fprintln(v.App.Writer, "Stopped.")
@@ -151,11 +151,11 @@ func (v *loneValidator) introduce() {
 	node := v.network.Nodes()[0]
 	facts(v.App.Writer, "validator", node.Name, "address", node.Validator.Address.String(), "genesis", v.network.Genesis().Hash().String(),
 		"reached at", node.Validator.Endpoint, "HTTP API", "http://"+v.address, "home", v.network.Home().Dir())
-	if warning := exposed(v.address, v.network.Config().Strict); warning != "" {
-		fmt.Fprintln(v.App.Writer, wrapped(warning, "", helpColumns))
+	if warning := exposureWarning(v.address, v.network.Config().Strict); warning != "" {
+		fmt.Fprintln(v.App.Writer, wrapText(warning, "", helpColumns))
 	}
-	if warning := admitted(v.origins, v.network.Config().Strict); warning != "" {
-		fmt.Fprintln(v.App.Writer, wrapped(warning, "", helpColumns))
+	if warning := originsNotice(v.origins, v.network.Config().Strict); warning != "" {
+		fmt.Fprintln(v.App.Writer, wrapText(warning, "", helpColumns))
 	}
 	fmt.Fprintln(v.App.Writer, "Ctrl-C stops it.")
 }
@@ -165,16 +165,16 @@ func (v *loneValidator) introduce() {
 func (v *loneValidator) watch(ctx context.Context) error {
 	ready := false
 	var words livenessWords
-	for pause(ctx, livenessEvery) {
+	for waitFor(ctx, livenessEvery) {
 		node := v.network.List()[0]
 		if failure := node.Failure(); failure != nil {
-			return failed("Fix that, then start it again: it continues from its home.", "%s stopped by itself: %v", node.Name, failure)
+			return newFailure("Fix that, then start it again: it continues from its home.", "%s stopped by itself: %v", node.Name, failure)
 		}
 		if shown := v.network.Nodes()[0]; !ready && len(shown.Missing) == 0 {
 			ready = true
 			fmt.Fprintf(v.App.Writer, "%s is ready at height %d.\n", shown.Name, shown.Height)
 		}
-		if line := words.line(v.network.Liveness()); line != "" {
+		if line := words.lineNow(v.network.Liveness()); line != "" {
 			fmt.Fprintln(v.App.Writer, line)
 		}
 	}

@@ -88,7 +88,7 @@ func parseCBY(flag, text string) (types.Wei, error) { return parseAmount("--"+fl
 
 // parseAmount reads an amount in CBY that a person typed where what says, or in wei: 12wei.
 func parseAmount(what, text string) (types.Wei, error) {
-	bad := usage("Give an amount like 100, 0.25 or 12wei.", "%s: %q is not an amount in CBY with at most nine decimals, nor in wei",
+	bad := newUsageError("Give an amount like 100, 0.25 or 12wei.", "%s: %q is not an amount in CBY with at most nine decimals, nor in wei",
 		what, text)
 	number, inWei := strings.CutSuffix(strings.TrimSpace(text), "wei")
 	number = strings.TrimSpace(strings.TrimSuffix(number, "CBY"))

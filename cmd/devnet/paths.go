@@ -20,7 +20,7 @@ func noFile(path string, err error) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "there is no file " + path
 	}
-	return fmt.Sprintf("cannot read %s: %v", path, cause(err))
+	return fmt.Sprintf("cannot read %s: %v", path, innermostCause(err))
 }
 
 // noFolder says that a path that was given is a file, or goes through one; "" if an error is another.

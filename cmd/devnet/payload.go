@@ -35,7 +35,7 @@ func payloadOf(c *cli.Context, what, text string) (string, error) {
 	case strings.HasPrefix(text, "@"):
 		file, err := os.Open(text[1:])
 		if err != nil {
-			return "", usage(fileHint, "%s: %v", what, err)
+			return "", newUsageError(fileHint, "%s: %v", what, err)
 		}
 		defer file.Close()
 		return payloadFrom(what, text[1:], file)
@@ -65,7 +65,7 @@ func resolved(c *cli.Context, text string) (string, error) {
 	if held.UnmarshalText([]byte(payload)) == nil && utf8.Valid(held) {
 		payload = string(held) // of a file or standard input
 	}
-	n, known := network(c), map[string]string{}
+	n, known := networkClient(c), map[string]string{}
 	for _, found := range aName.FindAllStringSubmatch(payload, -1) {
 		if _, asked := known[found[2]]; asked {
 			continue
@@ -77,7 +77,7 @@ func resolved(c *cli.Context, text string) (string, error) {
 		known[found[2]] = account.Address.String()
 	}
 	if len(known) == 0 {
-		return "", usage("Write @alice, or @ and an actor's name, for an address. A plain @alice is written @@alice.",
+		return "", newUsageError("Write @alice, or @ and an actor's name, for an address. A plain @alice is written @@alice.",
 			"--resolve: there is no name in the payload")
 	}
 	text = aName.ReplaceAllStringFunc(payload, func(match string) string {
@@ -91,10 +91,10 @@ func resolved(c *cli.Context, text string) (string, error) {
 func payloadFrom(what, name string, r io.Reader) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxPayloadBytes+1))
 	if err != nil {
-		return "", usage(fileHint, "%s: %v", what, err)
+		return "", newUsageError(fileHint, "%s: %v", what, err)
 	}
 	if len(data) > maxPayloadBytes {
-		return "", usage("", "%s: %s holds more than %s bytes", what, name, grouped(maxPayloadBytes))
+		return "", newUsageError("", "%s: %s holds more than %s bytes", what, name, grouped(maxPayloadBytes))
 	}
 	if len(data) == 0 {
 		return "", nil

@@ -17,20 +17,20 @@ import (
 
 // txProfile executes again what was executed, and shows what each line of code took.
 func txProfile(c *cli.Context, hash string) error {
-	n := network(c)
+	n := networkClient(c)
 	t, err := n.Trace(c.Context, hash, true, true)
 	if err != nil {
 		return err
 	}
 	if file := c.String("folded"); file != "" {
 		if err := os.WriteFile(file, []byte(folded(&t)), 0o644); err != nil {
-			return failed("", "the profile cannot be written: %v", err)
+			return newFailure("", "the profile cannot be written: %v", err)
 		}
 	}
 	return emit(c, t, func(w io.Writer) {
 		names := newNaming(c.Context, n)
 		r := &t.Receipt
-		facts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", height(r.Height), "status", r.Status, "did", executedWhat(r, names),
+		facts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", plainHeight(r.Height), "status", r.Status, "did", executedWhat(r, names),
 			"used", grouped(uint64(r.Cycles))+" cycles", "written", c.String("folded"))
 		printProfile(w, &t)
 	})

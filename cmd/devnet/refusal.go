@@ -101,16 +101,16 @@ var hints = map[string]string{
 // misuse is how the library says that a flag has no value of its kind.
 var misuse = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([a-z0-9-]+): `)
 
-// misused says it as the rest of the command line does.
-func misused(c *cli.Context, err error, _ bool) error {
+// usageError says it as the rest of the command line does.
+func usageError(c *cli.Context, err error, _ bool) error {
 	match := misuse.FindStringSubmatch(err.Error())
 	if match == nil || c.Command == nil {
-		return usage("", "%v", err)
+		return newUsageError("", "%v", err)
 	}
 	given, unquoted := strconv.Unquote(match[1])
 	at := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), match[2]) })
 	if at < 0 || unquoted != nil {
-		return usage("", "%v", err)
+		return newUsageError("", "%v", err)
 	}
 	want := "a value of its kind"
 	switch c.Command.Flags[at].(type) {
@@ -125,5 +125,5 @@ func misused(c *cli.Context, err error, _ bool) error {
 	case *cli.BoolFlag:
 		want = "true or false"
 	}
-	return usage(fmt.Sprintf("See %s --help.", strings.TrimSpace(c.Command.HelpName)), "--%s: %q is not %s", match[2], given, want)
+	return newUsageError(fmt.Sprintf("See %s --help.", strings.TrimSpace(c.Command.HelpName)), "--%s: %q is not %s", match[2], given, want)
 }

@@ -32,24 +32,24 @@ func reportCommand() *cli.Command {
 func reportShards(c *cli.Context) error {
 	files := c.Args().Slice()
 	if len(files) == 0 {
-		return usage("Name the files that devnet run --junit wrote.", "FILE is missing")
+		return newUsageError("Name the files that devnet run --junit wrote.", "FILE is missing")
 	}
 	r, err := batch.ReadReport(files)
 	if path, is := errors.AsType[*fs.PathError](err); is {
-		return usage(givePath, "%s", noFile(path.Path, err))
+		return newUsageError(givePath, "%s", noFile(path.Path, err))
 	}
 	if err != nil {
-		return failed("", "%v", err)
+		return newFailure("", "%v", err)
 	}
 	if out := c.String("junit"); out != "" {
 		if err := r.Write(out); err != nil {
-			return failed("", "--junit: %v", err)
+			return newFailure("", "--junit: %v", err)
 		}
 	}
 	if err := emit(c, r, func(w io.Writer) { tellReport(w, r) }); err != nil || r.Passed() {
 		return err
 	}
-	return failed("", "%s", unreported(r))
+	return newFailure("", "%s", reportFailure(r))
 }
 
 func tellReport(w io.Writer, r *batch.Report) {
@@ -72,8 +72,8 @@ func tellReport(w io.Writer, r *batch.Report) {
 	}
 }
 
-// unreported returns why a report fails.
-func unreported(r *batch.Report) string {
+// reportFailure returns why a report fails.
+func reportFailure(r *batch.Report) string {
 	var parts []string
 	for _, one := range []struct {
 		n    int

@@ -94,10 +94,10 @@ func readPlan(c *cli.Context) (*plan, error) {
 		junit: c.String("junit"), trace: c.String("trace"), csv: c.String("csv"), plot: c.String("plot"),
 		check: c.Bool("check"), json: c.Bool("json")}
 	if len(p.files) == 0 {
-		return nil, usage("Usage: devnet run SCENARIO.star…", "SCENARIO.star is missing")
+		return nil, newUsageError("Usage: devnet run SCENARIO.star…", "SCENARIO.star is missing")
 	}
 	for _, file := range p.files {
-		if err := readable(file); err != nil {
+		if err := checkReadable(file); err != nil {
 			return nil, err
 		}
 	}
@@ -114,10 +114,10 @@ func readPlan(c *cli.Context) (*plan, error) {
 		return nil, err
 	}
 	if p.trace != "" && p.Backend == backendAll {
-		return nil, usage("Name one backend.", "--trace: a trace holds one run")
+		return nil, newUsageError("Name one backend.", "--trace: a trace holds one run")
 	}
 	if p.trace != "" && (p.shard.Of > 1 || p.many || p.grid.Size() > 1 || len(p.files) > 1) {
-		return nil, usage("Name one scenario and one --seed.", "--trace: a trace holds one run")
+		return nil, newUsageError("Name one scenario and one --seed.", "--trace: a trace holds one run")
 	}
 	if err := p.readHold(c); err != nil {
 		return nil, err
@@ -129,26 +129,26 @@ func readPlan(c *cli.Context) (*plan, error) {
 func (p *plan) readGrid(words []string, jobs string) (err error) {
 	const example = "Write it like --set gain=1,8 --set lag=0."
 	if p.grid, err = experiment.ReadGrid(words); err != nil {
-		return usage(example, "--set: %v", err)
+		return newUsageError(example, "--set: %v", err)
 	}
 	switch {
 	case p.csv+p.plot == "":
 	case len(p.files) > 1:
-		return usage("Name one scenario.", "--csv, --plot: a file has the figures of one scenario")
+		return newUsageError("Name one scenario.", "--csv, --plot: a file has the figures of one scenario")
 	case p.Backend == backendAll:
-		return usage("Name one backend.", "--csv, --plot: a file has the figures of one backend")
+		return newUsageError("Name one backend.", "--csv, --plot: a file has the figures of one backend")
 	}
 	for i, file := range p.files {
 		if len(p.grid) > 0 && slices.Contains(p.files[:i], file) {
-			return usage("Name each scenario once.", "--set: %s is named twice, and its seeds would count twice", file)
+			return newUsageError("Name each scenario once.", "--set: %s is named twice, and its seeds would count twice", file)
 		}
 	}
 	if p.plot != "" {
 		if filepath.Ext(p.plot) != ".svg" {
-			return usage("Give a name that ends in .svg.", "--plot: %s is not the name of a picture in SVG", p.plot)
+			return newUsageError("Give a name that ends in .svg.", "--plot: %s is not the name of a picture in SVG", p.plot)
 		}
 		if err := experiment.CheckDraw(p.grid); err != nil {
-			return usage(example, "--plot: %v", err)
+			return newUsageError(example, "--plot: %v", err)
 		}
 	}
 	if jobs == "" {
@@ -157,27 +157,27 @@ func (p *plan) readGrid(words []string, jobs string) (err error) {
 	n, err := strconv.ParseUint(jobs, 10, 32)
 	switch {
 	case err != nil || n == 0 || n > maxRunJobs:
-		return usage(fmt.Sprintf("Give a number from 1 to %d.", maxRunJobs), "--jobs: invalid number of runs %q", jobs)
+		return newUsageError(fmt.Sprintf("Give a number from 1 to %d.", maxRunJobs), "--jobs: invalid number of runs %q", jobs)
 	case n > 1 && p.Backend != batch.Sim:
-		return usage("Leave it out.", "--jobs %d: on %s one network runs at a time", n, p.Backend)
+		return newUsageError("Leave it out.", "--jobs %d: on %s one network runs at a time", n, p.Backend)
 	}
 	p.jobs = int(n)
 	return nil
 }
 
-// readable says whether a file can be a scenario.
-func readable(file string) error {
+// checkReadable says whether a file can be a scenario.
+func checkReadable(file string) error {
 	info, err := os.Stat(file)
 	if _, _, carried := scenario.Carried(file); carried && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	switch {
 	case err != nil:
-		return usage("Give the path of a script, from the folder that you are in.", "cannot read %s: %v", file, cause(err))
+		return newUsageError("Give the path of a script, from the folder that you are in.", "cannot read %s: %v", file, innermostCause(err))
 	case info.IsDir():
-		return usage("Name the scripts in it: "+filepath.Join(file, "*.star"), "%s is a folder", file)
+		return newUsageError("Name the scripts in it: "+filepath.Join(file, "*.star"), "%s is a folder", file)
 	case filepath.Ext(file) != ".star":
-		return usage("A scenario is a Starlark file whose name ends in .star.", "not a scenario: %s", file)
+		return newUsageError("A scenario is a Starlark file whose name ends in .star.", "not a scenario: %s", file)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 	if seed != "" {
 		n, err := strconv.ParseUint(seed, 0, 64)
 		if err != nil {
-			return usage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
+			return newUsageError("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
 		}
 		p.seed, first = &n, n
 	}
@@ -198,19 +198,20 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 	}
 	if seeds == "" {
 		if p.shard.Of > 1 && len(p.files)*p.grid.Size() == 1 {
-			return usage("Say how many seeds in all with --seeds, or name several scripts.", "--shard %s parts runs, and there is one", shard)
+			return newUsageError("Say how many seeds in all with --seeds, or name several scripts.", "--shard %s parts runs, and there is one",
+				shard)
 		}
 		return p.notEmpty(shard)
 	}
 	n, err := strconv.ParseUint(seeds, 10, 64)
 	if err != nil || n == 0 || n > maxRunSeeds {
-		return usage(fmt.Sprintf("Give a number from 1 to %d.", maxRunSeeds), "--seeds: invalid number of seeds %q", seeds)
+		return newUsageError(fmt.Sprintf("Give a number from 1 to %d.", maxRunSeeds), "--seeds: invalid number of seeds %q", seeds)
 	}
 	if first+n-1 < first {
-		return usage("", "--seed %d and --seeds %d: the largest seed is 2^64 - 1", first, n)
+		return newUsageError("", "--seed %d and --seeds %d: the largest seed is 2^64 - 1", first, n)
 	}
 	if size := uint64(p.grid.Size()); size*n > maxRunSeeds {
-		return usage("Take fewer seeds or values.", "--seeds %d at %d points are more than %d runs", n, size, maxRunSeeds)
+		return newUsageError("Take fewer seeds or values.", "--seeds %d at %d points are more than %d runs", n, size, maxRunSeeds)
 	}
 	p.many, p.first, p.seeds = true, first, n
 	return p.notEmpty(shard)
@@ -218,14 +219,14 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 
 // notEmpty refuses a shard for which no run is left.
 func (p *plan) notEmpty(shard string) error {
-	if all := uint64(p.runs()); p.shard.Index > all {
-		return usage("Take fewer shards than runs.", "--shard %s: of %d runs none is left for it", shard, all)
+	if all := uint64(p.countRuns()); p.shard.Index > all {
+		return newUsageError("Take fewer shards than runs.", "--shard %s: of %d runs none is left for it", shard, all)
 	}
 	return nil
 }
 
-// runs is how many there are in all shards.
-func (p *plan) runs() int { return len(p.files) * p.grid.Size() * max(1, int(p.seeds)) }
+// countRuns is how many there are in all shards.
+func (p *plan) countRuns() int { return len(p.files) * p.grid.Size() * max(1, int(p.seeds)) }
 
 // jobIndex is the variable by which a pod of an indexed job of Kubernetes knows which it
 // is, from 0 on.
@@ -240,14 +241,16 @@ func readShard(text string) (index, of uint64, err error) {
 	if left == "job" {
 		from0, err := strconv.ParseUint(os.Getenv(jobIndex), 10, 32)
 		if err != nil {
-			return 0, 0, usage("An indexed job of Kubernetes sets it, from 0 on.", "--shard %.20q: %s is %.20q", text, jobIndex, os.Getenv(jobIndex))
+			return 0, 0, newUsageError("An indexed job of Kubernetes sets it, from 0 on.", "--shard %.20q: %s is %.20q", text, jobIndex,
+				os.Getenv(jobIndex))
 		}
 		left = strconv.FormatUint(from0+1, 10)
 	}
 	index, errLeft := strconv.ParseUint(left, 10, 64)
 	of, errRight := strconv.ParseUint(right, 10, 64)
 	if !found || errLeft != nil || errRight != nil || index == 0 || index > of || of > maxRunShards {
-		return 0, 0, usage(fmt.Sprintf("Give I/N with I from 1 to N, and N at most %d: 2/4.", maxRunShards), "--shard: invalid shard %q", text)
+		return 0, 0, newUsageError(fmt.Sprintf("Give I/N with I from 1 to N, and N at most %d: 2/4.", maxRunShards), "--shard: invalid shard %q",
+			text)
 	}
 	return index, of, nil
 }
@@ -268,10 +271,10 @@ func runScenarios(c *cli.Context) error {
 		return err
 	}
 	if p.check {
-		return p.checked(c)
+		return p.printChecked(c)
 	}
 	for _, path := range []string{p.junit, p.trace, p.plot} {
-		if err := creatable(path); err != nil {
+		if err := createOutput(path); err != nil {
 			return err
 		}
 	}
@@ -286,25 +289,25 @@ func runScenarios(c *cli.Context) error {
 		return err
 	}
 	if err := p.run(c, t); err != nil {
-		return errors.Join(err, t.close())
+		return errors.Join(err, t.closeFiles())
 	}
-	return p.conclude(c, t)
+	return p.concludeRuns(c, t)
 }
 
-// creatable makes an output file, if one was named, before anything runs for it.
-func creatable(path string) error {
+// createOutput makes an output file, if one was named, before anything runs for it.
+func createOutput(path string) error {
 	if path == "" {
 		return nil
 	}
 	file, err := os.Create(path)
 	if err != nil {
-		return usage("", "%v", err)
+		return newUsageError("", "%v", err)
 	}
 	return file.Close()
 }
 
-// checked prints that the scripts are sound, the only task of --check.
-func (p *plan) checked(c *cli.Context) error {
+// printChecked prints that the scripts are sound, the only task of --check.
+func (p *plan) printChecked(c *cli.Context) error {
 	if p.json {
 		return printJSON(c.App.Writer, struct {
 			Sound []string `json:"sound"`
@@ -316,26 +319,26 @@ func (p *plan) checked(c *cli.Context) error {
 	return nil
 }
 
-// replay is the command that makes a run again.
-func replay(j batch.Job, w batch.World, seed uint64) string {
+// replayCommand is the command that makes a run again.
+func replayCommand(j batch.Job, w batch.World, seed uint64) string {
 	words := []string{os.Args[0], "run", j.File, "--seed", fmt.Sprint(seed)}
 	for _, s := range j.Settings {
 		words = append(words, "--set", s.Name+"="+s.Text)
 	}
-	return told(append(words, worldFlags(w)...))
+	return shellWords(append(words, worldFlags(w)...))
 }
 
-// told are words as a shell reads them.
-func told(words []string) string {
+// shellWords are words as a shell reads them.
+func shellWords(words []string) string {
 	all := make([]string, len(words))
 	for i, word := range words {
-		all[i] = quoted(word)
+		all[i] = shellQuote(word)
 	}
 	return strings.Join(all, " ")
 }
 
-// quoted is a word as a shell reads it.
-func quoted(word string) string {
+// shellQuote is a word as a shell reads it.
+func shellQuote(word string) string {
 	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+") == "" {
 		return word
 	}

@@ -14,9 +14,9 @@ import (
 // backendAll makes each run in several worlds, and compares the outcomes.
 const backendAll = "all"
 
-// elsewhere returns the world of separate nodes: containers if an engine has the image,
+// separateBackend returns the world of separate nodes: containers if an engine has the image,
 // and otherwise processes, with the reason.
-func (p *plan) elsewhere(ctx context.Context) (backend, why string) {
+func (p *plan) separateBackend(ctx context.Context) (backend, why string) {
 	if err := container.Ready(ctx, p.Image); err != nil {
 		return batch.Processes, err.Error()
 	}
@@ -25,21 +25,21 @@ func (p *plan) elsewhere(ctx context.Context) (backend, why string) {
 
 // comparedAs is a run of all worlds in the form of --json.
 type comparedAs struct {
-	Runs     []batch.Verdict  `json:"runs"`
-	Failed   int              `json:"failed"`
-	Compared []batch.Compared `json:"compared"`
+	Runs     []batch.Verdict    `json:"runs"`
+	Failed   int                `json:"failed"`
+	Compared []batch.Comparison `json:"compared"`
 }
 
 // runAll makes every run in each world, one after the other in this process, and
 // prints the differences.
 func (p *plan) runAll(c *cli.Context) error {
-	last, why := p.elsewhere(c.Context)
+	last, why := p.separateBackend(c.Context)
 	if why != "" && !p.json {
 		fmt.Fprintf(c.App.ErrWriter, "No containers, processes take their place: %s\n", why)
 	}
-	all := comparedAs{Compared: []batch.Compared{}}
+	all := comparedAs{Compared: []batch.Comparison{}}
 	differ := 0
-	for job := range p.mine() {
+	for job := range p.jobsOfShard() {
 		var verdicts []batch.Verdict
 		for _, backend := range []string{batch.Sim, batch.Live, last} {
 			world := p.World
@@ -81,7 +81,7 @@ func (p *plan) runAll(c *cli.Context) error {
 func (p *plan) concludeAll(c *cli.Context, all *comparedAs, differ int) error {
 	if p.junit != "" {
 		if err := batch.WriteJUnit(p.junit, p.shard, all.Runs, nil); err != nil {
-			return failed("", "--junit: %v", err)
+			return newFailure("", "--junit: %v", err)
 		}
 	}
 	if p.json {
@@ -92,14 +92,14 @@ func (p *plan) concludeAll(c *cli.Context, all *comparedAs, differ int) error {
 	code := exitDone
 	for i := range all.Runs {
 		if all.Runs[i].Failed() {
-			code = worse(code, all.Runs[i].Code)
+			code = worseExitCode(code, all.Runs[i].Code)
 		}
 	}
 	switch {
 	case code != exitDone:
 		return &failure{code: code, what: fmt.Sprintf("%d of %d runs failed", all.Failed, len(all.Runs))}
 	case differ > 0:
-		return failed("Values that a script measures may differ if they depend on the pace of the network.",
+		return newFailure("Values that a script measures may differ if they depend on the pace of the network.",
 			"%d of %d scenarios did not come to the same everywhere", differ, len(all.Compared))
 	}
 	return nil

@@ -11,25 +11,25 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/experiment"
 )
 
-// conclude reports on all runs and returns the command's end. sometimes is judged only
+// concludeRuns reports on all runs and returns the command's end. sometimes is judged only
 // over --seeds: a single seed need not show a rare event, nor a shard, but all of them
 // together, which devnet report judges.
-func (p *plan) conclude(c *cli.Context, t *tally) error {
+func (p *plan) concludeRuns(c *cli.Context, t *tally) error {
 	var missing []batch.Sometimes
 	if p.many && p.shard.Of <= 1 {
 		missing = batch.Never(t.moments)
 	}
 	if p.junit != "" {
 		if err := batch.WriteJUnit(p.junit, p.shard, t.verdicts, missing); err != nil {
-			return failed("", "--junit: %v", err)
+			return newFailure("", "--junit: %v", err)
 		}
 	}
-	without, wrong := t.finish()
-	if err := p.summary(c, t, missing); err != nil {
+	without, wrong := t.finishFigures()
+	if err := p.printSummary(c, t, missing); err != nil {
 		return err
 	}
 	if wrong != nil {
-		return &failure{code: worse(t.code, exitFailed), what: wrong.Error()}
+		return &failure{code: worseExitCode(t.code, exitFailed), what: wrong.Error()}
 	}
 	if len(without) > 0 && !p.json {
 		fmt.Fprintf(c.App.Writer, "%s has no place for: %s\n", p.plot, strings.Join(without, ", "))
@@ -49,14 +49,14 @@ func (p *plan) conclude(c *cli.Context, t *tally) error {
 	if code == exitDone {
 		return nil
 	}
-	return &failure{code: code, what: concluded(code, t.runs, t.failures, len(missing))}
+	return &failure{code: code, what: conclusionWords(code, t.runs, t.failures, len(missing))}
 }
 
 // endOfOne is the end of one run by its exit code.
 var endOfOne = map[int]string{exitFailed: "the scenario failed", exitUsage: "the scenario is wrong",
 	exitNoStart: "the scenario could not start"}
 
-func concluded(code, runs, failures, missing int) string {
+func conclusionWords(code, runs, failures, missing int) string {
 	var parts []string
 	if failures > 0 && runs == 1 {
 		parts = append(parts, endOfOne[code])
@@ -69,9 +69,9 @@ func concluded(code, runs, failures, missing int) string {
 	return strings.Join(parts, ", and ")
 }
 
-// worse is the exit code of two ends: a wrong script before a network that
+// worseExitCode is the exit code of two ends: a wrong script before a network that
 // cannot start, before a failure.
-func worse(a, b int) int {
+func worseExitCode(a, b int) int {
 	rank := []int{exitDone, exitFailed, exitNoStart, exitUsage}
 	if slices.Index(rank, a) > slices.Index(rank, b) {
 		return a
@@ -79,7 +79,7 @@ func worse(a, b int) int {
 	return b
 }
 
-func (p *plan) summary(c *cli.Context, t *tally, missing []batch.Sometimes) error {
+func (p *plan) printSummary(c *cli.Context, t *tally, missing []batch.Sometimes) error {
 	w := c.App.Writer
 	if p.json {
 		return printJSON(w, struct {
@@ -87,12 +87,12 @@ func (p *plan) summary(c *cli.Context, t *tally, missing []batch.Sometimes) erro
 			Failed int                `json:"failed"`
 			Never  []batch.Sometimes  `json:"never"`
 			Points []experiment.Point `json:"points,omitempty"`
-		}{t.verdicts, t.failures, append([]batch.Sometimes{}, missing...), t.points()})
+		}{t.verdicts, t.failures, append([]batch.Sometimes{}, missing...), t.resultPoints()})
 	}
 	if t.runs == 1 {
 		if v := t.one; !v.Failed() {
 			fmt.Fprintf(w, "passed %s\n", v.Line())
-			t.tell(w)
+			t.printFigures(w)
 			v.Overlooked(w)
 		}
 		return nil
@@ -101,7 +101,7 @@ func (p *plan) summary(c *cli.Context, t *tally, missing []batch.Sometimes) erro
 		fmt.Fprintf(w, "%s with seed %d: ", t.unread[i].File, t.unread[i].Seed)
 		t.unread[i].Overlooked(w)
 	}
-	t.tell(w)
+	t.printFigures(w)
 	fmt.Fprintf(w, "%d of %d runs passed: %.0f seconds of networks in %.1f of runs\n", t.runs-t.failures, t.runs, t.virtual, t.wall)
 	return nil
 }

@@ -20,16 +20,16 @@ type runProgress struct {
 	runs  int             // that began: a run that failed is made again
 }
 
-// watch is batch.Runner.Watch.
-func (p *runProgress) watch(pulse *scenario.Pulse) {
+// watchPulse is batch.Runner.Watch.
+func (p *runProgress) watchPulse(pulse *scenario.Pulse) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pulse = pulse
 	p.runs++
 }
 
-// describe is where the run is: "at block 61 of the network, second 58.2".
-func (p *runProgress) describe() string {
+// describePlace is where the run is: "at block 61 of the network, second 58.2".
+func (p *runProgress) describePlace() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pulse == nil {
@@ -46,15 +46,15 @@ func (p *runProgress) describe() string {
 	return text
 }
 
-// print prints a line at each tick, until the context ends.
-func (p *runProgress) print(ctx context.Context, w io.Writer, name string, ticks <-chan time.Time) {
+// printTicks prints a line at each tick, until the context ends.
+func (p *runProgress) printTicks(ctx context.Context, w io.Writer, name string, ticks <-chan time.Time) {
 	began := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case at := <-ticks:
-			fmt.Fprintf(w, "%s runs for %s, and is %s.\n", name, at.Sub(began).Round(time.Second), p.describe())
+			fmt.Fprintf(w, "%s runs for %s, and is %s.\n", name, at.Sub(began).Round(time.Second), p.describePlace())
 		}
 	}
 }
@@ -81,13 +81,13 @@ func runAlone(ctx context.Context, isSilent bool, w io.Writer, name string,
 	run func(one *batch.Runner) (batch.Verdict, error)) (batch.Verdict, error) {
 	p := &runProgress{}
 	one := *runner
-	one.Watch = p.watch
+	one.Watch = p.watchPulse
 	if !isSilent {
-		defer printEach(ctx, func(ctx context.Context, ticks <-chan time.Time) { p.print(ctx, w, name, ticks) })()
+		defer printEach(ctx, func(ctx context.Context, ticks <-chan time.Time) { p.printTicks(ctx, w, name, ticks) })()
 	}
 	v, err := run(&one)
 	if errors.Is(err, context.Canceled) {
-		err = &failure{code: exitFailed, name: "interrupted", what: "interrupted " + p.describe()}
+		err = &failure{code: exitFailed, name: "interrupted", what: "interrupted " + p.describePlace()}
 	}
 	return v, err
 }

@@ -16,12 +16,12 @@ func TestALongRunSaysHowFarItIs(t *testing.T) {
 	p, pulse, timeline := &runProgress{}, &scenario.Pulse{}, &scenario.Timeline{}
 	said := func(want string) {
 		t.Helper()
-		if got := p.describe(); got != want {
+		if got := p.describePlace(); got != want {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
 	said("before the script began")
-	p.watch(pulse)
+	p.watchPulse(pulse)
 	said("before the network's first block")
 	pulse.Follow(timeline)
 	said("before the network's first block")
@@ -34,7 +34,7 @@ func TestALongRunSaysHowFarItIs(t *testing.T) {
 	ticks, done, out := make(chan time.Time), make(chan struct{}), &bytes.Buffer{}
 	go func() {
 		defer close(done)
-		p.print(ctx, out, "a.star", ticks)
+		p.printTicks(ctx, out, "a.star", ticks)
 	}()
 	ticks <- time.Now().Add(10 * time.Second)
 	ticks <- time.Now().Add(20 * time.Second)
@@ -47,14 +47,14 @@ func TestALongRunSaysHowFarItIs(t *testing.T) {
 
 	pulse.Follow(&scenario.Timeline{}) // the script's next network
 	said("before the network's first block")
-	p.watch(&scenario.Pulse{})
+	p.watchPulse(&scenario.Pulse{})
 	said("before the network's first block")
 }
 
 // Many runs say at each tick how many have ended, where there is no bar.
 func TestManyRunsSayHowManyHaveEnded(t *testing.T) {
 	s := &show{passed: 3, failures: 1}
-	if got, want := s.line(9, 40*time.Second), "4 of 9 runs after 40s: 1 failed, 50s left."; got != want {
+	if got, want := s.lineText(9, 40*time.Second), "4 of 9 runs after 40s: 1 failed, 50s left."; got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }

@@ -32,16 +32,16 @@ func newShow(c *cli.Context, runs int, quiet bool) *show {
 		s.lines = nil
 	}
 	s.shownBar = newBar(c, 48, int64(runs), mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")), mpb.AppendDecorators(
-		decor.Any(func(d decor.Statistics) string { return s.words(d.Current, d.Total, time.Since(s.began)) })))
+		decor.Any(func(d decor.Statistics) string { return s.barWords(d.Current, d.Total, time.Since(s.began)) })))
 	if s.bar != nil && isTerminal(c.App.Writer) && !quiet {
 		s.lines = s.progress // above the bar
 	}
 	return s
 }
 
-// words follow the bar: how many runs failed, and how long the others will take at
+// barWords follow the bar: how many runs failed, and how long the others will take at
 // the pace so far.
-func (s *show) words(done, of int64, spent time.Duration) string {
+func (s *show) barWords(done, of int64, spent time.Duration) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := fmt.Sprintf(" %d failed", s.failures)
@@ -51,36 +51,36 @@ func (s *show) words(done, of int64, spent time.Duration) string {
 	return text
 }
 
-// line says what the bar shows.
-func (s *show) line(of int64, spent time.Duration) string {
+// lineText says what the bar shows.
+func (s *show) lineText(of int64, spent time.Duration) string {
 	s.mu.Lock()
 	done := int64(s.passed + s.failures)
 	s.mu.Unlock()
-	return fmt.Sprintf("%d of %d runs after %s:%s.", done, of, spent.Round(time.Second), s.words(done, of, spent))
+	return fmt.Sprintf("%d of %d runs after %s:%s.", done, of, spent.Round(time.Second), s.barWords(done, of, spent))
 }
 
-// print prints a line at each tick, until the context ends.
-func (s *show) print(ctx context.Context, w io.Writer, of int, ticks <-chan time.Time) {
+// printTicks prints a line at each tick, until the context ends.
+func (s *show) printTicks(ctx context.Context, w io.Writer, of int, ticks <-chan time.Time) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case at := <-ticks:
-			fmt.Fprintln(w, s.line(int64(of), at.Sub(s.began)))
+			fmt.Fprintln(w, s.lineText(int64(of), at.Sub(s.began)))
 		}
 	}
 }
 
-// interrupted is the end of a batch before all of its runs have ended.
-func (s *show) interrupted(of int) error {
+// interruptedError is the end of a batch before all of its runs have ended.
+func (s *show) interruptedError(of int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return &failure{code: exitFailed, name: "interrupted",
 		what: fmt.Sprintf("interrupted: of %d runs %d had passed and %d failed", of, s.passed, s.failures)}
 }
 
-// add shows one more verdict.
-func (s *show) add(v *batch.Verdict) {
+// addVerdict shows one more verdict.
+func (s *show) addVerdict(v *batch.Verdict) {
 	s.mu.Lock()
 	if v.Failed() {
 		s.failures++

@@ -34,7 +34,7 @@ type tally struct {
 
 func (p *plan) newTally() (*tally, error) {
 	t := &tally{plan: p}
-	if p.experiments() {
+	if p.isExperiment() {
 		for _, file := range p.files {
 			t.studies = append(t.studies, experiment.NewStudy(file, p.grid))
 		}
@@ -42,24 +42,24 @@ func (p *plan) newTally() (*tally, error) {
 	if p.csv != "" {
 		rows, err := experiment.CreateRows(p.csv, p.grid)
 		if err != nil {
-			return nil, usage("", "--csv: %v", err)
+			return nil, newUsageError("", "--csv: %v", err)
 		}
 		t.rows = rows
 	}
 	return t, nil
 }
 
-// experiments says that the figures of runs are told by points.
-func (p *plan) experiments() bool { return len(p.grid) > 0 || p.csv != "" || p.plot != "" }
+// isExperiment says that the figures of runs are told by points.
+func (p *plan) isExperiment() bool { return len(p.grid) > 0 || p.csv != "" || p.plot != "" }
 
-// add takes the next run.
-func (t *tally) add(j batch.Job, v *batch.Verdict) {
+// addRun takes the next run.
+func (t *tally) addRun(j batch.Job, v *batch.Verdict) {
 	t.runs++
 	t.virtual += v.Virtual
 	t.wall += v.Wall
 	if v.Failed() {
 		t.failures++
-		t.code = worse(t.code, v.Code)
+		t.code = worseExitCode(t.code, v.Code)
 	}
 	t.moments = batch.Heed(t.moments, v)
 	if t.plan.json || t.plan.junit != "" {
@@ -92,14 +92,14 @@ func (t *tally) add(j batch.Job, v *batch.Verdict) {
 	}
 }
 
-// finish draws the picture and ends the files. It returns what the picture has no place for.
-func (t *tally) finish() (without []string, err error) {
-	without, err = t.draw()
-	return without, errors.Join(t.err, err, t.close())
+// finishFigures draws the picture and ends the files. It returns what the picture has no place for.
+func (t *tally) finishFigures() (without []string, err error) {
+	without, err = t.drawPicture()
+	return without, errors.Join(t.err, err, t.closeFiles())
 }
 
-// close ends the files of the figures.
-func (t *tally) close() error {
+// closeFiles ends the files of the figures.
+func (t *tally) closeFiles() error {
 	if t.rows == nil {
 		return nil
 	}
@@ -109,8 +109,8 @@ func (t *tally) close() error {
 	return nil
 }
 
-// draw writes the picture of --plot. It returns what it has no place for.
-func (t *tally) draw() (without []string, err error) {
+// drawPicture writes the picture of --plot. It returns what it has no place for.
+func (t *tally) drawPicture() (without []string, err error) {
 	if t.plan.plot == "" || t.failures == t.runs {
 		return nil, nil
 	}
@@ -136,22 +136,22 @@ func (t *tally) unreadSetting() error {
 	}
 	for _, axis := range t.plan.grid {
 		if !slices.Contains(t.read, axis.Name) {
-			return usage("", "%s", scenario.NoSetting(axis.Name, t.read).What)
+			return newUsageError("", "%s", scenario.NoSetting(axis.Name, t.read).What)
 		}
 	}
 	return nil
 }
 
-// points are the results of an experiment, scenario by scenario.
-func (t *tally) points() (all []experiment.Point) {
+// resultPoints are the results of an experiment, scenario by scenario.
+func (t *tally) resultPoints() (all []experiment.Point) {
 	for _, s := range t.studies {
 		all = append(all, s.Points()...)
 	}
 	return all
 }
 
-// tell prints the figures.
-func (t *tally) tell(w io.Writer) {
+// printFigures prints the figures.
+func (t *tally) printFigures(w io.Writer) {
 	for _, s := range t.studies {
 		if len(t.studies) > 1 && s.HasFigures() {
 			fmt.Fprintf(w, "%s:\n", s.File)

@@ -26,7 +26,7 @@ func TestEveryRunIsInOneShard(t *testing.T) {
 			if err := p.readSeeds(decimal(first), decimal(n), decimal(i+1)+"/"+decimal(of)); err != nil {
 				t.Fatal(err)
 			}
-			jobs := slices.Collect(p.mine())
+			jobs := slices.Collect(p.jobsOfShard())
 			if len(jobs) == 0 || len(jobs) != p.mineCount() {
 				t.Fatalf("shard %d of %d has %d runs, and counts %d", i+1, of, len(jobs), p.mineCount())
 			}
@@ -58,8 +58,8 @@ func decimal(n uint64) string {
 func TestTheWorstEndIsTheBatchs(t *testing.T) {
 	for _, c := range [][3]int{{exitDone, exitFailed, exitFailed}, {exitUsage, exitFailed, exitUsage}, {exitNoStart, exitFailed, exitNoStart},
 		{exitNoStart, exitUsage, exitUsage}} {
-		if worse(c[0], c[1]) != c[2] || worse(c[1], c[0]) != c[2] {
-			t.Errorf("worse(%d, %d) = %d, want %d", c[0], c[1], worse(c[0], c[1]), c[2])
+		if worseExitCode(c[0], c[1]) != c[2] || worseExitCode(c[1], c[0]) != c[2] {
+			t.Errorf("worse(%d, %d) = %d, want %d", c[0], c[1], worseExitCode(c[0], c[1]), c[2])
 		}
 	}
 }
@@ -67,10 +67,10 @@ func TestTheWorstEndIsTheBatchs(t *testing.T) {
 func TestReplayIsAShellsCommand(t *testing.T) {
 	defer func(was string) { os.Args[0] = was }(os.Args[0])
 	os.Args[0] = "bin/devnet"
-	if got := replay(batch.Job{File: "a.star"}, batch.World{Backend: batch.Sim}, 7); got != "bin/devnet run a.star --seed 7" {
+	if got := replayCommand(batch.Job{File: "a.star"}, batch.World{Backend: batch.Sim}, 7); got != "bin/devnet run a.star --seed 7" {
 		t.Error(got)
 	}
-	if got := replay(batch.Job{File: "it's here.star"}, batch.World{Backend: batch.Live, BlockTime: "100ms"}, 7); got != `bin/devnet run 'it'\''s here.star' --seed 7 --block-time 100ms --backend live` {
+	if got := replayCommand(batch.Job{File: "it's here.star"}, batch.World{Backend: batch.Live, BlockTime: "100ms"}, 7); got != `bin/devnet run 'it'\''s here.star' --seed 7 --block-time 100ms --backend live` {
 		t.Error(got)
 	}
 }
@@ -79,7 +79,7 @@ func TestWordsBehindTheBar(t *testing.T) {
 	s := &show{failures: 3}
 	// order: each is judged alone
 	for done, want := range map[int64]string{0: " 3 failed", 10: " 3 failed, 18s left", 100: " 3 failed, 0s left"} {
-		if got := s.words(done, 100, 2*time.Second); got != want {
+		if got := s.barWords(done, 100, 2*time.Second); got != want {
 			t.Errorf("after %d of 100: %q, want %q", done, got, want)
 		}
 	}

@@ -30,10 +30,10 @@ const batchFlag = "batch-on-stdin"
 // checkWorld refuses an unavailable world.
 func checkWorld(w batch.World) error {
 	if !slices.Contains(batch.Backends, w.Backend) && w.Backend != backendAll {
-		return usage("There are: "+strings.Join(batch.Backends, ", ")+", all.", "--backend: there is no %q", w.Backend)
+		return newUsageError("There are: "+strings.Join(batch.Backends, ", ")+", all.", "--backend: there is no %q", w.Backend)
 	}
 	if _, err := w.Pace(); err != nil {
-		return usage("Leave it out for the script's own.", "--block-time is %v", err)
+		return newUsageError("Leave it out for the script's own.", "--block-time is %v", err)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ var runner = &batch.Runner{
 		}
 		return nil
 	},
-	Replay: replay,
+	Replay: replayCommand,
 	Python: minorPython,
 	Process: func(ctx context.Context) (*exec.Cmd, error) {
 		self, err := os.Executable()
@@ -117,7 +117,7 @@ func ownCommand(args ...string) *exec.Cmd {
 func workBatch(c *cli.Context) error {
 	err := runner.Work(c.Context, os.Stdin, c.App.Writer)
 	if unreadable, is := errors.AsType[*batch.UnreadableError](err); is {
-		return usage("It is how devnet run starts its own processes.", "--%s: %v", batchFlag, unreadable)
+		return newUsageError("It is how devnet run starts its own processes.", "--%s: %v", batchFlag, unreadable)
 	}
 	return err
 }
@@ -145,13 +145,13 @@ func inFolder(file, text string) string {
 func checkSettings(files []string, grid experiment.Grid) error {
 	err := scenario.CheckSettings(files, grid.Settings())
 	if wrong, is := errors.AsType[*scenario.Mistake](err); is {
-		return usage("", "%s", wrong.What)
+		return newUsageError("", "%s", wrong.What)
 	}
 	return err
 }
 
-// all are the runs of the plan, of all shards: each scenario with each seed at each point.
-func (p *plan) all() iter.Seq[batch.Job] {
+// allJobs are the runs of the plan, of all shards: each scenario with each seed at each point.
+func (p *plan) allJobs() iter.Seq[batch.Job] {
 	return func(yield func(batch.Job) bool) {
 		for _, file := range p.files {
 			for j := range p.grid.Jobs(file, p.eachSeed) {
@@ -177,11 +177,11 @@ func (p *plan) eachSeed(yield func(*uint64) bool) {
 	}
 }
 
-// mine are the runs of its shard.
-func (p *plan) mine() iter.Seq[batch.Job] {
+// jobsOfShard are the runs of its shard.
+func (p *plan) jobsOfShard() iter.Seq[batch.Job] {
 	return func(yield func(batch.Job) bool) {
 		at := -1
-		for j := range p.all() {
+		for j := range p.allJobs() {
 			if at++; p.shard.Has(at) && !yield(j) {
 				return
 			}
@@ -191,7 +191,7 @@ func (p *plan) mine() iter.Seq[batch.Job] {
 
 // mineCount is how many these are.
 func (p *plan) mineCount() int {
-	all, of := p.runs(), max(1, int(p.shard.Of))
+	all, of := p.countRuns(), max(1, int(p.shard.Of))
 	return (all - max(1, int(p.shard.Index)) + of) / of
 }
 
@@ -199,33 +199,34 @@ func (p *plan) mineCount() int {
 func (p *plan) run(c *cli.Context, t *tally) error {
 	count := p.mineCount()
 	if count == 1 {
-		for j := range p.mine() {
-			v, err := p.alone(c, j, t)
+		for j := range p.jobsOfShard() {
+			v, err := p.runAlone(c, j, t)
 			if err != nil {
 				return err
 			}
-			t.add(j, &v)
+			t.addRun(j, &v)
 		}
 		return nil
 	}
 	show := newShow(c, count, p.json)
-	defer show.close()
+	defer show.closeBar()
 	if show.bar == nil && !p.json {
-		defer printEach(c.Context, func(ctx context.Context, ticks <-chan time.Time) { show.print(ctx, c.App.ErrWriter, count, ticks) })()
+		defer printEach(c.Context, func(ctx context.Context, ticks <-chan time.Time) { show.printTicks(ctx, c.App.ErrWriter, count, ticks) })()
 	}
-	err := runner.Run(c.Context, batch.Batch{World: p.World, Jobs: p.mine(), Count: count, Processes: p.jobs}, show.add, t.add)
+	err := runner.Run(c.Context, batch.Batch{World: p.World, Jobs: p.jobsOfShard(), Count: count, Processes: p.jobs}, show.addVerdict,
+		t.addRun)
 	switch {
 	case err == nil:
 		return nil
 	case c.Context.Err() != nil:
-		return show.interrupted(count)
+		return show.interruptedError(count)
 	}
 	return noStart("", "%v", err)
 }
 
-// alone makes the only run in this process, and prints what the script prints as
+// runAlone makes the only run in this process, and prints what the script prints as
 // it does.
-func (p *plan) alone(c *cli.Context, j batch.Job, t *tally) (batch.Verdict, error) {
+func (p *plan) runAlone(c *cli.Context, j batch.Job, t *tally) (batch.Verdict, error) {
 	out := io.Discard
 	if !p.json {
 		out = c.App.Writer
@@ -235,8 +236,8 @@ func (p *plan) alone(c *cli.Context, j batch.Job, t *tally) (batch.Verdict, erro
 			if !p.json {
 				v.Complain(c.App.Writer)
 			}
-			t.add(j, &v)
-			return report(os.Stderr, p.conclude(c, t), p.json)
+			t.addRun(j, &v)
+			return reportError(os.Stderr, p.concludeRuns(c, t), p.json)
 		})
 	})
 	if err == nil && v.Failed() && !p.json {

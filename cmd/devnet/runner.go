@@ -45,25 +45,25 @@ func runnerCommand() *cli.Command {
 }
 
 func runnerList(c *cli.Context) error {
-	if err := filled(c, "status"); err != nil {
+	if err := refuseEmpty(c, "status"); err != nil {
 		return err
 	}
 	get := func(p client.Page) iter.Seq2[model.Runner, error] {
-		return network(c).Runners(c.Context, c.String("status"), p)
+		return networkClient(c).Runners(c.Context, c.String("status"), p)
 	}
-	return paged(c, "more", get, runnerTable)
+	return printPage(c, "more", get, runnerTable)
 }
 
 func runnerTable(w io.Writer, runners []model.Runner) {
 	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY", rowsOf(runners, func(r *model.Runner) []string {
-		return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yes(r.Present),
+		return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yesOrNo(r.Present),
 			strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
 			strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
-			strconv.FormatUint(r.Reputation, 10), paid(r.Stake)}
+			strconv.FormatUint(r.Reputation, 10), amountWords(r.Stake)}
 	}))
 }
 
-func yes(is bool) string {
+func yesOrNo(is bool) string {
 	if is {
 		return "yes"
 	}
@@ -72,8 +72,8 @@ func yes(is bool) string {
 
 // aboutRunner is the action of a question or an order about one runner.
 func aboutRunner(ask func(*client.API, context.Context, string) (model.Runner, error)) cli.ActionFunc {
-	return taking(func(c *cli.Context, args []string) error {
-		r, err := ask(network(c), c.Context, args[0])
+	return withArguments(func(c *cli.Context, args []string) error {
+		r, err := ask(networkClient(c), c.Context, args[0])
 		return shownRunner(c, r, err)
 	})
 }
@@ -81,11 +81,11 @@ func aboutRunner(ask func(*client.API, context.Context, string) (model.Runner, e
 // shownRunner prints the runner that was asked for or ordered about, if nothing was
 // refused.
 func shownRunner(c *cli.Context, r model.Runner, err error) error {
-	return printAnswer(c, r, err, func(w io.Writer) { printRunner(w, newNaming(c.Context, network(c)), &r) })
+	return printAnswer(c, r, err, func(w io.Writer) { printRunner(w, newNaming(c.Context, networkClient(c)), &r) })
 }
 
 func printRunner(w io.Writer, names *naming, r *model.Runner) {
-	owner := names.of(r.Owner) + "  " + r.Owner.String()
+	owner := names.nameOf(r.Owner) + "  " + r.Owner.String()
 	if r.Owner == r.Address {
 		owner = "itself"
 	}
@@ -95,26 +95,26 @@ func printRunner(w io.Writer, names *naming, r *model.Runner) {
 	}
 	facts(w, "name", r.Name, "index", strconv.FormatUint(uint64(r.Index), 10), "address", r.Address.String(), "public key",
 		r.PublicKey.String(), "owner", owner, "status", r.Health,
-		"stake returns", stakeReturns(r), "present", yes(r.Present), "stake", cby(r.Stake),
+		"stake returns", stakeReturns(r), "present", yesOrNo(r.Present), "stake", cby(r.Stake),
 		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100", "refusals", strconv.FormatUint(r.Refusals, 10),
 		"jobs", fmt.Sprintf("%d of at most %d%s", r.ActiveJobs, r.MaxConcurrentJobs, accepting),
-		"subset", names.all(r.Subset), "connected", names.all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
-		"entitlements", printable(strings.Join(r.Entitlements, " ")), "says", changes(r.Changes),
-		"asks", rates(r), "registered", "in block "+height(r.RegisteredAt),
-		"heartbeat", "of block "+height(r.LastHeartbeat))
-	printHeard(w, names, r.Heard)
+		"subset", names.namesOf(r.Subset), "connected", names.namesOf(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
+		"entitlements", printable(strings.Join(r.Entitlements, " ")), "says", changesWords(r.Changes),
+		"asks", ratesWords(r), "registered", "in block "+plainHeight(r.RegisteredAt),
+		"heartbeat", "of block "+plainHeight(r.LastHeartbeat))
+	printRunnerEvents(w, names, r.Heard)
 }
 
-// printHeard prints a line for each thing that a validator heard of a runner.
-func printHeard(w io.Writer, names *naming, heard []model.RunnerEvent) {
+// printRunnerEvents prints a line for each thing that a validator heard of a runner.
+func printRunnerEvents(w io.Writer, names *naming, heard []model.RunnerEvent) {
 	if len(heard) == 0 {
 		return
 	}
 	rows := rowsOf(heard, func(e *model.RunnerEvent) []string {
-		return []string{height(e.Height), e.What, names.of(e.Validator), heardOf(e)}
+		return []string{plainHeight(e.Height), e.What, names.nameOf(e.Validator), heardOf(e)}
 	})
 	fmt.Fprintln(w)
-	for _, line := range aligned(append([][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}, rows...)) {
+	for _, line := range alignColumns(append([][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}, rows...)) {
 		fmt.Fprintln(w, line)
 	}
 }
@@ -144,24 +144,24 @@ func stakeReturns(r *model.Runner) string {
 	case r.Health != model.RunnerDeregistered:
 		return ""
 	case r.Stake.IsZero():
-		return "returned in block " + height(r.StakeReturns)
+		return "returned in block " + plainHeight(r.StakeReturns)
 	case r.ActiveJobs > 0:
-		return "in block " + height(r.StakeReturns) + ", or when its last job ends if that is later"
+		return "in block " + plainHeight(r.StakeReturns) + ", or when its last job ends if that is later"
 	}
-	return "in block " + height(r.StakeReturns)
+	return "in block " + plainHeight(r.StakeReturns)
 }
 
-// changes lists a runner's announced additions to its offer, and its removals.
-func changes(said *model.RunnerChanges) string {
+// changesWords lists a runner's announced additions to its offer, and its removals.
+func changesWords(said *model.RunnerChanges) string {
 	if said == nil {
 		return ""
 	}
-	return changed(slices.Concat(said.AddedCapabilities, said.AddedEntitlements),
+	return changedNames(slices.Concat(said.AddedCapabilities, said.AddedEntitlements),
 		slices.Concat(said.RemovedCapabilities, said.RemovedEntitlements))
 }
 
-// changed lists what was added to an offer, and what was removed.
-func changed(added, removed []string) string {
+// changedNames lists what was added to an offer, and what was removed.
+func changedNames(added, removed []string) string {
 	var all []string
 	for _, name := range added {
 		all = append(all, "+"+name)
@@ -172,8 +172,8 @@ func changed(added, removed []string) string {
 	return printable(strings.Join(all, " "))
 }
 
-// rates are what a runner asks, in wei.
-func rates(r *model.Runner) string {
+// ratesWords are what a runner asks, in wei.
+func ratesWords(r *model.Runner) string {
 	card := &r.RateCard
 	var list []string
 	for i, rate := range []types.Wei{card.ComputeSecond, card.LLMInputToken, card.LLMOutputToken, card.HTTPRequestBase, card.MCPCallBase,

@@ -43,7 +43,7 @@ func runnerJoinCommand() *cli.Command {
 			modelFlag,
 			&cli.Uint64Flag{Name: "max-concurrent", DefaultText: "4, or 16 of the devnet's own", Usage: "`N` jobs at a time"},
 			entitlementFlag, rateFlag, jsonFlag, httpFlag},
-		Action: taking(runnerJoin)}
+		Action: withArguments(runnerJoin)}
 }
 
 // Flags of what a runner offers.
@@ -64,19 +64,19 @@ func runnerUpdateCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "capability", Usage: capabilityUsage + "; in place of those of now"}, modelFlag,
 			&cli.Uint64Flag{Name: "max-concurrent", Usage: "`N` jobs at a time"},
 			entitlementFlag, &cli.BoolFlag{Name: "no-entitlement", Usage: "it is in no pool"}, rateFlag, jsonFlag, httpFlag},
-		Action: taking(runnerUpdate)}
+		Action: withArguments(runnerUpdate)}
 }
 
 func runnerUpdate(c *cli.Context, args []string) error {
 	given := flags{c: c}
 	r := model.RunnerAmendment{Runner: args[0], Capability: c.StringSlice("capability"), Model: c.StringSlice("model"),
-		Entitlement: c.StringSlice("entitlement"), MaxConcurrent: given.number("max-concurrent")}
+		Entitlement: c.StringSlice("entitlement"), MaxConcurrent: given.numberOf("max-concurrent")}
 	if given.err != nil {
 		return given.err
 	}
 	if c.Bool("no-entitlement") {
 		if len(r.Entitlement) > 0 {
-			return usage("Leave one of the two out.", "--no-entitlement and --entitlement exclude one another")
+			return newUsageError("Leave one of the two out.", "--no-entitlement and --entitlement exclude one another")
 		}
 		r.Entitlement = []string{}
 	}
@@ -85,9 +85,9 @@ func runnerUpdate(c *cli.Context, args []string) error {
 		return err
 	}
 	if len(r.Capability)+len(r.Model)+len(r.Rate) == 0 && r.Entitlement == nil && r.MaxConcurrent == nil {
-		return usage("See devnet runner update --help.", "nothing is to be changed")
+		return newUsageError("See devnet runner update --help.", "nothing is to be changed")
 	}
-	changed, err := network(c).UpdateRunner(c.Context, r)
+	changed, err := networkClient(c).UpdateRunner(c.Context, r)
 	return shownRunner(c, changed, err)
 }
 
@@ -96,12 +96,12 @@ func runnerStakeCommand() *cli.Command {
 		Description: "Example: devnet runner stake r0 50\nIts owner has to be an account or a runner of the devnet. A stake weighs in draws,\n" +
 			"and covers jobs up to a price.",
 		Flags: []cli.Flag{jsonFlag, httpFlag},
-		Action: taking(func(c *cli.Context, args []string) error {
+		Action: withArguments(func(c *cli.Context, args []string) error {
 			amount, err := parseAmount("CBY", args[1])
 			if err != nil {
 				return err
 			}
-			r, err := network(c).AddStake(c.Context, model.RunnerAddition{Runner: args[0], Amount: amount})
+			r, err := networkClient(c).AddStake(c.Context, model.RunnerAddition{Runner: args[0], Amount: amount})
 			return shownRunner(c, r, err)
 		})}
 }
@@ -112,7 +112,7 @@ func readRates(words []string) (rates map[string]types.Wei, err error) {
 		word, amount, _ := strings.Cut(text, "=")
 		wei, err := types.ParseWei(amount)
 		if err != nil {
-			return nil, usage("Write it like compute_second=1000, in wei.", "--rate: %.80q is not WORD=WEI", text)
+			return nil, newUsageError("Write it like compute_second=1000, in wei.", "--rate: %.80q is not WORD=WEI", text)
 		}
 		if rates == nil {
 			rates = map[string]types.Wei{}
@@ -124,22 +124,23 @@ func readRates(words []string) (rates map[string]types.Wei, err error) {
 
 func runnerJoin(c *cli.Context, args []string) error {
 	given := flags{c: c}
-	r := model.RunnerRequest{From: c.String("from"), Name: args[0], PublicKey: given.text("public-key"), Stake: given.amount("stake"),
-		Capability: c.StringSlice("capability"), Model: c.StringSlice("model"), MaxConcurrent: given.number("max-concurrent"),
+	r := model.RunnerRequest{From: c.String("from"), Name: args[0], PublicKey: given.nonEmptyText("public-key"),
+		Stake:      given.amountOf("stake"),
+		Capability: c.StringSlice("capability"), Model: c.StringSlice("model"), MaxConcurrent: given.numberOf("max-concurrent"),
 		Entitlement: c.StringSlice("entitlement")}
 	if given.err != nil {
 		return given.err
 	}
-	if text := given.text("signed"); text != "" {
+	if text := given.nonEmptyText("signed"); text != "" {
 		r.Signed = new(types.Signature)
 		if err := r.Signed.UnmarshalText([]byte(text)); err != nil {
-			return usage("devnet node runner prints the whole command.", "--signed: %v", err)
+			return newUsageError("devnet node runner prints the whole command.", "--signed: %v", err)
 		}
 	}
 	var err error
 	if r.Rate, err = readRates(c.StringSlice("rate")); err != nil {
 		return err
 	}
-	joined, err := network(c).JoinRunner(c.Context, r)
+	joined, err := networkClient(c).JoinRunner(c.Context, r)
 	return shownRunner(c, joined, err)
 }

@@ -87,7 +87,7 @@ func upFlags() []cli.Flag {
 		corsFlag(),
 		hostFlag(),
 		&cli.StringFlag{Name: "policy", DefaultText: params.Defaults().Policy,
-			Usage: "`NAME` of the timer lane's policy: " + strings.Join(policies(), ", ")},
+			Usage: "`NAME` of the timer lane's policy: " + strings.Join(policyNames(), ", ")},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (default for a new network: random)"},
 		&cli.StringFlag{Name: "config", Usage: "`FILE` with settings, as TOML; flags win over it"},
 		&cli.BoolFlag{Name: "reset", Usage: "start over: remove what the home holds"},
@@ -113,8 +113,8 @@ func upFlags() []cli.Flag {
 // ownSettings lists the parameters with a dedicated setting.
 var ownSettings = map[string]string{"chain.block_time_ms": "block_time", "chain.block_time_auto": `block_time = "auto"`, "chain.cheats": "strict"}
 
-// policies are the names that the lane's policy may have.
-func policies() []string {
+// policyNames are the names that the lane's policy may have.
+func policyNames() []string {
 	info, _ := params.Lookup(policyKey)
 	return info.Words
 }
@@ -131,7 +131,7 @@ func readSettings(c *cli.Context) (settings, error) {
 	}
 	if c.IsSet("supervision") {
 		if err := s.Strategy.UnmarshalText([]byte(c.String("supervision"))); err != nil {
-			return s, usage("Give restart or stop.", "--supervision: %v", err)
+			return s, newUsageError("Give restart or stop.", "--supervision: %v", err)
 		}
 	}
 	given := map[string]func(){
@@ -163,11 +163,11 @@ func readSettings(c *cli.Context) (settings, error) {
 	s.Detach, s.Wait = c.Bool("detach"), c.Bool("wait")
 	if rest := c.Args().Slice(); len(rest) > 0 {
 		if len(s.Actors) == 0 {
-			return s, usage("Actors are given with --actor FILE.", "%q is one argument too many", rest[0])
+			return s, newUsageError("Actors are given with --actor FILE.", "%q is one argument too many", rest[0])
 		}
 		s.Actors = append(s.Actors, rest...)
 	}
-	return s, s.validate()
+	return s, s.validateSettings()
 }
 
 // readFile reads the file of --config. Its seed is a secret, from which all keys are
@@ -175,20 +175,20 @@ func readSettings(c *cli.Context) (settings, error) {
 func (s *settings) readFile(path string) error {
 	_, err := configfile.Read(path, s)
 	if errors.As(err, new(*fs.PathError)) {
-		return usage(givePath, "--config: %s", noFile(path, err))
+		return newUsageError(givePath, "--config: %s", noFile(path, err))
 	}
 	if err != nil {
-		return usage("", "--config: %v", err)
+		return newUsageError("", "--config: %v", err)
 	}
 	return nil
 }
 
-func (s *settings) validate() error {
+func (s *settings) validateSettings() error {
 	if s.Validators < 0 || s.Validators > box.MaxValidators || s.Validators == 0 && s.asked {
-		return usage("", "--validators: %d is not between 1 and %d", s.Validators, box.MaxValidators)
+		return newUsageError("", "--validators: %d is not between 1 and %d", s.Validators, box.MaxValidators)
 	}
 	if s.Runners != nil && (*s.Runners < 0 || *s.Runners > box.MaxRunners) {
-		return usage("", "--runners: %d is not between 0 and %d", *s.Runners, box.MaxRunners)
+		return newUsageError("", "--runners: %d is not between 0 and %d", *s.Runners, box.MaxRunners)
 	}
 	switch s.BlockTime {
 	case "auto":
@@ -198,33 +198,34 @@ func (s *settings) validate() error {
 	default:
 		d, err := time.ParseDuration(s.BlockTime)
 		if err != nil || d < 0 || d > time.Hour {
-			return usage("Give a time like 1s, 200ms or 0s, at most 1h, or auto.", "--block-time: invalid block time %q", s.BlockTime)
+			return newUsageError("Give a time like 1s, 200ms or 0s, at most 1h, or auto.", "--block-time: invalid block time %q", s.BlockTime)
 		}
 		s.blockTime = d
 	}
 	if err := s.durability.UnmarshalText([]byte(s.Durability)); err != nil {
-		return usage("Give process or disk.", "--durability: %q is neither", s.Durability)
+		return newUsageError("Give process or disk.", "--durability: %q is neither", s.Durability)
 	}
 	if s.History != 0 && s.History < history.MinHistory {
-		return usage("Give 0 to keep all blocks.", "--history: %d is too few: a validator that missed blocks must find them at the others, "+
-			"in the last %d", s.History, history.MinHistory)
+		return newUsageError("Give 0 to keep all blocks.",
+			"--history: %d is too few: a validator that missed blocks must find them at the others, "+
+				"in the last %d", s.History, history.MinHistory)
 	}
 	if s.Ephemeral && s.Home != defaultHome {
-		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)
+		return newUsageError("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)
 	}
 	if s.Ephemeral && s.Processes {
-		return usage("Leave one of them out.", "--ephemeral keeps no files, and the nodes of --processes each have a home")
+		return newUsageError("Leave one of them out.", "--ephemeral keeps no files, and the nodes of --processes each have a home")
 	}
 	if s.Ephemeral && (s.Detach || s.Wait) {
-		return usage("Leave --ephemeral out, or run it in another terminal.",
+		return newUsageError("Leave --ephemeral out, or run it in another terminal.",
 			"--ephemeral keeps no files, by which devnet down would find a network that was left running")
 	}
 	if s.Ephemeral && s.Reset {
-		return usage("Leave one of them out.", "--ephemeral keeps no files, so there is nothing to --reset")
+		return newUsageError("Leave one of them out.", "--ephemeral keeps no files, so there is nothing to --reset")
 	}
 	if s.Policy != "" {
-		if !slices.Contains(policies(), s.Policy) {
-			return usage("The policies are "+strings.Join(policies(), ", ")+".", "--policy: there is no policy %q", s.Policy)
+		if !slices.Contains(policyNames(), s.Policy) {
+			return newUsageError("The policies are "+strings.Join(policyNames(), ", ")+".", "--policy: there is no policy %q", s.Policy)
 		}
 		if s.Params == nil {
 			s.Params = map[string]string{}
@@ -233,12 +234,12 @@ func (s *settings) validate() error {
 	}
 	for key, setting := range ownSettings {
 		if _, given := s.Params[key]; given {
-			return usage(fmt.Sprintf("Give it as the setting %s.", setting), "[params]: a file cannot set the parameter %s", key)
+			return newUsageError(fmt.Sprintf("Give it as the setting %s.", setting), "[params]: a file cannot set the parameter %s", key)
 		}
 	}
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(s.Params)); err != nil {
-		return usage("devnet params get lists the parameters of a running network.", "%s", strings.TrimPrefix(err.Error(), "params: "))
+		return newUsageError("devnet params get lists the parameters of a running network.", "%s", strings.TrimPrefix(err.Error(), "params: "))
 	}
 	if err := readOrigins(s.Origins); err != nil {
 		return err
@@ -248,21 +249,21 @@ func (s *settings) validate() error {
 	}
 	for flag, given := range map[string]string{"--qlog": s.Qlog, "--keylog": s.KeyLog} {
 		if given != "" && s.Strict {
-			return usage("Leave one of them out.", "%s lets others look into the connections, which --strict keeps closed", flag)
+			return newUsageError("Leave one of them out.", "%s lets others look into the connections, which --strict keeps closed", flag)
 		}
 	}
 	if s.Strict && len(s.Actors) > 0 {
-		return usage("Leave one of them out.", "--actor signs with the devnet's keys, which --strict turns off")
+		return newUsageError("Leave one of them out.", "--actor signs with the devnet's keys, which --strict turns off")
 	}
 	if s.Strict && s.Web != "" {
-		return usage("Serve the page by another program.", "--web serves a page that the devnet signs for, which --strict turns off")
+		return newUsageError("Serve the page by another program.", "--web serves a page that the devnet signs for, which --strict turns off")
 	}
 	for _, file := range s.Actors {
 		if _, _, carried := scenario.Carried(file); carried {
 			continue
 		}
 		if info, err := os.Stat(file); err != nil || info.IsDir() {
-			return usage("Give the path of a Python file.", "--actor: %s", noFile(file, err))
+			return newUsageError("Give the path of a Python file.", "--actor: %s", noFile(file, err))
 		}
 	}
 	return nil
@@ -297,12 +298,13 @@ func hostFlag() cli.Flag {
 // readHosts reads names by which clients may call the API, in place. flag is where they are from.
 func readHosts(flag string, all []string) error {
 	if len(all) > api.MaxHosts {
-		return usage("Leave some out, or give .NAME for all names below NAME.", "%s: %d names are more than %d", flag, len(all), api.MaxHosts)
+		return newUsageError("Leave some out, or give .NAME for all names below NAME.", "%s: %d names are more than %d", flag, len(all),
+			api.MaxHosts)
 	}
 	for i, text := range all {
 		name, err := api.ParseHost(text)
 		if err != nil {
-			return usage("Give what clients write between http:// and the port.", "%s: %v", flag, err)
+			return newUsageError("Give what clients write between http:// and the port.", "%s: %v", flag, err)
 		}
 		all[i] = name
 	}
@@ -312,12 +314,12 @@ func readHosts(flag string, all []string) error {
 // readOrigins reads the origins of pages that may call the API, in place.
 func readOrigins(all []string) error {
 	if len(all) > api.MaxOrigins {
-		return usage("Leave some out.", "--cors: %d origins are more than %d", len(all), api.MaxOrigins)
+		return newUsageError("Leave some out.", "--cors: %d origins are more than %d", len(all), api.MaxOrigins)
 	}
 	for i, text := range all {
 		origin, err := api.ParseOrigin(text)
 		if err != nil {
-			return usage("Give what the address bar of the page begins with, like http://localhost:5173.", "--cors: %v", err)
+			return newUsageError("Give what the address bar of the page begins with, like http://localhost:5173.", "--cors: %v", err)
 		}
 		all[i] = origin
 	}

@@ -19,7 +19,7 @@ func TestLookingIntoConnectionsIsRefusedWithStrict(t *testing.T) {
 	} {
 		s := defaultSettings()
 		c.change(&s)
-		err := s.validate()
+		err := s.validateSettings()
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v, want %q", err, c.want)
 		}

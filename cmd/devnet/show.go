@@ -18,16 +18,16 @@ import (
 // maxShownFires bounds the lines of one block: a terminal is read by people.
 const maxShownFires = 20
 
-// page is where a browser finds the page and, with --web, the page of that folder.
-func (u *running) page(at string) string {
+// pageURL is where a browser finds the page and, with --web, the page of that folder.
+func (u *running) pageURL(at string) string {
 	if u.settings.Web == "" {
 		return at + ", to open in a browser"
 	}
 	return at + ", and of --web: " + at + web.Path
 }
 
-// banner prints the network's parts, and the commands to type next.
-func (u *running) banner(ready model.Ready, python probed) error {
+// printBanner prints the network's parts, and the commands to type next.
+func (u *running) printBanner(ready model.Ready, python pythonProbe) error {
 	ctx := u.Context.Context
 	validators, err := u.client.Validators(ctx)
 	if err != nil {
@@ -52,24 +52,24 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			Origins    []string              `json:"origins,omitempty"` // whose pages may call the API
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.URL(), ready.ChainID, ready.Height, ready.TravelsTo, u.home(), python.version, u.log(), ready.Origins,
+		}{"up", u.client.URL(), ready.ChainID, ready.Height, ready.TravelsTo, u.homeDir(), python.version, u.logPath(), ready.Origins,
 			append([]model.DevnetAccount{}, accounts...),
 			validators})
 	}
 	w := u.App.Writer
-	kept := cmp.Or(u.home(), "none, nothing is kept")
+	kept := cmp.Or(u.homeDir(), "none, nothing is kept")
 	at := u.client.URL()
-	facts(w, "HTTP API", at+everywhere(u.bound), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height),
+	facts(w, "HTTP API", at+listensEverywhere(u.bound), "chain id", fmt.Sprint(ready.ChainID), "height", plainHeight(ready.Height),
 		"travels", describeTravel(ready), "home", kept,
-		"page", u.page(at), "python", python.version, "runners", runnersOf(ready), "log", u.log())
-	for _, err := range u.network.broken() {
-		fmt.Fprintf(w, "\n%s\n", wrapped("Does not run, and the others go on: "+printable(err.Error()), "", helpColumns))
+		"page", u.pageURL(at), "python", python.version, "runners", runnersOf(ready), "log", u.logPath())
+	for _, err := range u.network.brokenNodes() {
+		fmt.Fprintf(w, "\n%s\n", wrapText("Does not run, and the others go on: "+printable(err.Error()), "", helpColumns))
 	}
-	if warning := exposed(u.bound, ready.Strict); warning != "" {
-		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
+	if warning := exposureWarning(u.bound, ready.Strict); warning != "" {
+		fmt.Fprintf(w, "\n%s\n", wrapText(warning, "", helpColumns))
 	}
-	if warning := admitted(ready.Origins, ready.Strict); warning != "" {
-		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
+	if warning := originsNotice(ready.Origins, ready.Strict); warning != "" {
+		fmt.Fprintf(w, "\n%s\n", wrapText(warning, "", helpColumns))
 	}
 	if python.missing != nil {
 		fmt.Fprintf(w, "\nActors cannot run: %v.\n", python.missing)
@@ -86,7 +86,7 @@ func (u *running) banner(ready model.Ready, python probed) error {
 		where, stop = "", self+" down"+ofHome(u.settings.Home)
 	}
 	fmt.Fprintf(w, "Next%s:\n", where)
-	for _, command := range u.next() {
+	for _, command := range u.nextCommands() {
 		fmt.Fprintln(w, "  "+command)
 	}
 	fmt.Fprintf(w, "%s stops the network.\n\n", stop)
@@ -96,8 +96,8 @@ func (u *running) banner(ready model.Ready, python probed) error {
 // exampleActor is suggested for deploying if it exists: in a checkout.
 const exampleActor = "fixtures/actors/heartbeat.py"
 
-// next are three commands worth typing, each of which works in this folder.
-func (u *running) next() []string {
+// nextCommands are three commands worth typing, each of which works in this folder.
+func (u *running) nextCommands() []string {
 	commands := []string{"status", "actor list", "timer list"}
 	if len(u.settings.Actors) > 0 {
 		name := baseName(u.settings.Actors[0])
@@ -109,13 +109,13 @@ func (u *running) next() []string {
 		}
 	}
 	for i, c := range commands {
-		commands[i] = self + " " + c + u.suffix()
+		commands[i] = self + " " + c + u.networkFlags()
 	}
 	return commands
 }
 
-// suffix is what a command needs to find the network.
-func (u *running) suffix() string {
+// networkFlags is what a command needs to find the network.
+func (u *running) networkFlags() string {
 	if u.address != defaultHTTP && (u.settings.Home != defaultHome || u.settings.Ephemeral) {
 		return " --http " + u.address
 	}
@@ -127,7 +127,7 @@ func ofHome(dir string) string {
 	if dir == defaultHome {
 		return ""
 	}
-	return " --home " + quoted(dir)
+	return " --home " + shellQuote(dir)
 }
 
 // fire is a line of --json for each fire.
@@ -138,15 +138,15 @@ type fire struct {
 	model.TimerEvent
 }
 
-// executed is a line of --json for each transaction and delivered message.
-type executed struct {
+// executedLine is a line of --json for each transaction and delivered message.
+type executedLine struct {
 	Event string `json:"event"`
 	model.Receipt
 }
 
-// follow shows what becomes final, until ctx is done. A stream that falls behind is
+// followFinal shows what becomes final, until ctx is done. A stream that falls behind is
 // opened again after the last event seen.
-func (u *running) follow() <-chan error {
+func (u *running) followFinal() <-chan error {
 	done := make(chan error, 1)
 	f := &shownBlocks{u: u, names: newNaming(u.Context.Context, u.client)}
 	go func() {
@@ -157,7 +157,7 @@ func (u *running) follow() <-chan error {
 		for {
 			err := u.client.Events(u.Context.Context, follow, func(e client.Event) error {
 				follow.LastID = e.ID
-				return f.show(u.Context.Context, e)
+				return f.showEvent(u.Context.Context, e)
 			})
 			switch {
 			case refusedAs(err, "slow_reader"):
@@ -166,7 +166,7 @@ func (u *running) follow() <-chan error {
 				// Blocks come faster than they are shown, and --history drops them: it
 				// continues with the newest.
 				if head, err := u.client.Height(u.Context.Context); err == nil {
-					u.say("Blocks up to height %s are not shown: --history has dropped them.", height(head))
+					u.printLine("Blocks up to height %s are not shown: --history has dropped them.", plainHeight(head))
 					follow.LastID, follow.From = "", head+1
 					continue
 				}
@@ -189,40 +189,40 @@ type shownBlocks struct {
 	balances map[types.Address]bool // shown in it: the balances at its end
 }
 
-func (f *shownBlocks) show(ctx context.Context, e client.Event) error {
+func (f *shownBlocks) showEvent(ctx context.Context, e client.Event) error {
 	switch e.Kind {
 	case model.EventTimer:
 		var t model.TimerEvent
-		if err := understood(e, &t); err != nil || t.Receipt == nil {
+		if err := decodeInto(e, &t); err != nil || t.Receipt == nil {
 			return err // no fire
 		}
-		return f.fire(ctx, &t)
+		return f.showFire(ctx, &t)
 	case model.EventTx:
 		var r model.Receipt
-		if err := understood(e, &r); err != nil {
+		if err := decodeInto(e, &r); err != nil {
 			return err
 		}
-		return f.receipt(&r)
+		return f.showReceipt(&r)
 	case model.EventJob:
-		return said(e, f.job)
+		return decodeEvent(e, f.showJob)
 	case model.EventFault:
-		return said(e, func(r *model.FaultReceipt) { f.u.say("fault %s %s", r.Verb, printable(r.Detail)) })
+		return decodeEvent(e, func(r *model.FaultReceipt) { f.u.printLine("fault %s %s", r.Verb, printable(r.Detail)) })
 	}
 	return nil
 }
 
-func understood(e client.Event, into any) error {
+func decodeInto(e client.Event, into any) error {
 	if err := json.Unmarshal(e.Data, into); err != nil {
 		return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
 	}
 	return nil
 }
 
-// fits reports whether a block has room for one more line on a terminal.
-func (f *shownBlocks) fits(h types.Height) bool {
+// hasRoom reports whether a block has room for one more line on a terminal.
+func (f *shownBlocks) hasRoom(h types.Height) bool {
 	if h != f.height {
 		if f.hidden > 0 {
-			f.u.say("block %d  and %d more: devnet block %d", f.height, f.hidden, f.height)
+			f.u.printLine("block %d  and %d more: devnet block %d", f.height, f.hidden, f.height)
 		}
 		f.height, f.lines, f.hidden, f.balances = h, 0, 0, map[types.Address]bool{}
 	}
@@ -233,11 +233,11 @@ func (f *shownBlocks) fits(h types.Height) bool {
 	return true
 }
 
-func (f *shownBlocks) fire(ctx context.Context, t *model.TimerEvent) error {
-	if !f.fits(t.Height) {
+func (f *shownBlocks) showFire(ctx context.Context, t *model.TimerEvent) error {
+	if !f.hasRoom(t.Height) {
 		return nil
 	}
-	name := f.names.of(t.Actor)
+	name := f.names.nameOf(t.Actor)
 	account, err := f.u.client.Account(ctx, t.Actor.String())
 	if err != nil {
 		return err
@@ -250,8 +250,8 @@ func (f *shownBlocks) fire(ctx context.Context, t *model.TimerEvent) error {
 		f.balances[t.Actor] = true
 		balance = "  balance " + cby(account.Balance)
 	}
-	f.u.say("block %d  %s fired  %s  fee %s%s", t.Height, name, t.Receipt.Status, cby(t.Receipt.Fee), balance)
-	f.below(t.Receipt)
+	f.u.printLine("block %d  %s fired  %s  fee %s%s", t.Height, name, t.Receipt.Status, cby(t.Receipt.Fee), balance)
+	f.showBelow(t.Receipt)
 	return nil
 }
 
@@ -263,18 +263,18 @@ func ofRunners(r *model.Receipt) bool {
 		(r.To == types.VerifierAddress || r.To == types.RegistryAddress && r.Handler == "heartbeat")
 }
 
-func (f *shownBlocks) receipt(r *model.Receipt) error {
-	if ofRunners(r) && !f.u.settings.JSON || !f.fits(r.Height) {
+func (f *shownBlocks) showReceipt(r *model.Receipt) error {
+	if ofRunners(r) && !f.u.settings.JSON || !f.hasRoom(r.Height) {
 		return nil
 	}
 	if f.u.settings.JSON {
-		return json.NewEncoder(f.u.App.Writer).Encode(executed{r.Origin, *r})
+		return json.NewEncoder(f.u.App.Writer).Encode(executedLine{r.Origin, *r})
 	}
 	if f.u.told[r.Hash] {
 		return nil
 	}
-	f.u.say("block %d  %s  %s  %s cycles  fee %s", r.Height, executedWhat(r, f.names), r.Status, grouped(uint64(r.Cycles)), cby(r.Fee))
-	f.below(r)
+	f.u.printLine("block %d  %s  %s  %s cycles  fee %s", r.Height, executedWhat(r, f.names), r.Status, grouped(uint64(r.Cycles)), cby(r.Fee))
+	f.showBelow(r)
 	return nil
 }
 
@@ -282,8 +282,8 @@ func (f *shownBlocks) receipt(r *model.Receipt) error {
 // committee is not shown: the same block draws another, or the job waits.
 var toldOfJobs = []string{model.JobDrawn, model.JobWaiting, model.JobCompleted, model.JobCancelled, model.JobFailed}
 
-func (f *shownBlocks) job(e *model.JobEvent) {
-	if !slices.Contains(toldOfJobs, e.What) || !f.fits(e.Height) {
+func (f *shownBlocks) showJob(e *model.JobEvent) {
+	if !slices.Contains(toldOfJobs, e.What) || !f.hasRoom(e.Height) {
 		return
 	}
 	words := []string{"job " + short(e.ID.String()), e.What}
@@ -291,15 +291,15 @@ func (f *shownBlocks) job(e *model.JobEvent) {
 		words = append(words, detailsOf(f.names, e)...)
 	}
 	if e.Runner != nil {
-		words = append(words, "won by "+f.names.of(*e.Runner))
+		words = append(words, "won by "+f.names.nameOf(*e.Runner))
 	}
-	f.u.say("block %d  %s", e.Height, strings.Join(words, "  "))
+	f.u.printLine("block %d  %s", e.Height, strings.Join(words, "  "))
 }
 
-// below prints what an execution printed, and why it failed.
-func (f *shownBlocks) below(r *model.Receipt) {
+// showBelow prints what an execution printed, and why it failed.
+func (f *shownBlocks) showBelow(r *model.Receipt) {
 	if w := f.u.App.Writer; !f.u.settings.JSON {
-		printPrinted(w, r.Logs)
+		printOutput(w, r.Logs)
 		printFault(w, r.Error)
 	}
 }

@@ -17,8 +17,8 @@ func TestADrawAfterADeadlineIsOneLine(t *testing.T) {
 	var out bytes.Buffer
 	u := &running{Context: cli.NewContext(&cli.App{Writer: &out}, nil, nil)}
 	f := &shownBlocks{u: u, names: newNaming(t.Context(), client.NewAPI("127.0.0.1:1"))}
-	f.job(&model.JobEvent{Height: 9, What: model.JobRetried, Attempt: 1})
-	f.job(&model.JobEvent{Height: 9, What: model.JobDrawn, Attempt: 2})
+	f.showJob(&model.JobEvent{Height: 9, What: model.JobRetried, Attempt: 1})
+	f.showJob(&model.JobEvent{Height: 9, What: model.JobDrawn, Attempt: 2})
 	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "drawn  draw 2: ") {
 		t.Errorf("%q", text)
 	}
@@ -72,7 +72,7 @@ func TestAStormOfTimersIsShort(t *testing.T) {
 		return strings.Split(strings.TrimSpace(table), "\n")[1:]
 	}
 	lines := show()
-	if len(lines) != maxShownEnds+1 || lines[maxShownEnds] != asTyped("… and 185 more: devnet events --type timer --from 101") {
+	if len(lines) != maxShownEnds+1 || lines[maxShownEnds] != replaceProgramName("… and 185 more: devnet events --type timer --from 101") {
 		t.Errorf("%d lines: %q", len(lines), lines)
 	}
 	for i, want := range []string{"0x78000000 fired, reverted", "0xc2000000 expired", "0x00000000 fired", "0x01000000 fired"} {

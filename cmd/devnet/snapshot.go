@@ -23,14 +23,14 @@ func snapshotCommand() *cli.Command {
 			{Name: "save", Usage: "keep all that is final, with the nodes' votes and the network's clock", ArgsUsage: "NAME",
 				Description: "Example: devnet snapshot save before",
 				Flags: []cli.Flag{snapshotHome, &cli.BoolFlag{Name: "replace", Usage: "in place of the snapshot of that name"},
-					jsonFlag}, Action: taking(func(c *cli.Context, args []string) error {
+					jsonFlag}, Action: withArguments(func(c *cli.Context, args []string) error {
 					return snapshotOf(c, args[0], "Saved", func(dir, name string) (home.Snapshot, error) {
 						return home.Save(dir, name, c.Bool("replace"))
 					})
 				})},
 			{Name: "load", Usage: "return the network to a snapshot; everything after it is lost", ArgsUsage: "NAME",
 				Description: "Example: devnet snapshot load before",
-				Flags:       []cli.Flag{snapshotHome, jsonFlag}, Action: taking(func(c *cli.Context, args []string) error {
+				Flags:       []cli.Flag{snapshotHome, jsonFlag}, Action: withArguments(func(c *cli.Context, args []string) error {
 					return snapshotOf(c, args[0], "Loaded", home.Load)
 				})},
 			{Name: "list", Usage: "list the snapshots of a network", Description: "Example: devnet snapshot list",
@@ -44,10 +44,10 @@ func snapshotOf(c *cli.Context, name, done string, do func(dir, name string) (ho
 	dir := c.String("home")
 	s, err := do(dir, name)
 	if err != nil {
-		return unsaved(dir, err)
+		return snapshotError(dir, err)
 	}
 	return emit(c, s, func(w io.Writer) {
-		fmt.Fprintf(w, "%s %s: %s. Start it with devnet up.\n", done, s.Name, size(s.Bytes))
+		fmt.Fprintf(w, "%s %s: %s. Start it with devnet up.\n", done, s.Name, sizeWords(s.Bytes))
 	})
 }
 
@@ -55,26 +55,26 @@ func snapshotList(c *cli.Context) error {
 	all, err := home.Snapshots(c.String("home"))
 	return printAnswer(c, all, err, func(w io.Writer) {
 		table(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rowsOf(all, func(s *home.Snapshot) []string {
-			return []string{s.Name, s.Saved.Format(time.RFC3339), size(s.Bytes)}
+			return []string{s.Name, s.Saved.Format(time.RFC3339), sizeWords(s.Bytes)}
 		}))
 	})
 }
 
-// unsaved is why there is no snapshot, and what to do.
-func unsaved(dir string, err error) error {
+// snapshotError is why there is no snapshot, and what to do.
+func snapshotError(dir string, err error) error {
 	var used *home.InUseError
 	var refused *home.SnapshotError
 	switch {
 	case errors.As(err, &used):
-		return failed("Stop it first: devnet down --home "+dir, "a network runs on %s, and changes while it is copied", dir)
+		return newFailure("Stop it first: devnet down --home "+dir, "a network runs on %s, and changes while it is copied", dir)
 	case errors.As(err, &refused):
-		return failed(strings.ToUpper(refused.Remedy[:1])+refused.Remedy[1:]+".", "%s", refused.What)
+		return newFailure(strings.ToUpper(refused.Remedy[:1])+refused.Remedy[1:]+".", "%s", refused.What)
 	}
-	return failed("", "%v", err)
+	return newFailure("", "%v", err)
 }
 
-// size is bytes for people.
-func size(n int64) string {
+// sizeWords is bytes for people.
+func sizeWords(n int64) string {
 	if n < 1<<20 {
 		return fmt.Sprintf("%d KiB", (n+1023)>>10)
 	}

@@ -19,12 +19,12 @@ func statusCommand() *cli.Command {
 		Name: "status", Usage: "show whether the network is ready, and the state of its nodes",
 		Description: "Example: devnet status\nExit code 1 while something is missing, but for a network that was paused.",
 		Flags:       []cli.Flag{jsonFlag, httpFlag},
-		Action:      takingNothing(status),
+		Action:      takingNothing(showStatus),
 	}
 }
 
-func status(c *cli.Context) error {
-	n := network(c)
+func showStatus(c *cli.Context) error {
+	n := networkClient(c)
 	ready, err := n.Ready(c.Context)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func status(c *cli.Context) error {
 		case !ready.Ready:
 			state = "not ready"
 		}
-		last := since(ready.SinceMS)
+		last := agoWords(ready.SinceMS)
 		if ready.Stalled != "" && !ready.Paused {
 			last += ": " + ready.Stalled
 		}
@@ -64,7 +64,7 @@ func status(c *cli.Context) error {
 		}
 	})
 	if err == nil && !ready.Ready && !ready.Paused {
-		return failed("", "the network is not ready")
+		return newFailure("", "the network is not ready")
 	}
 	return err
 }
@@ -74,7 +74,7 @@ func describeHold(ready model.Ready) string {
 	if ready.Held == "" {
 		return ""
 	}
-	return asTyped("at " + printable(ready.Held) + "; devnet step moves it")
+	return replaceProgramName("at " + printable(ready.Held) + "; devnet step moves it")
 }
 
 // describeTravel says where an advance goes that is under way; "": there is none.
@@ -82,12 +82,12 @@ func describeTravel(ready model.Ready) string {
 	if ready.TravelsTo == 0 {
 		return ""
 	}
-	return asTyped(fmt.Sprintf("to height %d; devnet advance --stop ends that", ready.TravelsTo))
+	return replaceProgramName(fmt.Sprintf("to height %d; devnet advance --stop ends that", ready.TravelsTo))
 }
 
-// rows returns names with numbers after one letter, each row of them by its ends: r0, r2
+// nameRanges returns names with numbers after one letter, each row of them by its ends: r0, r2
 // to r4.
-func rows(names []string) string {
+func nameRanges(names []string) string {
 	number := func(name string) int {
 		n, err := strconv.Atoi(name[min(1, len(name)):])
 		if err != nil {
@@ -98,7 +98,7 @@ func rows(names []string) string {
 	var all []string
 	for from, i := 0, 1; i <= len(names); i++ {
 		if i == len(names) || number(names[i]) != number(names[i-1])+1 {
-			all = append(all, ends(names[from:i]))
+			all = append(all, rangesOf(names[from:i]))
 			from = i
 		}
 	}
@@ -123,7 +123,7 @@ func runnersOf(ready model.Ready) string {
 	case len(names) == 1:
 		text = names[0]
 	case len(names) > 1:
-		text = fmt.Sprintf("%d, %s", len(names), rows(names))
+		text = fmt.Sprintf("%d, %s", len(names), nameRanges(names))
 	}
 	if waiting > 0 {
 		text += fmt.Sprintf("; %d not ready", waiting)
@@ -131,8 +131,8 @@ func runnersOf(ready model.Ready) string {
 	return text
 }
 
-// since says how long ago something was, to a tenth of a second.
-func since(ms uint64) string { return formatElapsed(ms) + " ago" }
+// agoWords says how long ago something was, to a tenth of a second.
+func agoWords(ms uint64) string { return formatElapsed(ms) + " ago" }
 
 // formatElapsed says how long something lasted, to a tenth of a second.
 func formatElapsed(ms uint64) string {
@@ -178,18 +178,18 @@ func validatorCommand() *cli.Command {
 			{Name: "list", Usage: "all validators", Description: "Example: devnet validator list --json",
 				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: takingNothing(validatorList)},
 			{Name: "show", Usage: "one validator, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet validator show v0",
-				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: taking(validatorShow)},
+				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: withArguments(validatorShow)},
 		}, moveCommands()...),
 	}
 }
 
 func validatorList(c *cli.Context) error {
-	validators, err := network(c).Validators(c.Context)
+	validators, err := networkClient(c).Validators(c.Context)
 	return printAnswer(c, validators, err, func(w io.Writer) { validatorTable(w, validators) })
 }
 
 func validatorShow(c *cli.Context, args []string) error {
-	validators, err := network(c).Validators(c.Context)
+	validators, err := networkClient(c).Validators(c.Context)
 	if err != nil {
 		return err
 	}
@@ -207,5 +207,5 @@ func validatorShow(c *cli.Context, args []string) error {
 			facts(w, shown...)
 		})
 	}
-	return failed("devnet validator list shows them all.", "no validator is %q", args[0])
+	return newFailure("devnet validator list shows them all.", "no validator is %q", args[0])
 }

@@ -11,7 +11,7 @@ func TestRowsOfNamesAreToldByTheirEnds(t *testing.T) {
 		"r0 to r1, r9 to r11": {"r0", "r1", "r9", "r10", "r11"},
 		"median, r0, x":       {"median", "r0", "x"},
 	} {
-		if got := rows(names); got != want {
+		if got := nameRanges(names); got != want {
 			t.Errorf("%v: %q, not %q", names, got, want)
 		}
 	}

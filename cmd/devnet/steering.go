@@ -27,11 +27,11 @@ func advanceCommand() *cli.Command {
 			&cli.BoolFlag{Name: "to-next-timer", Usage: "go to the height at which the next timer is due"},
 			&cli.BoolFlag{Name: "stop", Usage: "end an advance that is under way with the next block"},
 			jsonFlag, httpFlag},
-		Action: takingNothing(advance),
+		Action: takingNothing(advanceTime),
 	}
 }
 
-func advance(c *cli.Context) error {
+func advanceTime(c *cli.Context) error {
 	r := model.AdvanceRequest{Blocks: c.Uint64("blocks"), To: types.Height(c.Uint64("to")), ToNextTimer: c.Bool("to-next-timer"),
 		Stop: c.Bool("stop")}
 	given := 0
@@ -41,13 +41,13 @@ func advance(c *cli.Context) error {
 		}
 	}
 	if given != 1 {
-		return usage("Example: devnet advance --blocks 1000", "advance takes one of --blocks N, --to H, --to-next-timer and --stop")
+		return newUsageError("Example: devnet advance --blocks 1000", "advance takes one of --blocks N, --to H, --to-next-timer and --stop")
 	}
-	n := network(c)
+	n := networkClient(c)
 	setInterruptWords(c.Context, "the network travels on", endJourney)
 	a, err := n.Advance(c.Context, r)
 	if refusedAs(err, "travelling") {
-		return failed(endJourney, "%v (travelling)", err)
+		return newFailure(endJourney, "%v (travelling)", err)
 	}
 	return printAnswer(c, a, err, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
 }
@@ -64,13 +64,13 @@ func printAdvance(w io.Writer, a model.Advance, names *naming) {
 	if a.Deferred > 0 {
 		nothing = "No timer ended on the way."
 	}
-	listed := foremost(a.Timers)
+	listed := foremostTimers(a.Timers)
 	table(w, nothing, "ID ACTOR DUE AT LATE STATUS", rowsOf(listed, func(t *model.AdvanceTimer) []string {
-		return []string{short(t.ID.String()), names.of(t.Actor), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
+		return []string{short(t.ID.String()), names.nameOf(t.Actor), plainHeight(t.Due), plainHeight(t.At), strconv.FormatUint(t.Late, 10),
 			fateOf(t.Status, t.Result)}
 	}))
 	if left := a.Ended - uint64(len(listed)); left > 0 {
-		fmt.Fprintf(w, asTyped("… and %d more: devnet events --type timer --from %d\n"), left, a.From+1)
+		fmt.Fprintf(w, replaceProgramName("… and %d more: devnet events --type timer --from %d\n"), left, a.From+1)
 	}
 	printLeft(w, a)
 }
@@ -81,7 +81,7 @@ func printLeft(w io.Writer, a model.Advance) {
 		fmt.Fprintf(w, "%s due and deferred: %s%s\n", wereDue(left.Count), left.Reason, meaningOf(left.Reason))
 	}
 	for _, t := range a.Waiting[:min(len(a.Waiting), maxShownEnds)] {
-		fmt.Fprintf(w, asTyped("  devnet timer show %s  due at %s: %s\n"), short(t.ID.String()), height(t.Due), t.Reason)
+		fmt.Fprintf(w, replaceProgramName("  devnet timer show %s  due at %s: %s\n"), short(t.ID.String()), plainHeight(t.Due), t.Reason)
 	}
 }
 
@@ -106,9 +106,9 @@ func meaningOf(reason string) string {
 // maxShownEnds is how many timers that ended on the way are listed.
 const maxShownEnds = 10
 
-// foremost are the timers to list, in their order. If there are more, those that did not
+// foremostTimers are the timers to list, in their order. If there are more, those that did not
 // fire, or whose handler failed, come first.
-func foremost(all []model.AdvanceTimer) []model.AdvanceTimer {
+func foremostTimers(all []model.AdvanceTimer) []model.AdvanceTimer {
 	if len(all) <= maxShownEnds {
 		return all
 	}
@@ -130,9 +130,9 @@ func paceCommand(pause bool) *cli.Command {
 	}
 	command.Flags = []cli.Flag{jsonFlag, httpFlag}
 	command.Action = takingNothing(func(c *cli.Context) error {
-		order := network(c).Resume
+		order := networkClient(c).Resume
 		if pause {
-			order = network(c).Pause
+			order = networkClient(c).Pause
 		}
 		p, err := order(c.Context)
 		return printAnswer(c, p, err, func(w io.Writer) {
@@ -153,18 +153,18 @@ func moveCommands() []*cli.Command {
 			Description: "Example: devnet validator join v4\nWithout a name: the next of v0, v1, … that is free.\n" +
 				"The name of one that leaves at the epoch's end takes the leave back.",
 			Flags:  []cli.Flag{jsonFlag, httpFlag},
-			Action: moving((*client.API).JoinValidator)},
+			Action: moveOrder((*client.API).JoinValidator)},
 		{Name: "leave", Usage: "remove a validator from the set at the end of the epoch", ArgsUsage: "NAME",
 			Description: "Example: devnet validator leave v3",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},
-			Action:      moving((*client.API).LeaveValidator)},
+			Action:      moveOrder((*client.API).LeaveValidator)},
 	}
 }
 
-// moving is the action of an order by which a validator enters or leaves the set.
-func moving(order func(*client.API, context.Context, string) (model.Move, error)) cli.ActionFunc {
-	return taking(func(c *cli.Context, args []string) error {
-		m, err := order(network(c), c.Context, args[0])
+// moveOrder is the action of an order by which a validator enters or leaves the set.
+func moveOrder(order func(*client.API, context.Context, string) (model.Move, error)) cli.ActionFunc {
+	return withArguments(func(c *cli.Context, args []string) error {
+		m, err := order(networkClient(c), c.Context, args[0])
 		return printAnswer(c, m, err, func(w io.Writer) {
 			facts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
 				"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))
@@ -173,7 +173,7 @@ func moving(order func(*client.API, context.Context, string) (model.Move, error)
 }
 
 func paramsSet(c *cli.Context, args []string) error {
-	p, err := network(c).SetParam(c.Context, model.ParamRequest{Key: args[0], Value: args[1], At: types.Height(c.Uint64("at"))})
+	p, err := networkClient(c).SetParam(c.Context, model.ParamRequest{Key: args[0], Value: args[1], At: types.Height(c.Uint64("at"))})
 	return printAnswer(c, p, err, func(w io.Writer) {
 		fmt.Fprintf(w, "%s = %s from height %d on (class %s)\n", p.Key, p.Value, p.Height, p.Class)
 	})

@@ -26,11 +26,11 @@ func stepCommand() *cli.Command {
 			&cli.StringFlag{Name: "to", Usage: "move to `MOMENT`: h57, SCRIPT@SEED:h57, SCRIPT@SEED:18231 or SCRIPT@SEED:end"},
 			&cli.BoolFlag{Name: "back", Usage: "move back instead"},
 			jsonFlag, httpFlag},
-		Action: taking(step),
+		Action: withArguments(stepHeld),
 	}
 }
 
-func step(c *cli.Context, args []string) error {
+func stepHeld(c *cli.Context, args []string) error {
 	r, to := model.StepRequest{Unit: model.UnitStep, Count: 1}, c.String("to")
 	given := 0
 	for _, unit := range []string{model.UnitBlock, model.UnitFire, model.UnitEnd} {
@@ -43,19 +43,20 @@ func step(c *cli.Context, args []string) error {
 		given++
 	}
 	if given > 1 || to != "" && c.Bool("back") {
-		return usage("Example: devnet step --block 3", "step takes one of --block, --fire, --end and --to, and --to goes either way by itself")
+		return newUsageError("Example: devnet step --block 3",
+			"step takes one of --block, --fire, --end and --to, and --to goes either way by itself")
 	}
 	if args[0] != "" {
 		n, err := strconv.ParseUint(args[0], 10, 64)
 		if err != nil || n == 0 || n > model.MaxSteps {
-			return usage(fmt.Sprintf("Give a whole number from 1 to %d.", model.MaxSteps), "invalid number of steps %q", args[0])
+			return newUsageError(fmt.Sprintf("Give a whole number from 1 to %d.", model.MaxSteps), "invalid number of steps %q", args[0])
 		}
 		if to != "" || r.Unit == model.UnitEnd {
-			return usage("Leave it out.", "%s: there is one such moment", args[0])
+			return newUsageError("Leave it out.", "%s: there is one such moment", args[0])
 		}
 		r.Count = n
 	}
-	n := network(c)
+	n := networkClient(c)
 	var m model.Held
 	var err error
 	switch {
@@ -66,10 +67,10 @@ func step(c *cli.Context, args []string) error {
 	default:
 		m, err = n.Step(c.Context, r)
 	}
-	return printAnswer(c, m, err, func(w io.Writer) { printHeld(w, m) })
+	return printAnswer(c, m, err, func(w io.Writer) { printHeldRun(w, m) })
 }
 
-func printHeld(w io.Writer, m model.Held) {
+func printHeldRun(w io.Writer, m model.Held) {
 	for _, line := range m.Happened {
 		fmt.Fprintln(w, printable(line))
 	}
@@ -87,6 +88,6 @@ func printHeld(w io.Writer, m model.Held) {
 	case m.Ended:
 		state = "the script has passed"
 	}
-	facts(w, "held", printable(m.Moment), "step", fmt.Sprintf("%d, from %d", m.Step, m.From), "height", height(m.Height),
+	facts(w, "held", printable(m.Moment), "step", fmt.Sprintf("%d, from %d", m.Step, m.From), "height", plainHeight(m.Height),
 		"clock", time.UnixMilli(m.TimeMS).UTC().Format("15:04:05.000"), "digest", m.Digest.String(), "script", state, "changed", changed)
 }

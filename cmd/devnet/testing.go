@@ -75,7 +75,7 @@ func testActors(c *cli.Context) error {
 	t, err := readTesting(c)
 	if t != nil {
 		defer func() {
-			t.bench.end()
+			t.bench.awaitEnd()
 			t.remove()
 		}()
 	}
@@ -83,9 +83,9 @@ func testActors(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("watch") {
-		return t.watch(c)
+		return t.watchFiles(c)
 	}
-	return t.run(c)
+	return t.runTests(c)
 }
 
 func readTesting(c *cli.Context) (*tests, error) {
@@ -96,10 +96,10 @@ func readTesting(c *cli.Context) (*tests, error) {
 	t := &tests{coverageOut: c.String("coverage-out")}
 	t.coverage = c.Bool("coverage") || t.coverageOut != ""
 	if t.coverage && c.IsSet("http") {
-		return nil, usage("Leave out --http, or --coverage.", "coverage needs simulated networks: a live one does not report lines")
+		return nil, newUsageError("Leave out --http, or --coverage.", "coverage needs simulated networks: a live one does not report lines")
 	}
 	if c.Bool("hold") && (c.IsSet("http") || c.Bool("watch")) {
-		return nil, usage("Leave out --hold, or --http and --watch.", "--hold: a simulated network is held, in one run of the tests")
+		return nil, newUsageError("Leave out --hold, or --http and --watch.", "--hold: a simulated network is held, in one run of the tests")
 	}
 	for i, path := range c.Args().Slice() {
 		if strings.HasPrefix(path, "-") {
@@ -108,12 +108,12 @@ func readTesting(c *cli.Context) (*tests, error) {
 		}
 		file, _, _ := strings.Cut(path, "::")
 		if _, err := os.Stat(file); err != nil && (!c.Bool("unittest") || isPath(path)) {
-			return nil, usage("Name a file or folder of tests, or file.py::test_name.", "cannot read %s: %v", file, cause(err))
+			return nil, newUsageError("Name a file or folder of tests, or file.py::test_name.", "cannot read %s: %v", file, innermostCause(err))
 		}
 		t.paths = append(t.paths, path)
 	}
 	if c.IsSet("http") {
-		if _, err := network(c).Accounts(c.Context); err != nil {
+		if _, err := networkClient(c).Accounts(c.Context); err != nil {
 			return nil, err // said once, and not by each test
 		}
 	} else if !t.coverage {
@@ -126,13 +126,13 @@ func readTesting(c *cli.Context) (*tests, error) {
 	if err != nil {
 		return t, err
 	}
-	t.environment = append(os.Environ(), "DEVNET="+self, "DEVNET_TEST="+told(t.paths), "DEVNET_SEED="+seed,
+	t.environment = append(os.Environ(), "DEVNET="+self, "DEVNET_TEST="+shellWords(t.paths), "DEVNET_SEED="+seed,
 		"DEVNET_TEST_HTTP="+c.String("http"),
 		"PYTHONPATH="+strings.Join(append([]string{t.folder}, filepath.SplitList(os.Getenv("PYTHONPATH"))...), string(os.PathListSeparator)))
 	if c.Bool("unittest") {
-		err = t.unittest(c)
+		err = t.runUnittest(c)
 	} else {
-		t.pytest(c, seed, seeds)
+		t.usePytest(c, seed, seeds)
 	}
 	if k := c.String("k"); k != "" {
 		t.words = append(t.words, "-k", k)
@@ -158,10 +158,10 @@ func ownPath() (string, error) {
 func testSeeds(c *cli.Context) (seed, seeds string, err error) {
 	seed, seeds = cmp.Or(c.String("seed"), "1"), cmp.Or(c.String("seeds"), "1")
 	if _, err := strconv.ParseUint(seed, 0, 64); err != nil {
-		return "", "", usage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
+		return "", "", newUsageError("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
 	}
 	if n, err := strconv.ParseUint(seeds, 10, 64); err != nil || n == 0 || n > maxTestSeeds {
-		return "", "", usage(fmt.Sprintf("Give a number from 1 to %d.", maxTestSeeds), "--seeds: invalid number of seeds %q", seeds)
+		return "", "", newUsageError(fmt.Sprintf("Give a number from 1 to %d.", maxTestSeeds), "--seeds: invalid number of seeds %q", seeds)
 	}
 	return seed, seeds, nil
 }
@@ -195,7 +195,7 @@ func openSDK(c *cli.Context) (s sdk, err error) {
 	return s, nil
 }
 
-func (t *tests) pytest(c *cli.Context, seed, seeds string) {
+func (t *tests) usePytest(c *cli.Context, seed, seeds string) {
 	t.words = []string{"-P", "-c", fmt.Sprintf(runPytest, pytestMissing), "-p", "cowboy_sdk.testing.plugin", "--devnet-seed", seed,
 		"--devnet-seeds", seeds}
 	if c.Bool("hold") {
@@ -209,11 +209,11 @@ func (t *tests) pytest(c *cli.Context, seed, seeds string) {
 	}
 }
 
-// unittest runs what is named, or finds the tests below here.
-func (t *tests) unittest(c *cli.Context) error {
+// runUnittest runs what is named, or finds the tests below here.
+func (t *tests) runUnittest(c *cli.Context) error {
 	for _, flag := range []string{"seeds", "gas-report", "snapshot", "hold"} {
 		if c.IsSet(flag) {
-			return usage("Leave out --unittest, or --"+flag+".", "--%s needs pytest", flag)
+			return newUsageError("Leave out --unittest, or --"+flag+".", "--%s needs pytest", flag)
 		}
 	}
 	t.words = []string{"-P", "-c", runUnittest}
@@ -235,47 +235,47 @@ const (
 	pytestMissing     = 117 // exit code of this program, which pytest does not use
 )
 
-// run runs the tests, which print their own output, and reports their number.
-func (t *tests) run(c *cli.Context) error {
+// runTests runs the tests, which print their own output, and reports their number.
+func (t *tests) runTests(c *cli.Context) error {
 	if !t.coverage {
-		return t.play(c, t.environment)
+		return t.playTests(c, t.environment)
 	}
 	folder, err := os.MkdirTemp("", "devnet-coverage-")
 	if err != nil {
 		return noStart("", "cannot make a folder for the results of the tests: %v", err)
 	}
 	defer os.RemoveAll(folder)
-	ended := t.play(c, append(slices.Clip(t.environment), coverageVariable+"="+folder))
-	return errors.Join(ended, t.covered(c, folder))
+	ended := t.playTests(c, append(slices.Clip(t.environment), coverageVariable+"="+folder))
+	return errors.Join(ended, t.reportCoverage(c, folder))
 }
 
-// covered prints and writes what the tests ran.
-func (t *tests) covered(c *cli.Context, folder string) error {
+// reportCoverage prints and writes what the tests ran.
+func (t *tests) reportCoverage(c *cli.Context, folder string) error {
 	pool := pyhost.New(pyhost.Config{Hosts: 1})
 	defer pool.Close()
 	files, err := coverageOf(folder, pool.Points)
 	if err != nil {
-		return failed("", "the coverage cannot be told: %v", err)
+		return newFailure("", "the coverage cannot be told: %v", err)
 	}
 	printCoverage(c.App.Writer, files)
 	if t.coverageOut != "" {
 		if err := writeCoverage(t.coverageOut, files); err != nil {
-			return failed("", "the coverage cannot be written: %v", err)
+			return newFailure("", "the coverage cannot be written: %v", err)
 		}
 	}
 	return nil
 }
 
-// play runs the tests.
-func (t *tests) play(c *cli.Context, environment []string) error {
+// playTests runs the tests.
+func (t *tests) playTests(c *cli.Context, environment []string) error {
 	command := exec.CommandContext(c.Context, t.python, t.words...)
 	if t.bench == nil && c.String("http") == "" {
 		t.bench = beginBench(environment, c.App.ErrWriter)
 	}
 	command.Env = slices.Clone(environment)
-	t.bench.give(command)
+	t.bench.giveTo(command)
 	defer func() {
-		t.bench.end()
+		t.bench.awaitEnd()
 		t.bench = nil
 	}()
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
@@ -302,9 +302,9 @@ func (t *tests) play(c *cli.Context, environment []string) error {
 		return noStart(fmt.Sprintf("Install it with: %s -m pip install pytest. Tests that are unittest's run without it: devnet test --unittest.",
 			t.python), "pytest is missing in %s", t.python)
 	case ended.ExitCode() == pytestNoTests && c.String("k") != "":
-		return failed("It is a part of a test's name, or such parts with and, or, not.", "-k %s leaves no test", c.String("k"))
+		return newFailure("It is a part of a test's name, or such parts with and, or, not.", "-k %s leaves no test", c.String("k"))
 	case ended.ExitCode() == pytestNoTests:
-		return failed("A test is a function test_… in a file test_….py, or a method of a TestCase.", "no test was found")
+		return newFailure("A test is a function test_… in a file test_….py, or a method of a TestCase.", "no test was found")
 	case ended.ExitCode() == pytestInterrupted || ended.ExitCode() == 1 || ended.ExitCode() < 0:
 		return &failure{code: exitFailed}
 	}

@@ -46,10 +46,10 @@ func beginBench(environment []string, stderr io.Writer) *begunBench {
 	return b
 }
 
-// give lets the tests' command inherit the bench, and informs it in a variable: the
+// giveTo lets the tests' command inherit the bench, and informs it in a variable: the
 // process that gave it, and the descriptors to read and write. A nil one is not
 // given.
-func (b *begunBench) give(to *exec.Cmd) {
+func (b *begunBench) giveTo(to *exec.Cmd) {
 	if b == nil {
 		return
 	}
@@ -67,8 +67,8 @@ func (b *begunBench) giveAway() {
 	}
 }
 
-// end waits for its end, after the tests have ended or could not be run.
-func (b *begunBench) end() {
+// awaitEnd waits for its end, after the tests have ended or could not be run.
+func (b *begunBench) awaitEnd() {
 	if b == nil {
 		return
 	}

@@ -20,8 +20,8 @@ const (
 	maxWatched = 20_000
 )
 
-// watch runs the tests, and again when a Python file has changed, until Ctrl-C.
-func (t *tests) watch(c *cli.Context) error {
+// watchFiles runs the tests, and again when a Python file has changed, until Ctrl-C.
+func (t *tests) watchFiles(c *cli.Context) error {
 	folders := []string{"."}
 	for _, path := range t.paths {
 		file, _, _ := strings.Cut(path, "::")
@@ -32,7 +32,7 @@ func (t *tests) watch(c *cli.Context) error {
 		return err
 	}
 	for {
-		err := t.run(c)
+		err := t.runTests(c)
 		var f *failure
 		if c.Context.Err() != nil || errors.As(err, &f) && f.code == exitNoStart {
 			return err
@@ -40,7 +40,7 @@ func (t *tests) watch(c *cli.Context) error {
 		fmt.Fprintln(c.App.Writer, "The tests run again when a file changes; Ctrl-C ends it.")
 		now := seen
 		for now == seen {
-			if !pause(c.Context, watchEvery) {
+			if !waitFor(c.Context, watchEvery) {
 				return err
 			}
 			var wrong error
@@ -71,7 +71,7 @@ func changedLast(folders []string) (s stamp, err error) {
 				return nil
 			}
 			if s.files++; s.files > maxWatched {
-				return usage("Name the folder of the tests.", "--watch: there are more than %d Python files below %s", maxWatched, folder)
+				return newUsageError("Name the folder of the tests.", "--watch: there are more than %d Python files below %s", maxWatched, folder)
 			}
 			if info, err := d.Info(); err == nil && info.ModTime().After(s.last) {
 				s.last = info.ModTime()

@@ -28,7 +28,7 @@ func pageOf[T any](c *cli.Context, get func(client.Page) iter.Seq2[T, error]) (l
 	ordered := slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f == oldestFlag })
 	p := client.Page{Offset: c.Int("offset"), Limit: c.Int("limit"), Newest: ordered && !c.Bool("oldest")}
 	if p.Limit < 1 || p.Limit > maxPage || p.Offset < 0 {
-		return nil, false, usage("", "--limit lies between 1 and %d, and --offset is at least 0", maxPage)
+		return nil, false, newUsageError("", "--limit lies between 1 and %d, and --offset is at least 0", maxPage)
 	}
 	asked := p.Limit
 	p.Limit = min(asked+1, maxPage)
@@ -38,8 +38,8 @@ func pageOf[T any](c *cli.Context, get func(client.Page) iter.Seq2[T, error]) (l
 	return list[:min(asked, len(list))], len(list) > asked || len(list) == maxPage, nil
 }
 
-// paged gets the page that was asked for and prints it, and below it that there are more.
-func paged[T any](c *cli.Context, more string, get func(client.Page) iter.Seq2[T, error], text func(w io.Writer, list []T)) error {
+// printPage gets the page that was asked for and prints it, and below it that there are more.
+func printPage[T any](c *cli.Context, more string, get func(client.Page) iter.Seq2[T, error], text func(w io.Writer, list []T)) error {
 	list, cutOff, err := pageOf(c, get)
 	return printAnswer(c, list, err, func(w io.Writer) {
 		text(w, list)
@@ -71,15 +71,15 @@ func timerCommand() *cli.Command {
 func timerList(c *cli.Context) error {
 	filter := client.TimerFilter{Actor: c.String("actor"), Status: c.String("status"), DueBy: types.Height(c.Uint64("due-by"))}
 	if c.IsSet("due-by") && filter.DueBy == 0 {
-		return usage("", "--due-by is at least 1: no timer is due at height 0")
+		return newUsageError("", "--due-by is at least 1: no timer is due at height 0")
 	}
-	n := network(c)
+	n := networkClient(c)
 	get := func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) }
-	return paged(c, "more", get, func(w io.Writer, timers []model.Timer) {
+	return printPage(c, "more", get, func(w io.Writer, timers []model.Timer) {
 		names := newNaming(c.Context, n)
 		table(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rowsOf(timers, func(t *model.Timer) []string {
-			return []string{short(t.ID.String()), names.of(t.Actor), printable(t.Handler), due(t), ended(t), fateOf(t.Status, t.Result),
-				paid(t.FeePaid)}
+			return []string{short(t.ID.String()), names.nameOf(t.Actor), printable(t.Handler), dueWords(t), endWords(t), fateOf(t.Status, t.Result),
+				amountWords(t.FeePaid)}
 		}))
 	})
 }
@@ -92,24 +92,24 @@ func fateOf(status, result string) string {
 	return status
 }
 
-// paid is an amount in a column that says its unit.
-func paid(w types.Wei) string { return strings.TrimSuffix(cby(w), " CBY") }
+// amountWords is an amount in a column that says its unit.
+func amountWords(w types.Wei) string { return strings.TrimSuffix(cby(w), " CBY") }
 
-// height is plain, without groups of digits: it is typed again, as in devnet block 1734.
-func height(h types.Height) string { return strconv.FormatUint(uint64(h), 10) }
+// plainHeight is plain, without groups of digits: it is typed again, as in devnet block 1734.
+func plainHeight(h types.Height) string { return strconv.FormatUint(uint64(h), 10) }
 
-// due is the height at which a timer is due; one that watches a key is due at that
+// dueWords is the height at which a timer is due; one that watches a key is due at that
 // height at the earliest.
-func due(t *model.Timer) string {
+func dueWords(t *model.Timer) string {
 	if t.Watch != nil {
-		return "≥" + height(t.Height)
+		return "≥" + plainHeight(t.Height)
 	}
-	return height(t.Height)
+	return plainHeight(t.Height)
 }
 
-func ended(t *model.Timer) string {
+func endWords(t *model.Timer) string {
 	if t.EndedAt == nil {
 		return "-"
 	}
-	return height(*t.EndedAt)
+	return plainHeight(*t.EndedAt)
 }

@@ -27,9 +27,9 @@ func timerLaneCommand() *cli.Command {
 }
 
 func timerLane(c *cli.Context) error {
-	n, last := network(c), c.Int("last")
+	n, last := networkClient(c), c.Int("last")
 	if last < 1 || last > 1000 {
-		return usage("", "--last: %d is not between 1 and 1000", last)
+		return newUsageError("", "--last: %d is not between 1 and 1000", last)
 	}
 	lane, err := n.Lane(c.Context, last)
 	if err != nil {
@@ -48,14 +48,14 @@ func drawLane(w io.Writer, lane []model.LaneBlock, width int) {
 		return
 	}
 	p := newPicture(lane, width)
-	p.heading(w)
+	p.drawHeading(w)
 	for rest := lane; len(rest) > 0; {
-		n := idle(rest)
+		n := countIdle(rest)
 		if n < leastIdle {
 			n = 1
-			p.row(w, &rest[0])
+			p.drawRow(w, &rest[0])
 		} else {
-			p.idle(w, rest[:n])
+			p.drawIdle(w, rest[:n])
 		}
 		rest = rest[n:]
 	}
@@ -71,10 +71,10 @@ func followLane(c *cli.Context, n *client.API, lane []model.LaneBlock) error {
 			_ = json.NewEncoder(w).Encode(l)
 			return
 		}
-		p.row(w, l)
+		p.drawRow(w, l)
 	}
 	if !c.Bool("json") {
-		p.heading(w)
+		p.drawHeading(w)
 	}
 	var seen types.Height
 	for i := range lane {
@@ -83,7 +83,7 @@ func followLane(c *cli.Context, n *client.API, lane []model.LaneBlock) error {
 	}
 	return n.Events(c.Context, client.Follow{From: seen + 1, Kinds: []string{model.EventBlock}}, func(e client.Event) error {
 		var b model.Block
-		if err := understood(e, &b); err != nil || b.Height <= seen {
+		if err := decodeInto(e, &b); err != nil || b.Height <= seen {
 			return err
 		}
 		lane, err := n.Lane(c.Context, int(min(1000, b.Height-seen)))
@@ -145,7 +145,7 @@ func newPicture(lane []model.LaneBlock, width int) *picture {
 	}
 	for i := range lane {
 		l := &lane[i]
-		p.heightWide = max(p.heightWide, len(height(l.Height)))
+		p.heightWide = max(p.heightWide, len(plainHeight(l.Height)))
 		p.feeWide = max(p.feeWide, len(groupedWei(l.BaseFeeLaneTimer)))
 		if p.most.Less(l.BaseFeeLaneTimer) {
 			p.most = l.BaseFeeLaneTimer
@@ -160,7 +160,7 @@ func newPicture(lane []model.LaneBlock, width int) *picture {
 	return p
 }
 
-func (p *picture) heading(w io.Writer) {
+func (p *picture) drawHeading(w io.Writer) {
 	use := []rune(fmt.Sprintf("%-*s", p.useBar, "use"))
 	use[p.useBar/2] = '½'
 	line := fmt.Sprintf("%*s  %*s %-*s  %s %5s", p.heightWide, "block", p.feeWide, "base fee", p.feeBar, "", string(use), "")
@@ -170,9 +170,9 @@ func (p *picture) heading(w io.Writer) {
 	fmt.Fprintln(w, line)
 }
 
-// news prints what is new from a block on: the policy, the budget, and heights
+// drawNews prints what is new from a block on: the policy, the budget, and heights
 // without a block before it.
-func (p *picture) news(w io.Writer, l *model.LaneBlock) {
+func (p *picture) drawNews(w io.Writer, l *model.LaneBlock) {
 	if l.Policy != p.policy || l.Budget != p.budget {
 		p.policy, p.budget = l.Policy, l.Budget
 		fmt.Fprintf(w, "%*s  policy %s, %s cycles a block; base fees in wei a cycle\n", p.heightWide, "", l.Policy, grouped(uint64(l.Budget)))
@@ -182,11 +182,12 @@ func (p *picture) news(w io.Writer, l *model.LaneBlock) {
 	}
 }
 
-func (p *picture) row(w io.Writer, l *model.LaneBlock) {
-	p.news(w, l)
-	line := fmt.Sprintf("%*s  %*s %s  %s %4s%%", p.heightWide, height(l.Height), p.feeWide, groupedWei(l.BaseFeeLaneTimer),
-		bar(p.feeBar, share(l.BaseFeeLaneTimer.Big(), p.most.Big(), p.feeBar), -1),
-		bar(p.useBar, share(new(big.Int).SetUint64(uint64(l.TimerCyclesUsed)), new(big.Int).SetUint64(uint64(l.Budget)), p.useBar), p.useBar/2),
+func (p *picture) drawRow(w io.Writer, l *model.LaneBlock) {
+	p.drawNews(w, l)
+	line := fmt.Sprintf("%*s  %*s %s  %s %4s%%", p.heightWide, plainHeight(l.Height), p.feeWide, groupedWei(l.BaseFeeLaneTimer),
+		drawBar(p.feeBar, shareInEighths(l.BaseFeeLaneTimer.Big(), p.most.Big(), p.feeBar), -1),
+		drawBar(p.useBar, shareInEighths(new(big.Int).SetUint64(uint64(l.TimerCyclesUsed)), new(big.Int).SetUint64(uint64(l.Budget)), p.useBar),
+			p.useBar/2),
 		strconv.FormatUint((l.Utilisation+5)/10, 10))
 	for i, n := range countsOf(l) {
 		text := grouped(n)
@@ -201,8 +202,8 @@ func (p *picture) row(w io.Writer, l *model.LaneBlock) {
 // leastIdle is how many blocks with nothing due are drawn as one line.
 const leastIdle = 3
 
-// idle counts the blocks in front with nothing due and no other news.
-func idle(lane []model.LaneBlock) (n int) {
+// countIdle counts the blocks in front with nothing due and no other news.
+func countIdle(lane []model.LaneBlock) (n int) {
 	for i := range lane {
 		l := &lane[i]
 		if l.Examined > 0 || l.Skipped > 0 && i > 0 || l.Policy != lane[0].Policy || l.Budget != lane[0].Budget {
@@ -212,20 +213,20 @@ func idle(lane []model.LaneBlock) (n int) {
 	return len(lane)
 }
 
-func (p *picture) idle(w io.Writer, lane []model.LaneBlock) {
+func (p *picture) drawIdle(w io.Writer, lane []model.LaneBlock) {
 	first, last := &lane[0], &lane[len(lane)-1]
-	p.news(w, first)
+	p.drawNews(w, first)
 	fee := groupedWei(last.BaseFeeLaneTimer)
 	if first.BaseFeeLaneTimer != last.BaseFeeLaneTimer {
 		fee = groupedWei(first.BaseFeeLaneTimer) + " → " + fee
 	}
-	fmt.Fprintf(w, "%*s  %*s  %s with nothing due, to %s\n", p.heightWide, height(first.Height), p.feeWide, fee,
-		several(len(lane), "block"), height(last.Height))
+	fmt.Fprintf(w, "%*s  %*s  %s with nothing due, to %s\n", p.heightWide, plainHeight(first.Height), p.feeWide, fee,
+		countWords(len(lane), "block"), plainHeight(last.Height))
 }
 
-// share returns part of whole in eighths of a character, over width characters; a
+// shareInEighths returns part of whole in eighths of a character, over width characters; a
 // part above 0 is at least one eighth.
-func share(part, whole *big.Int, width int) int {
+func shareInEighths(part, whole *big.Int, width int) int {
 	if whole.Sign() == 0 || part.Sign() == 0 {
 		return 0
 	}
@@ -236,9 +237,9 @@ func share(part, whole *big.Int, width int) int {
 
 var eighths = []rune(" ▏▎▍▌▋▊▉")
 
-// bar draws filled eighths of a character over a width, with a mark at a place, or
+// drawBar draws filled eighths of a character over a width, with a mark at a place, or
 // none if it is negative.
-func bar(width, filled, mark int) string {
+func drawBar(width, filled, mark int) string {
 	out := make([]rune, width)
 	for i := range out {
 		switch {
@@ -280,7 +281,8 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 	for i, reason := range order {
 		why[i] = grouped(reasons[reason]) + " " + reason
 	}
-	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", several(len(lane), "block"), grouped(counts[0]), grouped(counts[1]),
+	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", countWords(len(lane), "block"), grouped(counts[0]),
+		grouped(counts[1]),
 		grouped(counts[2]), grouped(counts[3]))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "deferred: %s\n", strings.Join(why, ", "))

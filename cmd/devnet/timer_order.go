@@ -14,8 +14,8 @@ func timerCancelCommand() *cli.Command {
 	return &cli.Command{Name: "cancel", Usage: "cancel any actor's timer, by the network's system key", ArgsUsage: "ID",
 		Description: "Example: devnet timer cancel 0x2f370e1a",
 		Flags:       []cli.Flag{jsonFlag, httpFlag},
-		Action: taking(func(c *cli.Context, args []string) error {
-			o, err := network(c).CancelTimer(c.Context, args[0])
+		Action: withArguments(func(c *cli.Context, args []string) error {
+			o, err := networkClient(c).CancelTimer(c.Context, args[0])
 			return printAnswer(c, o, err, func(w io.Writer) { fmt.Fprintf(w, "Cancelled %s in block %d.\n", o.ID, o.Height) })
 		})}
 }
@@ -26,12 +26,12 @@ func timerExtendCommand() *cli.Command {
 			"move the height at which it is due.",
 		Flags: []cli.Flag{&cli.Uint64Flag{Name: "to", Usage: "to expires_at = `H`"},
 			&cli.Uint64Flag{Name: "by", Usage: "`N` heights to add to expires_at"}, jsonFlag, httpFlag},
-		Action: taking(func(c *cli.Context, args []string) error {
+		Action: withArguments(func(c *cli.Context, args []string) error {
 			r := model.ExtendRequest{ID: args[0], To: types.Height(c.Uint64("to")), By: c.Uint64("by")}
 			if (r.To == 0) == (r.By == 0) {
-				return usage("Example: devnet timer extend "+args[0]+" --by 1000", "timer extend takes one of --to H and --by N")
+				return newUsageError("Example: devnet timer extend "+args[0]+" --by 1000", "timer extend takes one of --to H and --by N")
 			}
-			o, err := network(c).ExtendTimer(c.Context, r)
+			o, err := networkClient(c).ExtendTimer(c.Context, r)
 			return printAnswer(c, o, err, func(w io.Writer) {
 				fmt.Fprintf(w, "%s now expires at height %d (block %d).\n", o.ID, o.ExpiresAt, o.Height)
 			})

@@ -20,7 +20,7 @@ func timerShowCommand() *cli.Command {
 			"reason, and the fees of its fire.",
 		Flags: []cli.Flag{&cli.Uint64Flag{Name: "from", Usage: "tell the blocks that deferred it from height `H` on"},
 			&cli.IntFlag{Name: "limit", Value: 1000, Usage: "at most `N` of these blocks, up to 10000"}, jsonFlag, httpFlag, nodeFlag},
-		Action: taking(timerShow)}
+		Action: withArguments(timerShow)}
 }
 
 // wholeTimer is a timer with all known facts: the output of --json.
@@ -31,7 +31,7 @@ type wholeTimer struct {
 }
 
 func timerShow(c *cli.Context, args []string) error {
-	n := network(c)
+	n := networkClient(c)
 	story, err := n.TimerStory(c.Context, args[0], types.Height(c.Uint64("from")), c.Int("limit"))
 	if err != nil {
 		return err
@@ -41,11 +41,11 @@ func timerShow(c *cli.Context, args []string) error {
 		return err
 	}
 	return emit(c, wholeTimer{detail, story.Story, story.Next}, func(w io.Writer) {
-		terms(w, &story, actorName(c, n, detail.Actor))
+		printTerms(w, &story, actorName(c, n, detail.Actor))
 		fmt.Fprintln(w)
-		tell(w, &story)
+		printStory(w, &story)
 		if r := detail.Receipt; r != nil {
-			aftermath(w, r)
+			printAftermath(w, r)
 		}
 	})
 }
@@ -59,10 +59,10 @@ func actorName(c *cli.Context, n *client.API, a types.Address) string {
 	return printable(account.Name) + "  " + a.String()
 }
 
-// terms prints the timer's request, and its status.
-func terms(w io.Writer, s *model.TimerStory, actor string) {
+// printTerms prints the timer's request, and its status.
+func printTerms(w io.Writer, s *model.TimerStory, actor string) {
 	t := &s.Timer
-	payer, due, watches, gba, bid := "the actor", height(t.Height), "", "", ""
+	payer, due, watches, gba, bid := "the actor", plainHeight(t.Height), "", "", ""
 	if t.FeePayer != t.Actor {
 		payer = t.FeePayer.String()
 		if t.Sponsor != nil {
@@ -72,7 +72,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 	if t.Watch != nil {
 		key := cmp.Or(value(t.Watch.Key), "the empty key")
 		due = "" // no height makes it so
-		watches = fmt.Sprintf("%s of %s, from height %s on", key, t.Watch.Actor, height(t.Height))
+		watches = fmt.Sprintf("%s of %s, from height %s on", key, t.Watch.Actor, plainHeight(t.Height))
 	}
 	if t.GBA != nil {
 		gba = t.GBA.String()
@@ -81,7 +81,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 		bid = cby(t.Bid) + ", locked"
 	}
 	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(t.Payload),
-		"status", statusLine(s), "due", due, "watches", watches, "expires at", height(t.ExpiresAt),
+		"status", statusLine(s), "due", due, "watches", watches, "expires at", plainHeight(t.ExpiresAt),
 		"gas limit", gasLimit(t.GasLimit), "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
 		"bid", bid, "gas bidder", gba, "fee payer", payer)
 }
@@ -106,10 +106,10 @@ func statusLine(s *model.TimerStory) string {
 	t := &s.Timer
 	late := ""
 	if t.Deferrals > 0 {
-		late = fmt.Sprintf(", %s late", several(t.Deferrals, "block"))
+		late = fmt.Sprintf(", %s late", countWords(t.Deferrals, "block"))
 	}
 	if t.EndedAt != nil {
-		text := fmt.Sprintf("%s in block %s%s", t.Status, height(*t.EndedAt), late)
+		text := fmt.Sprintf("%s in block %s%s", t.Status, plainHeight(*t.EndedAt), late)
 		if t.Status != string(types.TimerFired) {
 			return text
 		}
@@ -133,27 +133,27 @@ func statusLine(s *model.TimerStory) string {
 		return text + ", until what it watches changes"
 	}
 	if t.Height > s.Height {
-		return fmt.Sprintf("%s, due in %s", text, several(t.Height-s.Height, "block"))
+		return fmt.Sprintf("%s, due in %s", text, countWords(t.Height-s.Height, "block"))
 	}
 	return text
 }
 
-// tell prints what happened, a line for each thing or for each row of blocks in
+// printStory prints what happened, a line for each thing or for each row of blocks in
 // which the same happened.
-func tell(w io.Writer, s *model.TimerStory) {
+func printStory(w io.Writer, s *model.TimerStory) {
 	var wide int
 	for i := range s.Story {
-		wide = max(wide, len([]rune(during(&s.Story[i]))))
+		wide = max(wide, len([]rune(entrySpan(&s.Story[i]))))
 	}
 	for i := range s.Story {
 		e := &s.Story[i]
 		if ends := e.Kind == s.Timer.Status; ends && s.Next != nil {
 			fmt.Fprintf(w, "%-*s  …  devnet timer show %s --from %d\n", wide, "", s.Timer.ID, *s.Next)
 		}
-		when := during(e)
-		fmt.Fprintf(w, "%s%s  %s\n", when, strings.Repeat(" ", wide-len([]rune(when))), entry(e))
+		when := entrySpan(e)
+		fmt.Fprintf(w, "%s%s  %s\n", when, strings.Repeat(" ", wide-len([]rune(when))), entryWords(e))
 		if e.Paid != nil {
-			settled(w, e.Paid, wide+4)
+			printSettlement(w, e.Paid, wide+4)
 		}
 	}
 	if s.Next != nil && s.Timer.EndedAt == nil {
@@ -169,21 +169,21 @@ func tierName(tier string) string {
 	return tier
 }
 
-func during(e *model.StoryEntry) string {
+func entrySpan(e *model.StoryEntry) string {
 	if e.From == e.To {
-		return "block " + height(e.From)
+		return "block " + plainHeight(e.From)
 	}
-	return fmt.Sprintf("blocks %s–%s", height(e.From), height(e.To))
+	return fmt.Sprintf("blocks %s–%s", plainHeight(e.From), plainHeight(e.To))
 }
 
-func entry(e *model.StoryEntry) string {
+func entryWords(e *model.StoryEntry) string {
 	switch e.Kind {
 	case model.StoryScheduled:
-		return fmt.Sprintf("scheduled, into the %s, expires at %s", tierName(e.Tier), height(*e.ExpiresAt))
+		return fmt.Sprintf("scheduled, into the %s, expires at %s", tierName(e.Tier), plainHeight(*e.ExpiresAt))
 	case model.StoryMoved:
 		return fmt.Sprintf("moved from the %s to the %s", tierName(e.TierFrom), tierName(e.Tier))
 	case model.StoryExtended:
-		return fmt.Sprintf("%s, expires at %s", strings.ReplaceAll(e.Reason, "_", " "), height(*e.ExpiresAt))
+		return fmt.Sprintf("%s, expires at %s", strings.ReplaceAll(e.Reason, "_", " "), plainHeight(*e.ExpiresAt))
 	case model.StoryNotKept:
 		return "no longer kept (--history)"
 	case model.StoryTriggered:
@@ -195,9 +195,9 @@ func entry(e *model.StoryEntry) string {
 		if e.Proposer != nil {
 			text += " at " + cmp.Or(e.Node, e.Proposer.String())
 		}
-		text += offer(e)
+		text += offerWords(e)
 		if e.Blocks > 1 {
-			text += ", " + several(e.Blocks, "block")
+			text += ", " + countWords(e.Blocks, "block")
 		}
 		return text
 	}
@@ -208,11 +208,11 @@ func entry(e *model.StoryEntry) string {
 	if e.Paid != nil {
 		text += ": " + e.Paid.Status
 	}
-	return text + offer(e)
+	return text + offerWords(e)
 }
 
-// offer says what the timer offered in a block, and what the lane asked for.
-func offer(e *model.StoryEntry) (text string) {
+// offerWords says what the timer offered in a block, and what the lane asked for.
+func offerWords(e *model.StoryEntry) (text string) {
 	auction := strings.HasPrefix(e.Policy, "bias-")
 	switch {
 	case e.Priority == nil || e.Policy == "fifo":
@@ -236,8 +236,8 @@ func offer(e *model.StoryEntry) (text string) {
 	return text
 }
 
-// settled prints where the money of a fire went.
-func settled(w io.Writer, p *model.Settlement, indent int) {
+// printSettlement prints where the money of a fire went.
+func printSettlement(w io.Writer, p *model.Settlement, indent int) {
 	pad := strings.Repeat(" ", indent)
 	proposer := cmp.Or(p.ProposerName, p.Proposer.String())
 	fmt.Fprintf(w, "%sused %s of %s cycles and %s of %s cells\n", pad, grouped(uint64(p.CyclesUsed)), grouped(uint64(p.CyclesLimit)),
@@ -265,8 +265,8 @@ func settled(w io.Writer, p *model.Settlement, indent int) {
 	}
 }
 
-// aftermath prints what a fire's handler said.
-func aftermath(w io.Writer, r *model.Receipt) {
+// printAftermath prints what a fire's handler said.
+func printAftermath(w io.Writer, r *model.Receipt) {
 	if len(r.Output) > 0 {
 		fmt.Fprintf(w, "output  %s\n", value(r.Output))
 	}

@@ -77,7 +77,7 @@ func TestABarIsItsShare(t *testing.T) {
 		width, filled, mark int
 		want                string
 	}{{4, 0, -1, "    "}, {4, 32, -1, "████"}, {4, 1, -1, "▏   "}, {4, 12, -1, "█▌  "}, {4, 12, 2, "█▌┊ "}, {4, 32, 2, "██▓█"}} {
-		if got := bar(c.width, c.filled, c.mark); got != c.want {
+		if got := drawBar(c.width, c.filled, c.mark); got != c.want {
 			t.Errorf("%d eighths of %d: %q, want %q", c.filled, c.width, got, c.want)
 		}
 	}
@@ -132,13 +132,13 @@ block 127       fired: ok, priority 2, weight 1/1, lane base fee 16
                   0.007599944 CBY  refunded, of the 0.0101 CBY charged before
 `
 	var b strings.Builder
-	tell(&b, &s)
+	printStory(&b, &s)
 	if got := b.String(); got != want {
 		t.Errorf("told\n%s\nwant\n%s", got, want)
 	}
 	b.Reset()
 	s.Next = ref(types.Height(125))
-	if tell(&b, &s); !strings.Contains(b.String(), "…  devnet timer show "+s.Timer.ID.String()+" --from 125\nblock 127 ") {
+	if printStory(&b, &s); !strings.Contains(b.String(), "…  devnet timer show "+s.Timer.ID.String()+" --from 125\nblock 127 ") {
 		t.Error(b.String())
 	}
 	if got := statusLine(&s); got != "fired in block 127, 7 blocks late, for 2.895344 CBY" {

@@ -12,20 +12,20 @@ import (
 
 // txTrace executes again what was executed, and shows what it did.
 func txTrace(c *cli.Context, hash string) error {
-	n := network(c)
+	n := networkClient(c)
 	t, err := n.Trace(c.Context, hash, false, false)
 	return printAnswer(c, t, err, func(w io.Writer) {
 		names := newNaming(c.Context, n)
 		r := &t.Receipt
-		facts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", height(r.Height), "status", r.Status, "did", executedWhat(r, names),
-			"replayed", replayed(t.Replayed))
+		facts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", plainHeight(r.Height), "status", r.Status, "did", executedWhat(r, names),
+			"replayed", replayedWords(t.Replayed))
 		fmt.Fprintln(w)
-		words.Trace(w, &t, names.of)
+		words.Trace(w, &t, names.nameOf)
 	})
 }
 
-// replayed says how many blocks were executed again.
-func replayed(blocks int) string {
+// replayedWords says how many blocks were executed again.
+func replayedWords(blocks int) string {
 	if blocks == 0 {
 		return ""
 	}

@@ -26,21 +26,21 @@ func txCommand() *cli.Command {
 			&cli.BoolFlag{Name: "profile", Usage: "execute it again, and show what each line took"},
 			&cli.StringFlag{Name: "folded", Usage: "write the same to `FILE` for flame graphs: one stack per line, followed by its cycles"},
 			jsonFlag, httpFlag, nodeFlag},
-		Action: taking(tx),
+		Action: withArguments(showTransaction),
 	}
 }
 
-func tx(c *cli.Context, args []string) error {
+func showTransaction(c *cli.Context, args []string) error {
 	switch {
 	case c.Bool("profile") || c.IsSet("folded"):
 		if c.Bool("trace") {
-			return usage("Leave out one of them.", "--trace and --profile are two views")
+			return newUsageError("Leave out one of them.", "--trace and --profile are two views")
 		}
 		return txProfile(c, args[0])
 	case c.Bool("trace"):
 		return txTrace(c, args[0])
 	}
-	n := network(c)
+	n := networkClient(c)
 	var whole struct {
 		Transaction *model.Transaction `json:"transaction"`
 		Receipt     *model.Receipt     `json:"receipt"`
@@ -60,17 +60,17 @@ func tx(c *cli.Context, args []string) error {
 		case whole.Transaction != nil:
 			return receiptErr
 		default:
-			return waits(c, n, args[0], err)
+			return explainMissingReceipt(c, n, args[0], err)
 		}
 	}
 	return emit(c, whole, func(w io.Writer) { printExecution(w, newNaming(c.Context, n), whole.Transaction, whole.Receipt) })
 }
 
-// waits returns, for an id without a receipt, that it is a timer that has not
+// explainMissingReceipt returns, for an id without a receipt, that it is a timer that has not
 // fired, if so, and otherwise the given error.
-func waits(c *cli.Context, n *client.API, id string, otherwise error) error {
+func explainMissingReceipt(c *cli.Context, n *client.API, id string, otherwise error) error {
 	if t, err := n.Timer(c.Context, id); err == nil {
-		return failed("devnet timer show "+short(id)+" shows its events.", "the timer %s has no receipt: it is %s", id, t.Status)
+		return newFailure("devnet timer show "+short(id)+" shows its events.", "the timer %s has no receipt: it is %s", id, t.Status)
 	}
 	return otherwise
 }
@@ -80,19 +80,19 @@ func printExecution(w io.Writer, names *naming, t *model.Transaction, r *model.R
 	if t != nil {
 		to := ""
 		if t.To != nil {
-			to = names.of(*t.To) + "  " + t.To.String()
+			to = names.nameOf(*t.To) + "  " + t.To.String()
 		}
-		head = []string{"hash", t.Hash.String(), "from", names.of(t.Sender) + "  " + t.Sender.String(), "to", to, "nonce",
+		head = []string{"hash", t.Hash.String(), "from", names.nameOf(t.Sender) + "  " + t.Sender.String(), "to", to, "nonce",
 			strconv.FormatUint(uint64(t.Nonce), 10), "kind", t.Kind}
-		head = append(head, instruction(t)...)
+		head = append(head, instructionLines(t)...)
 		sponsor := "" // most transactions state none
 		if !t.Sponsor.IsZero() {
 			sponsor = cby(t.Sponsor)
 		}
 		head = append(head, "value", cby(t.Value), "sponsor", sponsor, "limits", fmt.Sprintf("%d cycles, %d cells", t.CyclesLimit, t.CellsLimit))
 	} else {
-		head = []string{"hash", r.Hash.String(), "kind", r.Origin, "from", names.of(r.Sender) + "  " + r.Sender.String(),
-			"to", names.of(r.To) + "  " + r.To.String(), "handler", printable(r.Handler)}
+		head = []string{"hash", r.Hash.String(), "kind", r.Origin, "from", names.nameOf(r.Sender) + "  " + r.Sender.String(),
+			"to", names.nameOf(r.To) + "  " + r.To.String(), "handler", printable(r.Handler)}
 	}
 	if r == nil {
 		facts(w, head...)
@@ -102,8 +102,8 @@ func printExecution(w io.Writer, names *naming, t *model.Transaction, r *model.R
 	printReceipt(w, *r, head...)
 }
 
-// instruction is what a transaction asks for, decoded from its payload.
-func instruction(t *model.Transaction) []string {
+// instructionLines is what a transaction asks for, decoded from its payload.
+func instructionLines(t *model.Transaction) []string {
 	asked, err := (&types.Transaction{To: t.To, Payload: codec.RawMessage(t.Payload)}).Instruction()
 	if err != nil {
 		return []string{"payload", shortBytes(t.Payload)}
@@ -143,26 +143,26 @@ func instruction(t *model.Transaction) []string {
 func printReceipt(w io.Writer, r model.Receipt, head ...string) {
 	at := ""
 	if r.Height > 0 {
-		at = height(r.Height)
+		at = plainHeight(r.Height)
 	}
 	facts(w, append(head, "status", r.Status, "height", at, "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
 		"fee", cby(r.Fee), "output", value(r.Output))...)
-	printPrinted(w, r.Logs)
+	printOutput(w, r.Logs)
 	printEvents(w, r.Events)
 	if r.Error != nil {
 		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
 	}
 }
 
-// printPrinted prints the lines that an execution printed.
-func printPrinted(w io.Writer, lines []string) {
+// printOutput prints the lines that an execution printed.
+func printOutput(w io.Writer, lines []string) {
 	for _, line := range lines {
-		fmt.Fprintln(w, indented(printable(line)))
+		fmt.Fprintln(w, indentText(printable(line)))
 	}
 }
 
-// printJudged prints the receipt of an execution, and fails if that failed.
-func printJudged(c *cli.Context, r model.Receipt, what string) error {
+// printOutcome prints the receipt of an execution, and fails if that failed.
+func printOutcome(c *cli.Context, r model.Receipt, what string) error {
 	if err := emit(c, r, func(w io.Writer) {
 		r := r
 		r.Error = nil // judged says it
@@ -170,13 +170,13 @@ func printJudged(c *cli.Context, r model.Receipt, what string) error {
 	}); err != nil {
 		return err
 	}
-	return judged(r, what)
+	return failureOf(r, what)
 }
 
-// outcome prints an answer if its execution is ok; of one that failed it prints only JSON, and
+// printIfOK prints an answer if its execution is ok; of one that failed it prints only JSON, and
 // returns the failure.
-func outcome(c *cli.Context, v any, r model.Receipt, what string, text func(w io.Writer)) error {
-	failure := judged(r, what)
+func printIfOK(c *cli.Context, v any, r model.Receipt, what string, text func(w io.Writer)) error {
+	failure := failureOf(r, what)
 	if failure == nil || c.Bool("json") {
 		if err := emit(c, v, text); err != nil {
 			return err
@@ -185,8 +185,8 @@ func outcome(c *cli.Context, v any, r model.Receipt, what string, text func(w io
 	return failure
 }
 
-// judged turns a receipt that is not ok into a failed command.
-func judged(r model.Receipt, what string) error {
+// failureOf turns a receipt that is not ok into a failed command.
+func failureOf(r model.Receipt, what string) error {
 	if r.Status == string(types.StatusOK) {
 		return nil
 	}
@@ -204,5 +204,5 @@ func judged(r model.Receipt, what string) error {
 	case string(types.StatusOutOfCells):
 		hint = fmt.Sprintf("It used %s cells. Allow more with --cells N, or store less.", grouped(uint64(r.Cells)))
 	}
-	return failed(hint, "%s ended with status %s%s", what, r.Status, detail)
+	return newFailure(hint, "%s ended with status %s%s", what, r.Status, detail)
 }

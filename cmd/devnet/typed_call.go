@@ -21,8 +21,8 @@ const typedHelp = "A typed handler takes NAME=VALUE for each argument: who=bob a
 // anArgument is NAME=VALUE.
 var anArgument = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*)=`)
 
-// handed is what a call gives its handler: bytes as the HTTP API takes them, or arguments.
-type handed struct {
+// handlerInput is what a call gives its handler: bytes as the HTTP API takes them, or arguments.
+type handlerInput struct {
 	payload string
 	args    map[string]json.RawMessage
 }
@@ -30,20 +30,20 @@ type handed struct {
 // calledWith reads the arguments after ACTOR and HANDLER: a payload, or NAME=VALUE for a typed
 // handler. What the actor's schema shows to be wrong is refused here, since the chain would
 // charge for it.
-func calledWith(c *cli.Context) (who []string, given handed, err error) {
+func calledWith(c *cli.Context) (who []string, given handlerInput, err error) {
 	all := c.Args().Slice()
 	if len(all) < 3 || len(all) == 3 && !anArgument.MatchString(all[2]) {
-		if who, err = arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]"); err != nil {
+		if who, err = readArguments(c, "ACTOR", "HANDLER", "[PAYLOAD]"); err != nil {
 			return nil, given, err
 		}
 	}
-	schema, err := schemaOf(c.Context, network(c), all[0])
+	schema, err := schemaOf(c.Context, networkClient(c), all[0])
 	if err != nil {
 		return nil, given, err
 	}
 	if c.Command.Name == "read" && schema != nil && schema.Handler(all[1]) == nil {
 		if _, state := schema.Ask(all[1]); state && len(all) > 2 && all[2] != "" {
-			return nil, given, usage("Leave the rest out.", "%s is state, and takes no arguments", all[1])
+			return nil, given, newUsageError("Leave the rest out.", "%s is state, and takes no arguments", all[1])
 		} else if state {
 			return all[:2], given, nil
 		}
@@ -53,14 +53,14 @@ func calledWith(c *cli.Context) (who []string, given handed, err error) {
 		return nil, given, err
 	}
 	if h != nil && !h.Raw && who == nil {
-		given.args, err = named(h, all[2:])
+		given.args, err = namedArguments(h, all[2:])
 		return all[:2], given, err
 	}
 	if len(all) > 3 {
-		return nil, given, usage("It takes one PAYLOAD.", "%s takes bytes, and no NAME=VALUE", all[1])
+		return nil, given, newUsageError("It takes one PAYLOAD.", "%s takes bytes, and no NAME=VALUE", all[1])
 	}
 	if len(all) < 3 {
-		return all, given, missing(schema, h)
+		return all, given, refuseMissing(schema, h)
 	}
 	if given.payload, err = resolved(c, all[2]); err != nil {
 		return nil, given, err
@@ -77,7 +77,7 @@ func handlerOf(schema *typed.Schema, actor, name string) (*typed.Handler, error)
 		return h, nil
 	}
 	if _, state := schema.Ask(name); state {
-		return nil, failed("Type: devnet actor read "+actor+" "+name, "%s of %s is state, and no handler", name, actor)
+		return nil, newFailure("Type: devnet actor read "+actor+" "+name, "%s of %s is state, and no handler", name, actor)
 	}
 	var known, state []string
 	for i := range schema.Handlers {
@@ -90,7 +90,7 @@ func handlerOf(schema *typed.Schema, actor, name string) (*typed.Handler, error)
 	if len(state) > 0 {
 		has += " Its state: " + strings.Join(state, ", ") + "."
 	}
-	return nil, failed(has, "%s has no handler %.60s%s", actor, name, typo.Suggestion(name, append(known, state...)))
+	return nil, newFailure(has, "%s has no handler %.60s%s", actor, name, typo.Suggestion(name, append(known, state...)))
 }
 
 // refuseUntypedPayload refuses a payload that is no JSON object for a typed handler.
@@ -107,15 +107,15 @@ func refuseUntypedPayload(schema *typed.Schema, h *typed.Handler, payload string
 	if json.Unmarshal(text, &object) == nil {
 		return nil
 	}
-	return usage(typedHelp, "%s takes NAME=VALUE for each argument, and no payload: %s", h.Name, signature(schema, h))
+	return newUsageError(typedHelp, "%s takes NAME=VALUE for each argument, and no payload: %s", h.Name, handlerSignature(schema, h))
 }
 
-// missing refuses to run a typed handler without arguments if it needs some. It may be nil.
-func missing(schema *typed.Schema, h *typed.Handler) error {
+// refuseMissing refuses to run a typed handler without arguments if it needs some. It may be nil.
+func refuseMissing(schema *typed.Schema, h *typed.Handler) error {
 	if !needsArguments(h) {
 		return nil
 	}
-	return usage(typedHelp, "%s takes arguments: %s", h.Name, signature(schema, h))
+	return newUsageError(typedHelp, "%s takes arguments: %s", h.Name, handlerSignature(schema, h))
 }
 
 // needsArguments reports whether a handler is typed, and takes an argument without a default. It may be nil.
@@ -123,8 +123,8 @@ func needsArguments(h *typed.Handler) bool {
 	return h != nil && !h.Raw && slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional })
 }
 
-// blanks is NAME=… for each argument that a handler needs.
-func blanks(h *typed.Handler) string {
+// argumentBlanks is NAME=… for each argument that a handler needs.
+func argumentBlanks(h *typed.Handler) string {
 	var all []string
 	for i := range h.Arguments {
 		if f := &h.Arguments[i]; !f.Optional {
@@ -136,21 +136,21 @@ func blanks(h *typed.Handler) string {
 
 // deployedWith reads the words after deploy: a file, and NAME=VALUE for each argument of a
 // typed init. The payload of an init that takes bytes is in --init.
-func deployedWith(c *cli.Context) (file string, given handed, err error) {
+func deployedWith(c *cli.Context) (file string, given handlerInput, err error) {
 	all := c.Args().Slice()
 	if len(all) < 2 || !anArgument.MatchString(all[1]) {
-		who, err := arguments(c, "FILE", "[NAME=VALUE]")
+		who, err := readArguments(c, "FILE", "[NAME=VALUE]")
 		if err != nil {
 			return "", given, err
 		}
 		if who[1] != "" {
-			return "", given, usage("Give --init PAYLOAD, or NAME=VALUE to a typed init.", "%q is not NAME=VALUE", who[1])
+			return "", given, newUsageError("Give --init PAYLOAD, or NAME=VALUE to a typed init.", "%q is not NAME=VALUE", who[1])
 		}
 		given.payload, err = resolved(c, c.String("init"))
 		return who[0], given, err
 	}
 	if c.IsSet("init") {
-		return "", given, usage("Leave one of them out.", "--init and NAME=VALUE are two forms of one thing")
+		return "", given, newUsageError("Leave one of them out.", "--init and NAME=VALUE are two forms of one thing")
 	}
 	code, err := readActor(all[0])
 	if err != nil {
@@ -158,7 +158,7 @@ func deployedWith(c *cli.Context) (file string, given handed, err error) {
 	}
 	doc, err := schemaOfCode(code)
 	if err != nil {
-		return "", given, failed("", "%s: %v", all[0], err)
+		return "", given, newFailure("", "%s: %v", all[0], err)
 	}
 	schema, err := typed.Parse(doc)
 	if err != nil {
@@ -167,11 +167,11 @@ func deployedWith(c *cli.Context) (file string, given handed, err error) {
 	h := schema.Init()
 	switch {
 	case h == nil:
-		return "", given, usage("Leave NAME=VALUE out, or write def init(self, NAME: TYPE) in the class.", "%s has no init", all[0])
+		return "", given, newUsageError("Leave NAME=VALUE out, or write def init(self, NAME: TYPE) in the class.", "%s has no init", all[0])
 	case h.Raw:
-		return "", given, usage("Give --init PAYLOAD.", "%s of %s takes bytes, and no NAME=VALUE", h.Name, all[0])
+		return "", given, newUsageError("Give --init PAYLOAD.", "%s of %s takes bytes, and no NAME=VALUE", h.Name, all[0])
 	}
-	given.args, err = named(h, all[1:])
+	given.args, err = namedArguments(h, all[1:])
 	return all[0], given, err
 }
 
@@ -187,16 +187,16 @@ func schemaOf(ctx context.Context, n *client.API, actor string) (*typed.Schema, 
 	return typed.Parse(doc)
 }
 
-// named are arguments by name, as JSON. The network says which values they may have.
-func named(h *typed.Handler, given []string) (map[string]json.RawMessage, error) {
+// namedArguments are arguments by name, as JSON. The network says which values they may have.
+func namedArguments(h *typed.Handler, given []string) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	for _, text := range given {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || !anArgument.MatchString(text) {
-			return nil, usage(typedHelp, "%q is not NAME=VALUE", text)
+			return nil, newUsageError(typedHelp, "%q is not NAME=VALUE", text)
 		}
 		if args[name] != nil {
-			return nil, usage("Give each argument once.", "%s is given twice", name)
+			return nil, newUsageError("Give each argument once.", "%s is given twice", name)
 		}
 		var of *typed.Type
 		for i := range h.Arguments {
@@ -204,7 +204,7 @@ func named(h *typed.Handler, given []string) (map[string]json.RawMessage, error)
 				of = &h.Arguments[i].Type
 			}
 		}
-		raw, err := argument(of, name, value)
+		raw, err := argumentJSON(of, name, value)
 		if err != nil {
 			return nil, err
 		}
@@ -213,8 +213,8 @@ func named(h *typed.Handler, given []string) (map[string]json.RawMessage, error)
 	return args, nil
 }
 
-// argument is a value as JSON: a text for a value written in quotes, and JSON for a composed value.
-func argument(t *typed.Type, name, text string) (json.RawMessage, error) {
+// argumentJSON is a value as JSON: a text for a value written in quotes, and JSON for a composed value.
+func argumentJSON(t *typed.Type, name, text string) (json.RawMessage, error) {
 	quoted, err := json.Marshal(text)
 	if err != nil || t == nil {
 		return quoted, err
@@ -224,7 +224,7 @@ func argument(t *typed.Type, name, text string) (json.RawMessage, error) {
 		if text == "null" {
 			return json.RawMessage(text), nil
 		}
-		return argument(&t.Of[0], name, text)
+		return argumentJSON(&t.Of[0], name, text)
 	case typed.Bool:
 		if text == "true" || text == "false" {
 			return json.RawMessage(text), nil
@@ -234,14 +234,14 @@ func argument(t *typed.Type, name, text string) (json.RawMessage, error) {
 			return json.RawMessage(text), nil
 		}
 		if t.Form != typed.NamedForm { // the value of an enum is a text
-			return nil, usage("Write it as in "+name+`='["0x…","0x…"]'.`, "%s: %s is not JSON for %s", name, text, t)
+			return nil, newUsageError("Write it as in "+name+`='["0x…","0x…"]'.`, "%s: %s is not JSON for %s", name, text, t)
 		}
 	}
 	return quoted, nil
 }
 
-// signature is a handler as its author wrote it.
-func signature(s *typed.Schema, h *typed.Handler) string {
+// handlerSignature is a handler as its author wrote it.
+func handlerSignature(s *typed.Schema, h *typed.Handler) string {
 	if h.Raw {
 		return h.Name + "(payload)"
 	}

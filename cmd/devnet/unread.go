@@ -30,7 +30,7 @@ func surviveUnread(c *cli.Context) (flush func()) {
 	c.App.Writer = &endableWriter{to: c.App.Writer, ended: c.Context}
 	errs := newQueuedWriter(c.App.ErrWriter)
 	c.App.ErrWriter = errs
-	return errs.close
+	return errs.flushAndClose
 }
 
 // endableWriter is an output whose writes wait until they are read. From the end of a context on they wait
@@ -112,8 +112,8 @@ func (w *queuedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// close waits until all is written, at most unreadPatience.
-func (w *queuedWriter) close() {
+// flushAndClose waits until all is written, at most unreadPatience.
+func (w *queuedWriter) flushAndClose() {
 	w.mu.Lock()
 	if w.queue != nil {
 		close(w.queue)

@@ -74,7 +74,7 @@ func TestLogsThatNobodyReadHoldNoNode(t *testing.T) {
 		fmt.Fprintf(w, "line %d\n", i)
 	}
 	to.mu.Unlock()
-	w.close()
+	w.flushAndClose()
 	fmt.Fprint(w, "after its end\n")
 	lines := strings.Split(strings.TrimSpace(to.text.String()), "\n")
 	for i, line := range lines {
@@ -112,7 +112,7 @@ func TestAGapInALogIsTold(t *testing.T) {
 	}
 	fmt.Fprint(w, "again\n")
 	close(to.tokens)
-	w.close()
+	w.flushAndClose()
 	text := to.text.String()
 	if want := fmt.Sprintf("Left out: %d lines that nobody read.\nagain\n", left); left < 9 || !strings.HasSuffix(text, want) {
 		t.Errorf("%d left out; the output ends %q", left, text[max(0, len(text)-80):])

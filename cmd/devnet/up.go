@@ -38,11 +38,11 @@ func upCommand() *cli.Command {
 			"On a home that exists it continues with its last block. With --processes each node is\n" +
 			"a separate process, which ends with this one.",
 		Flags:  upFlags(),
-		Action: up,
+		Action: startNetwork,
 	}
 }
 
-func up(c *cli.Context) (err error) {
+func startNetwork(c *cli.Context) (err error) {
 	s, err := readSettings(c)
 	if err != nil {
 		return err
@@ -51,21 +51,21 @@ func up(c *cli.Context) (err error) {
 		return upElsewhere(c, s)
 	}
 	defer surviveUnread(c)()
-	let := release(c)
+	let := releaseOutputs(c)
 	// The port first: a network without its API need not start.
-	if err := listenable(s.HTTP); err != nil {
+	if err := checkListenable(s.HTTP); err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", s.HTTP)
-	if err != nil && !s.Ephemeral && homeHTTP(s.Home) == reachable(s.HTTP) {
+	if err != nil && !s.Ephemeral && homeHTTP(s.Home) == reachableURL(s.HTTP) {
 		return noStart("devnet status shows it, and devnet down stops it.", "the devnet of %s is up already, at http://%s", s.Home, s.HTTP)
 	}
 	if err != nil {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
-			"cannot listen on the HTTP address %s: %v", s.HTTP, cause(err))
+			"cannot listen on the HTTP address %s: %v", s.HTTP, innermostCause(err))
 	}
 	bound := listener.Addr().String()
-	u := &running{Context: c, settings: s, bound: bound, address: reachable(bound), python: make(chan probed, 1),
+	u := &running{Context: c, settings: s, bound: bound, address: reachableURL(bound), python: make(chan pythonProbe, 1),
 		told: map[types.Hash]bool{}}
 	bring := u.inThisProcess
 	if s.Processes {
@@ -77,20 +77,20 @@ func up(c *cli.Context) (err error) {
 	}
 	go func() {
 		version, err := u.network.Probe()
-		u.python <- probed{version, err}
+		u.python <- pythonProbe{version, err}
 	}()
 	served := make(chan error, 1)
 	go func() { served <- u.server.Serve(listener) }()
-	defer func() { err = errors.Join(err, u.stop()) }()
-	if err := u.introduce(); err != nil {
+	defer func() { err = errors.Join(err, u.stopNetwork()) }()
+	if err := u.introduceNetwork(); err != nil {
 		select {
 		case unfit := <-u.network.Unfit():
 			return unfitPython(unfit) // it is why, whatever failed by it
 		default:
-			return quietly(c.Context, err)
+			return withoutSignalError(c.Context, err)
 		}
 	}
-	if err := let(u.home()); err != nil {
+	if err := let(u.homeDir()); err != nil {
 		return err
 	}
 	go u.watchLiveness()
@@ -100,9 +100,9 @@ func up(c *cli.Context) (err error) {
 	}
 	select {
 	case err := <-served:
-		return failed("", "the HTTP server stopped: %v", err)
-	case err := <-u.follow():
-		return quietly(c.Context, err)
+		return newFailure("", "the HTTP server stopped: %v", err)
+	case err := <-u.followFinal():
+		return withoutSignalError(c.Context, err)
 	case err := <-unfit:
 		return unfitPython(err)
 	}
@@ -113,8 +113,8 @@ func unfitPython(why error) error {
 	return noStart("devnet doctor shows what this machine lacks.", "%v", why)
 }
 
-// chain is the chain that is asked for, and how its nodes keep it.
-func (s *settings) chain() box.Config {
+// chainConfig is the chain that is asked for, and how its nodes keep it.
+func (s *settings) chainConfig() box.Config {
 	c := box.Config{Validators: s.Validators, Runners: defaultRunners, BlockTime: s.blockTime, Auto: s.auto, ChainID: s.ChainID,
 		Strict: s.Strict, Params: s.Params, Durability: s.durability, History: uint64(s.History), Strategy: s.Strategy}
 	if s.Runners != nil {
@@ -123,9 +123,9 @@ func (s *settings) chain() box.Config {
 	return c
 }
 
-// config is what the box is asked for.
-func (s *settings) config(logs *nodeLogs) box.Config {
-	c := s.chain()
+// boxConfig is what the box is asked for.
+func (s *settings) boxConfig(logs *nodeLogs) box.Config {
+	c := s.chainConfig()
 	c.Version, c.Log, c.AsRunners, c.Seed = version, logs.logger(), s.Runners != nil, s.Seed
 	c.Home, c.Ephemeral, c.Reset = s.Home, s.Ephemeral, s.Reset
 	return c
@@ -153,10 +153,10 @@ func notUp(err error) error {
 	return noStart("devnet doctor shows what this machine lacks.", "the network does not start: %v", err)
 }
 
-// callable are the names by which clients may call a server at address. A server that
+// callableNames are the names by which clients may call a server at address. A server that
 // listens on all addresses may be called by this machine's own name, as a container is
 // by its neighbours.
-func callable(address string) []string {
+func callableNames(address string) []string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil
@@ -171,9 +171,9 @@ func callable(address string) []string {
 	return []string{host}
 }
 
-// reachable is how this machine reaches a server at address, which may listen
+// reachableURL is how this machine reaches a server at address, which may listen
 // on all of its addresses.
-func reachable(address string) string {
+func reachableURL(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
 		return net.JoinHostPort("127.0.0.1", port)
@@ -181,16 +181,16 @@ func reachable(address string) string {
 	return address
 }
 
-// everywhere says that an API listens on all addresses; "" if it listens on one.
-func everywhere(bound string) string {
-	if reachable(bound) == bound {
+// listensEverywhere says that an API listens on all addresses; "" if it listens on one.
+func listensEverywhere(bound string) string {
+	if reachableURL(bound) == bound {
 		return ""
 	}
 	return ", and all other addresses of this machine"
 }
 
-// exposed warns of an API that other machines can reach; "": none can, or the network is strict.
-func exposed(bound string, strict bool) string {
+// exposureWarning warns of an API that other machines can reach; "": none can, or the network is strict.
+func exposureWarning(bound string, strict bool) string {
 	host, _, err := net.SplitHostPort(bound)
 	ip := net.ParseIP(host)
 	if strict || err != nil || ip == nil || ip.IsLoopback() {
@@ -199,8 +199,8 @@ func exposed(bound string, strict bool) string {
 	return fmt.Sprintf("Warning: other machines can reach the API at %s. A caller signs for the named accounts and injects faults.", bound)
 }
 
-// admitted says what pages of other origins may do; "": there are none that may.
-func admitted(origins []string, strict bool) string {
+// originsNotice says what pages of other origins may do; "": there are none that may.
+func originsNotice(origins []string, strict bool) string {
 	if len(origins) == 0 {
 		return ""
 	}
@@ -211,8 +211,8 @@ func admitted(origins []string, strict bool) string {
 	return "Warning: " + pages + " may call the API. Such a page signs for the named accounts and injects faults."
 }
 
-// quietly makes the end by a signal no error.
-func quietly(ctx context.Context, err error) error {
+// withoutSignalError makes the end by a signal no error.
+func withoutSignalError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -234,23 +234,23 @@ type running struct {
 	from    types.Height        // the fires from this height on are shown
 	shown   bool                // people have seen that it is up
 	told    map[types.Hash]bool // executions that were shown already
-	python  chan probed
+	python  chan pythonProbe
 }
 
-// probed is the Python that runs actors, or what is missing.
-type probed struct {
+// pythonProbe is the Python that runs actors, or what is missing.
+type pythonProbe struct {
 	version string
 	missing error
 }
 
-// introduce waits for the network, deploys what was asked for, and prints what
+// introduceNetwork waits for the network, deploys what was asked for, and prints what
 // there is.
-func (u *running) introduce() error {
+func (u *running) introduceNetwork() error {
 	u.client = client.NewAPI(u.address)
-	if err := u.network.asked(&u.settings); err != nil {
+	if err := u.network.askedNodes(&u.settings); err != nil {
 		return err
 	}
-	if dir := u.home(); dir != "" {
+	if dir := u.homeDir(); dir != "" {
 		if err := writeRunFile(dir, runFile{HTTP: u.address, PID: os.Getpid(), ChainID: u.network.ChainID()}); err != nil {
 			return noStart("", "%v", err)
 		}
@@ -260,30 +260,30 @@ func (u *running) introduce() error {
 			return err
 		}
 	}
-	ready, err := u.wait()
+	ready, err := u.waitForReady()
 	if err != nil {
 		return err
 	}
 	u.from, u.shown = ready.Height+1, true
 	python := <-u.python
-	if err := u.banner(ready, python); err != nil {
+	if err := u.printBanner(ready, python); err != nil {
 		return err
 	}
 	if len(u.settings.Actors) > 0 && python.missing != nil {
 		return noStart("", "--actor: actors cannot run: %v", python.missing)
 	}
 	for _, file := range u.settings.Actors {
-		if err := u.deploy(file); err != nil {
+		if err := u.deployFile(file); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// home is the directory of the network's files, "" when it keeps none.
-func (u *running) home() string { return u.network.Dir() }
+// homeDir is the directory of the network's files, "" when it keeps none.
+func (u *running) homeDir() string { return u.network.Dir() }
 
-func (u *running) wait() (model.Ready, error) {
+func (u *running) waitForReady() (model.Ready, error) {
 	ctx, cancel := context.WithTimeout(u.Context.Context, readyPatience)
 	defer cancel()
 	for {
@@ -291,10 +291,10 @@ func (u *running) wait() (model.Ready, error) {
 		if err == nil && (ready.Ready || u.goesWithout(ready)) {
 			return ready, nil
 		}
-		if err := u.network.failure(); err != nil {
+		if err := u.network.networkFailure(); err != nil {
 			return ready, err
 		}
-		if pause(ctx, readyEvery) {
+		if waitFor(ctx, readyEvery) {
 			continue
 		}
 		if err == nil && ready.Error != nil {
@@ -307,7 +307,7 @@ func (u *running) wait() (model.Ready, error) {
 // goesWithout reports whether all that is missing is validators that did not start: the others
 // make blocks.
 func (u *running) goesWithout(ready model.Ready) bool {
-	broken, missing := len(u.network.broken()), 0
+	broken, missing := len(u.network.brokenNodes()), 0
 	for _, node := range ready.Nodes {
 		if !node.Ready {
 			missing++
@@ -316,9 +316,9 @@ func (u *running) goesWithout(ready model.Ready) bool {
 	return broken > 0 && missing == broken && ready.Stalled == "" && ready.Height > 0
 }
 
-// deploy deploys a file under its base name, funds the actor and calls its start,
+// deployFile deploys a file under its base name, funds the actor and calls its start,
 // unless an actor of that name exists from an earlier run.
-func (u *running) deploy(file string) error {
+func (u *running) deployFile(file string) error {
 	ctx, name := u.Context.Context, baseName(file)
 	there, err := u.client.Actor(ctx, name)
 	switch {
@@ -334,38 +334,38 @@ func (u *running) deploy(file string) error {
 	if err != nil {
 		return err
 	}
-	if err := judged(d.Receipt, "the deploy of "+file); err != nil {
+	if err := failureOf(d.Receipt, "the deploy of "+file); err != nil {
 		return err
 	}
 	u.told[d.Receipt.Hash] = true
-	u.say("%s deployed at %s in block %d, funded with %s.", name, d.Address, d.Receipt.Height, cby(actorFund))
+	u.printLine("%s deployed at %s in block %d, funded with %s.", name, d.Address, d.Receipt.Height, cby(actorFund))
 	actor, err := u.client.Actor(ctx, name)
 	if err != nil {
 		return err
 	}
 	if actor.Undescribed != "" {
-		u.say("%s.start was not called, since the handlers are not known: %s", name, printable(actor.Undescribed))
+		u.printLine("%s.start was not called, since the handlers are not known: %s", name, printable(actor.Undescribed))
 	}
 	for _, h := range actor.Handlers {
 		if h.Name != "start" {
 			continue
 		}
 		if h, schema := u.typedStart(name); needsArguments(h) {
-			u.say("%s.start was not called, since it takes arguments: %s\n  Type: %s actor call %s start %s%s", name,
-				signature(schema, h), self, name, blanks(h), u.suffix())
+			u.printLine("%s.start was not called, since it takes arguments: %s\n  Type: %s actor call %s start %s%s", name,
+				handlerSignature(schema, h), self, name, argumentBlanks(h), u.networkFlags())
 			continue
 		}
 		r, err := u.client.Send(ctx, model.SendRequest{From: "alice", To: name, Handler: "start"})
 		if err != nil {
 			return err
 		}
-		if err := judged(r, name+".start"); err != nil {
+		if err := failureOf(r, name+".start"); err != nil {
 			return err
 		}
 		u.told[r.Hash] = true
-		u.say("%s.start ran in block %d.", name, r.Height)
+		u.printLine("%s.start ran in block %d.", name, r.Height)
 		if !u.settings.JSON {
-			printPrinted(u.App.Writer, r.Logs)
+			printOutput(u.App.Writer, r.Logs)
 		}
 	}
 	return nil
@@ -395,8 +395,9 @@ func (u *running) lacksArguments(file, name string) (bool, error) {
 	if err != nil || !needsArguments(schema.Init()) {
 		return false, nil
 	}
-	u.say("%s was not deployed, since its init takes arguments: %s\n  Type: %s actor deploy %s %s --fund %s%s", name,
-		signature(schema, schema.Init()), self, file, blanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"), u.suffix())
+	u.printLine("%s was not deployed, since its init takes arguments: %s\n  Type: %s actor deploy %s %s --fund %s%s", name,
+		handlerSignature(schema, schema.Init()), self, file, argumentBlanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"),
+		u.networkFlags())
 	return true, nil
 }
 
@@ -408,29 +409,29 @@ func (u *running) goesOn(file string, actor model.Actor) error {
 		return err
 	}
 	if types.Keccak(code) == actor.CodeHash {
-		u.say("%s is already deployed, and continues.", printable(actor.Name))
+		u.printLine("%s is already deployed, and continues.", printable(actor.Name))
 		return nil
 	}
-	u.say("%s is already deployed, and continues with its code: %s differs from it.\n"+
+	u.printLine("%s is already deployed, and continues with its code: %s differs from it.\n"+
 		"  To run the file: %s actor deploy %s --replace", printable(actor.Name), file, self, file)
 	return nil
 }
 
-// stop ends the network in good order.
-func (u *running) stop() error {
-	u.network.note("the node stops")
+// stopNetwork ends the network in good order.
+func (u *running) stopNetwork() error {
+	u.network.noteEvent("the node stops")
 	if u.shown {
-		u.say("\nStopping…")
+		u.printLine("\nStopping…")
 	}
 	err := errors.Join(u.server.Close(), u.network.Close())
-	if dir := u.home(); dir != "" && err == nil && u.shown {
-		u.say("Stopped. The state is in %s; %s continues from there.", u.settings.Home, u.settings.again())
+	if dir := u.homeDir(); dir != "" && err == nil && u.shown {
+		u.printLine("Stopped. The state is in %s; %s continues from there.", u.settings.Home, u.settings.againCommand())
 	}
 	return err
 }
 
-// again is the command that continues a stopped network.
-func (s *settings) again() string {
+// againCommand is the command that continues a stopped network.
+func (s *settings) againCommand() string {
 	command := self + " up"
 	if s.Processes {
 		command += " --processes"
@@ -458,7 +459,7 @@ func (u *running) writeConfig() error {
 	if err != nil {
 		return err
 	}
-	out := configOut{HTTP: u.address, ChainID: u.network.ChainID(), Accounts: u.network.secrets(), Validators: validators}
+	out := configOut{HTTP: u.address, ChainID: u.network.ChainID(), Accounts: u.network.accountSecrets(), Validators: validators}
 	data, err := json.MarshalIndent(out, "", "  ")
 	if err == nil {
 		err = os.WriteFile(u.settings.ConfigOut, append(data, '\n'), 0o600)
@@ -469,8 +470,8 @@ func (u *running) writeConfig() error {
 	return nil
 }
 
-// say prints a line for people; with --json there are none.
-func (u *running) say(format string, args ...any) {
+// printLine prints a line for people; with --json there are none.
+func (u *running) printLine(format string, args ...any) {
 	if !u.settings.JSON {
 		fmt.Fprintf(u.App.Writer, format+"\n", args...)
 	}

@@ -42,7 +42,7 @@ func upElsewhere(c *cli.Context, s settings) error {
 	if _, runs := home.User(s.Home); runs && s.Wait {
 		return waitForRunning(c, s)
 	}
-	command := ownCommand(slices.Concat(os.Args[1:2], []string{"--" + detachedFlag}, without(os.Args[2:], "detach", "wait"))...)
+	command := ownCommand(slices.Concat(os.Args[1:2], []string{"--" + detachedFlag}, withoutFlags(os.Args[2:], "detach", "wait"))...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no signal of this terminal is its
 	ready, readyEnd, err := os.Pipe()
 	if err != nil {
@@ -51,7 +51,7 @@ func upElsewhere(c *cli.Context, s settings) error {
 	defer ready.Close()
 	signal.Ignore(syscall.SIGPIPE) // a reader of this output that leaves, like head, does not end the network
 	command.ExtraFiles = []*os.File{readyEnd}
-	drained, err := shown(c, command)
+	drained, err := showOutputs(c, command)
 	if err == nil {
 		err = command.Start()
 	}
@@ -70,11 +70,11 @@ func upElsewhere(c *cli.Context, s settings) error {
 	if string(word) == readyWord {
 		return command.Process.Release()
 	}
-	return unready(c, command)
+	return unreadyError(c, command)
 }
 
-// unready is the end of a network that did not become ready: it has told why.
-func unready(c *cli.Context, command *exec.Cmd) error {
+// unreadyError is the end of a network that did not become ready: it has told why.
+func unreadyError(c *cli.Context, command *exec.Cmd) error {
 	err := command.Wait()
 	var died *exec.ExitError
 	switch {
@@ -86,9 +86,9 @@ func unready(c *cli.Context, command *exec.Cmd) error {
 	return noStart("", "the process of the network ended before that was ready: %v", command.ProcessState)
 }
 
-// shown gives a process outputs that are shown here; drained is closed when it has let
+// showOutputs gives a process outputs that are shown here; drained is closed when it has let
 // them go.
-func shown(c *cli.Context, command *exec.Cmd) (drained chan struct{}, err error) {
+func showOutputs(c *cli.Context, command *exec.Cmd) (drained chan struct{}, err error) {
 	out, outEnd, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -125,8 +125,8 @@ func closeOutputs(command *exec.Cmd) {
 	}
 }
 
-// without leaves boolean flags out of arguments.
-func without(args []string, flags ...string) (rest []string) {
+// withoutFlags leaves boolean flags out of arguments.
+func withoutFlags(args []string, flags ...string) (rest []string) {
 	for i, arg := range args {
 		if arg == "--" {
 			return append(rest, args[i:]...)
@@ -156,7 +156,7 @@ func waitForRunning(c *cli.Context, s settings) error {
 		} else if _, runs := home.User(s.Home); !runs {
 			return noStart("Type it again.", "the network that ran on %s has ended", s.Home)
 		}
-		if !pause(ctx, readyEvery) {
+		if !waitFor(ctx, readyEvery) {
 			return noStart("devnet logs shows the nodes' logs.", "the network on %s is not ready after %s: %v", s.Home, readyPatience, why)
 		}
 	}
@@ -169,7 +169,7 @@ func foundRunning(c *cli.Context, s settings, address string, ready model.Ready)
 		return err
 	}
 	u := &running{Context: c, settings: s, address: address, client: client.NewAPI(address), network: foundNetwork{dir: dir}}
-	return u.banner(ready, probed{})
+	return u.printBanner(ready, pythonProbe{})
 }
 
 // foundNetwork is a network that another process has brought up.
@@ -180,20 +180,20 @@ type foundNetwork struct {
 
 func (n foundNetwork) Dir() string { return n.dir }
 
-func (foundNetwork) broken() []error { return nil } // its nodes say it
+func (foundNetwork) brokenNodes() []error { return nil } // its nodes say it
 
-// log returns the file to which a detached network writes its output, "" for an
+// logPath returns the file to which a detached network writes its output, "" for an
 // attached one.
-func (u *running) log() string {
+func (u *running) logPath() string {
 	if !u.Bool(detachedFlag) {
 		return ""
 	}
-	return home.NodeLog(u.home(), upLog)
+	return home.NodeLog(u.homeDir(), upLog)
 }
 
-// release redirects the outputs of a detached process: its result is called when the
+// releaseOutputs redirects the outputs of a detached process: its result is called when the
 // network is ready, with its home.
-func release(c *cli.Context) func(dir string) error {
+func releaseOutputs(c *cli.Context) func(dir string) error {
 	if !c.Bool(detachedFlag) {
 		return func(string) error { return nil }
 	}
@@ -204,8 +204,8 @@ func release(c *cli.Context) func(dir string) error {
 		// The log is bounded; besides it, the Go runtime writes its crash report
 		// there.
 		log := home.NewLogFile(dir, upLog)
-		out.move(log)
-		errs.move(log)
+		out.moveTo(log)
+		errs.moveTo(log)
 		file, err := os.OpenFile(home.NodeLog(dir, upLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		if err == nil {
 			err = errors.Join(unix.Dup2(int(file.Fd()), 1), unix.Dup2(int(file.Fd()), 2), file.Close())
@@ -216,7 +216,7 @@ func release(c *cli.Context) func(dir string) error {
 		said := os.NewFile(readyFD, "ready")
 		_, err = io.WriteString(said, readyWord)
 		if err = errors.Join(err, said.Close()); err != nil {
-			return failed("", "the process that started this network is gone: %v", err)
+			return newFailure("", "the process that started this network is gone: %v", err)
 		}
 		return nil
 	}
@@ -234,7 +234,7 @@ func (m *movable) Write(p []byte) (int, error) {
 	return m.to.Write(p)
 }
 
-func (m *movable) move(to io.Writer) {
+func (m *movable) moveTo(to io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.to = to

@@ -38,7 +38,7 @@ func (f *processFigures) Gather() ([]*dto.MetricFamily, error) {
 	pages := make([]map[string]*dto.MetricFamily, len(nodes))
 	for i, node := range nodes {
 		if node.Running() && !node.Frozen() {
-			asked.Go(func() { pages[i], _ = scrape(ctx, f.carrier.Control(node.Name)) }) // one that does not answer has no figures
+			asked.Go(func() { pages[i], _ = scrapeFigures(ctx, f.carrier.Control(node.Name)) }) // one that does not answer has no figures
 		}
 	}
 	asked.Wait()
@@ -55,8 +55,8 @@ func (f *processFigures) Gather() ([]*dto.MetricFamily, error) {
 	return list, nil
 }
 
-// scrape reads the figures of the process at a URL.
-func scrape(ctx context.Context, url string) (map[string]*dto.MetricFamily, error) {
+// scrapeFigures reads the figures of the process at a URL.
+func scrapeFigures(ctx context.Context, url string) (map[string]*dto.MetricFamily, error) {
 	text, err := client.NewAPI(url).Metrics(ctx)
 	if err != nil {
 		return nil, err

@@ -16,23 +16,23 @@ type upNetwork interface {
 	// Probe returns the version of Python that runs actors, or what is missing.
 	Probe() (string, error)
 	Liveness() api.Liveness
-	// asked refuses a home whose network is not the one that was asked for.
-	asked(*settings) error
-	// failure is why the network cannot become ready any more, nil while it can.
-	failure() error
-	// broken are the validators that did not start, each with its remedy. The others go on.
-	broken() []error
-	secrets() []configAccount
-	Unfit() <-chan error // told if Python turns out not to give the receipts of its version
-	note(what string)    // puts a line into every node's log
+	// askedNodes refuses a home whose network is not the one that was asked for.
+	askedNodes(*settings) error
+	// networkFailure is why the network cannot become ready any more, nil while it can.
+	networkFailure() error
+	// brokenNodes are the validators that did not start, each with its remedy. The others go on.
+	brokenNodes() []error
+	accountSecrets() []configAccount
+	Unfit() <-chan error   // told if Python turns out not to give the receipts of its version
+	noteEvent(what string) // puts a line into every node's log
 	Close() error
 }
 
 // inThisProcess brings the network up in this process.
 func (u *running) inThisProcess() error {
 	logs := newNodeLogs(u.settings, u.App.ErrWriter)
-	config := u.settings.config(logs)
-	if err := (watching{u.settings.Qlog, u.settings.KeyLog}).open(&config, config.Log); err != nil {
+	config := u.settings.boxConfig(logs)
+	if err := (watching{u.settings.Qlog, u.settings.KeyLog}).openFiles(&config, config.Log); err != nil {
 		logs.close()
 		return err
 	}
@@ -47,9 +47,9 @@ func (u *running) inThisProcess() error {
 		logs.close()
 		return notUp(err)
 	}
-	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: append(callable(u.settings.HTTP), u.settings.Names...),
+	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: append(callableNames(u.settings.HTTP), u.settings.Names...),
 		Origins: u.settings.Origins, Web: folder})
-	u.network.note("the node runs")
+	u.network.noteEvent("the node runs")
 	return nil
 }
 
@@ -61,7 +61,7 @@ func (u *running) webFolder() (http.Handler, error) {
 	}
 	dir, err := web.Open(u.settings.Web)
 	if err != nil {
-		return nil, usage("Give the folder that has the page's index.html.", "--web: %v", err)
+		return nil, newUsageError("Give the folder that has the page's index.html.", "--web: %v", err)
 	}
 	return dir, nil
 }
@@ -81,7 +81,7 @@ func (n *hereNetwork) Dir() string {
 
 func (n *hereNetwork) ChainID() uint64 { return n.Config().ChainID }
 
-func (n *hereNetwork) asked(s *settings) error { return askedOf(n.Network, s) }
+func (n *hereNetwork) askedNodes(s *settings) error { return askedOf(n.Network, s) }
 
 func askedOf(n *box.Network, s *settings) error {
 	have := n.Config()
@@ -91,11 +91,11 @@ func askedOf(n *box.Network, s *settings) error {
 	return nil
 }
 
-func (n *hereNetwork) failure() error { return nil }
+func (n *hereNetwork) networkFailure() error { return nil }
 
-func (n *hereNetwork) broken() []error { return n.Broken() }
+func (n *hereNetwork) brokenNodes() []error { return n.Broken() }
 
-func (n *hereNetwork) secrets() []configAccount { return secretsOf(n.Network) }
+func (n *hereNetwork) accountSecrets() []configAccount { return secretsOf(n.Network) }
 
 func secretsOf(n *box.Network) []configAccount {
 	all := []configAccount{}
@@ -105,7 +105,7 @@ func secretsOf(n *box.Network) []configAccount {
 	return all
 }
 
-func (n *hereNetwork) note(what string) {
+func (n *hereNetwork) noteEvent(what string) {
 	for _, node := range n.Nodes() {
 		n.Config().Log.With("node", node.Name).Info(what, "height", uint64(node.Height), "address", node.Validator.Address, "quic",
 			node.Validator.Endpoint)

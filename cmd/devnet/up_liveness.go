@@ -13,9 +13,9 @@ const livenessEvery = time.Second
 // resume.
 func (u *running) watchLiveness() {
 	var w livenessWords
-	for pause(u.Context.Context, livenessEvery) {
-		if line := w.line(u.network.Liveness()); line != "" {
-			u.say("%s", line)
+	for waitFor(u.Context.Context, livenessEvery) {
+		if line := w.lineNow(u.network.Liveness()); line != "" {
+			u.printLine("%s", line)
 		}
 	}
 }
@@ -25,8 +25,8 @@ type livenessWords struct {
 	stalled string
 }
 
-// line is what has to be said now, or "".
-func (w *livenessWords) line(l api.Liveness) string {
+// lineNow is what has to be said now, or "".
+func (w *livenessWords) lineNow(l api.Liveness) string {
 	switch kind := stallKind(l); {
 	case kind != "" && kind != w.stalled:
 		w.stalled = kind

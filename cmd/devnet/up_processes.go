@@ -36,28 +36,28 @@ func (u *running) inProcesses() error {
 		return err
 	}
 	n := &apartNetwork{u: u}
-	if err := n.bring(); err != nil {
+	if err := n.bringUp(); err != nil {
 		return errors.Join(err, n.Close())
 	}
 	figures := &processFigures{network: n.Network, carrier: n.carrier}
-	names := append(callable(u.settings.HTTP), u.settings.Names...)
+	names := append(callableNames(u.settings.HTTP), u.settings.Names...)
 	serve := api.Config{Hosts: names, Origins: u.settings.Origins, Web: folder, Processes: figures}
 	u.network, u.server = n, api.New(n, serve)
 	return nil
 }
 
-// bring opens the home and starts all nodes.
-func (n *apartNetwork) bring() error {
-	if err := n.open(); err != nil {
+// bringUp opens the home and starts all nodes.
+func (n *apartNetwork) bringUp() error {
+	if err := n.openFolder(); err != nil {
 		return err
 	}
-	watches, err := n.watches()
+	watches, err := n.watchArguments()
 	if err != nil {
 		return err
 	}
-	err = n.carry(watches)
+	err = n.makeCarrier(watches)
 	if err == nil {
-		err = n.start()
+		err = n.startNodes()
 	}
 	var changed *box.ChangedError
 	var told *failure
@@ -71,15 +71,15 @@ func (n *apartNetwork) bring() error {
 	case errors.As(err, &told):
 		return told
 	case errors.As(err, new(*box.EndedError)):
-		if few := n.failure(); few != nil {
+		if few := n.networkFailure(); few != nil {
 			return few
 		}
 	}
 	return noStart("", "the network does not start: %v", err)
 }
 
-// carry makes the carrier of the folder's nodes, none of which runs.
-func (n *apartNetwork) carry(args []string) (err error) {
+// makeCarrier makes the carrier of the folder's nodes, none of which runs.
+func (n *apartNetwork) makeCarrier(args []string) (err error) {
 	var nodes []cluster.Node
 	for _, name := range n.folder.Validators {
 		nodes = append(nodes, cluster.Node{Name: name, Kind: cluster.Validator})
@@ -87,13 +87,14 @@ func (n *apartNetwork) carry(args []string) (err error) {
 	for _, name := range n.folder.Runners {
 		nodes = append(nodes, cluster.Node{Name: name, Kind: cluster.Runner})
 	}
-	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: nodes, Tell: n.tell, Args: args,
+	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: nodes, Tell: n.printNodeLine,
+		Args:    args,
 		Command: ownCommand})
 	return err
 }
 
-// start starts the nodes, and returns when what they made final before was followed.
-func (n *apartNetwork) start() error {
+// startNodes starts the nodes, and returns when what they made final before was followed.
+func (n *apartNetwork) startNodes() error {
 	dir := home.NetDir(n.home.Dir())
 	folder, err := hosts.Reopen(dir)
 	if err != nil {
@@ -104,7 +105,7 @@ func (n *apartNetwork) start() error {
 	}
 	log := slog.New(slog.NewTextHandler(n.u.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	n.backend = cluster.NewBackend(cluster.Config{Carrier: n.carrier, Hosts: folder, Dir: dir, Secret: folder.Driver(), Port: cluster.FreePort,
-		Stores: filepath.Join(dir, followedDir), URL: "http://" + n.u.address, Log: log, Ended: n.ended})
+		Stores: filepath.Join(dir, followedDir), URL: "http://" + n.u.address, Log: log, Ended: n.reportEnded})
 	defer context.AfterFunc(n.u.Context.Context, n.backend.Abandon)() // Ctrl-C ends the start
 	if err := n.backend.Adopt(); err != nil {
 		return err
@@ -123,19 +124,19 @@ func (n *apartNetwork) start() error {
 // final.
 const followedDir = "followed"
 
-// watches are the arguments by which each node writes its connections down.
-func (n *apartNetwork) watches() ([]string, error) {
+// watchArguments are the arguments by which each node writes its connections down.
+func (n *apartNetwork) watchArguments() ([]string, error) {
 	w := watching{n.u.settings.Qlog, n.u.settings.KeyLog}
-	if w.asked() && n.folder.Strict {
+	if w.isWatching() && n.folder.Strict {
 		return nil, notUp(&box.WatchedError{})
 	}
-	if keys, err := w.keys(slog.Default()); err != nil || keys != nil { // a file that cannot be made is told once
+	if keys, err := w.openKeyLog(slog.Default()); err != nil || keys != nil { // a file that cannot be made is told once
 		if err != nil {
 			return nil, err
 		}
 		_ = keys.Close()
 	}
-	return w.arguments()
+	return w.nodeArguments()
 }
 
 // apartNetwork is a network each of whose nodes has its own process.
@@ -154,8 +155,8 @@ type apartNetwork struct {
 // LogPath implements api.Backend: the home has the logs of all nodes.
 func (n *apartNetwork) LogPath(node string) string { return home.NodeLog(n.home.Dir(), node) }
 
-// open opens the home, and makes the folder of nodes at the first start.
-func (n *apartNetwork) open() (err error) {
+// openFolder opens the home, and makes the folder of nodes at the first start.
+func (n *apartNetwork) openFolder() (err error) {
 	s := &n.u.settings
 	if s.Reset {
 		if err := home.Reset(s.Home); err != nil {
@@ -178,7 +179,7 @@ func (n *apartNetwork) open() (err error) {
 	_, err = os.Stat(dir)
 	made := errors.Is(err, os.ErrNotExist)
 	if made {
-		err = n.make(dir)
+		err = n.makeFolder(dir)
 	}
 	if err != nil {
 		return err
@@ -192,10 +193,10 @@ func (n *apartNetwork) open() (err error) {
 	return n.refuseChanges(dir)
 }
 
-// make makes the folder of nodes: whole, or not at all.
-func (n *apartNetwork) make(dir string) error {
+// makeFolder makes the folder of nodes: whole, or not at all.
+func (n *apartNetwork) makeFolder(dir string) error {
 	s := &n.u.settings
-	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: s.chain()}
+	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: s.chainConfig()}
 	plan.Chain.ChainID, plan.Chain.Validators = n.home.Meta.ChainID, cmp.Or(s.Validators, defaultValidators)
 	if version, err := n.Probe(); err == nil {
 		plan.Chain.Minor = pyhost.Minor(version)
@@ -208,7 +209,7 @@ func (n *apartNetwork) make(dir string) error {
 	}
 	network, err := hosts.Make(plan)
 	if err != nil {
-		return usage("", "%v", err)
+		return newUsageError("", "%v", err)
 	}
 	unfinished := dir + ".new" // of a start that was interrupted
 	err = errors.Join(os.RemoveAll(unfinished), network.Write(unfinished))
@@ -239,8 +240,9 @@ func (n *apartNetwork) refuseChanges(dir string) error {
 	for flag, given := range map[string]bool{"history": s.History != 0, "durability": n.u.IsSet("durability"),
 		"supervision": n.u.IsSet("supervision")} {
 		if given {
-			return usage("Change it there, and leave --"+flag+" out.", "--%s: with --processes it is a setting of each validator since the first "+
-				"start: %s", flag, dir+"/v0.toml and so on")
+			return newUsageError("Change it there, and leave --"+flag+" out.",
+				"--%s: with --processes it is a setting of each validator since the first "+
+					"start: %s", flag, dir+"/v0.toml and so on")
 		}
 	}
 	return nil
@@ -258,17 +260,17 @@ func portsBehind(address string, count int) (first int, err error) {
 	return cluster.FreePorts(port, count)
 }
 
-// tell prints a node's line on standard error that is not only for its log, after the
+// printNodeLine prints a node's line on standard error that is not only for its log, after the
 // node's name.
-func (n *apartNetwork) tell(node, line string) {
+func (n *apartNetwork) printNodeLine(node, line string) {
 	if strings.HasPrefix(line, "time=") && !strings.Contains(line, " level=ERROR ") {
 		return
 	}
 	fmt.Fprintf(n.u.App.ErrWriter, "%s | %s\n", node, printable(line))
 }
 
-// ended reports a node that ended by itself.
-func (n *apartNetwork) ended(e cluster.Ended) {
+// reportEnded reports a node that ended by itself.
+func (n *apartNetwork) reportEnded(e cluster.Ended) {
 	how := strings.Join(strings.Fields(e.Err.Error()), " ")
 	n.mu.Lock()
 	if n.died == nil {
@@ -278,17 +280,17 @@ func (n *apartNetwork) ended(e cluster.Ended) {
 	n.mu.Unlock()
 	fmt.Fprintf(n.u.App.ErrWriter, "%s ended by itself: %s\n", e.Name, printable(how))
 	if !n.folder.Strict {
-		fmt.Fprintf(n.u.App.ErrWriter, "  To start it again: %s\n", n.u.restart(e.Name))
+		fmt.Fprintf(n.u.App.ErrWriter, "  To start it again: %s\n", n.u.restartCommand(e.Name))
 	}
 }
 
-// restart is the command that starts a node again.
-func (u *running) restart(node string) string {
+// restartCommand is the command that starts a node again.
+func (u *running) restartCommand(node string) string {
 	kind := "validator"
 	if strings.HasPrefix(node, "r") {
 		kind = "runner"
 	}
-	return fmt.Sprintf("%s fault %s restart %s%s", self, kind, node, u.suffix())
+	return fmt.Sprintf("%s fault %s restart %s%s", self, kind, node, u.networkFlags())
 }
 
 func (n *apartNetwork) Dir() string     { return n.home.Dir() }
@@ -302,10 +304,10 @@ func (n *apartNetwork) Probe() (string, error) {
 	return pool.Probe()
 }
 
-func (n *apartNetwork) asked(s *settings) error { return askedOf(n.Network, s) }
+func (n *apartNetwork) askedNodes(s *settings) error { return askedOf(n.Network, s) }
 
-// failure implements upNetwork: more validators ended than may be missing.
-func (n *apartNetwork) failure() error {
+// networkFailure implements upNetwork: more validators ended than may be missing.
+func (n *apartNetwork) networkFailure() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var ended []string
@@ -314,14 +316,14 @@ func (n *apartNetwork) failure() error {
 			ended = append(ended, name+": "+reasonOf(name, how))
 		}
 	}
-	if len(ended) <= n.spare() {
+	if len(ended) <= n.spareValidators() {
 		return nil
 	}
 	return n.tooFew(strings.Join(ended, "; "))
 }
 
-// spare is how many of the validators may be missing while the others make blocks.
-func (n *apartNetwork) spare() int { return (len(n.folder.Validators) - 1) / 3 }
+// spareValidators is how many of the validators may be missing while the others make blocks.
+func (n *apartNetwork) spareValidators() int { return (len(n.folder.Validators) - 1) / 3 }
 
 // tooFew is the error of a start without as many validators as make blocks.
 func (n *apartNetwork) tooFew(why string) error {
@@ -330,12 +332,12 @@ func (n *apartNetwork) tooFew(why string) error {
 		"too few validators start to make blocks: %s", why)
 }
 
-// broken implements upNetwork.
-func (n *apartNetwork) broken() (all []error) {
+// brokenNodes implements upNetwork.
+func (n *apartNetwork) brokenNodes() (all []error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(n.died)) {
-		next := "Then type: " + n.u.restart(name)
+		next := "Then type: " + n.u.restartCommand(name)
 		if n.folder.Strict {
 			next = "Then start the network again."
 		}
@@ -353,9 +355,9 @@ func reasonOf(name, how string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(how, "the network does not start: "), name+": ")
 }
 
-func (n *apartNetwork) secrets() []configAccount { return secretsOf(n.Network) }
+func (n *apartNetwork) accountSecrets() []configAccount { return secretsOf(n.Network) }
 
-func (n *apartNetwork) note(string) {} // each node notes it itself
+func (n *apartNetwork) noteEvent(string) {} // each node notes it itself
 
 // Close ends all nodes at once, and lets the home go.
 func (n *apartNetwork) Close() (err error) {

@@ -17,7 +17,7 @@ func TestAServerIsCalledByTheNameItListensAtOrByItsMachines(t *testing.T) {
 		"devnet.example:4000": {"devnet.example"}, "127.0.0.1:4000": {"127.0.0.1"},
 		"0.0.0.0:4000": {machine}, "[::]:4000": {machine}, ":4000": {machine}, "none": nil,
 	} {
-		if names := callable(address); !slices.Equal(names, want) {
+		if names := callableNames(address); !slices.Equal(names, want) {
 			t.Errorf("%s: %v, not %v", address, names, want)
 		}
 	}
@@ -29,7 +29,7 @@ func TestTheHintAtTheEndNamesTheHome(t *testing.T) {
 		" --home /tmp/a":                   {Home: "/tmp/a"},
 		" --processes --home 'my network'": {Home: "my network", Processes: true},
 	} {
-		if got := s.again(); got != self+" up"+want {
+		if got := s.againCommand(); got != self+" up"+want {
 			t.Errorf("%+v is continued by %q, want %q", s, got, self+" up"+want)
 		}
 	}
@@ -39,10 +39,10 @@ func TestTheHintAtTheEndNamesTheHome(t *testing.T) {
 func TestAnAPIThatOtherMachinesReachIsWarnedOf(t *testing.T) {
 	for bound, warns := range map[string]bool{"127.0.0.1:4000": false, "127.0.0.2:4000": false, "[::1]:4000": false, "[::]:4000": true,
 		"0.0.0.0:4000": true, "192.0.2.7:4000": true, "": false} {
-		if got := exposed(bound, false); (got != "") != warns || warns && !strings.Contains(got, bound) {
+		if got := exposureWarning(bound, false); (got != "") != warns || warns && !strings.Contains(got, bound) {
 			t.Errorf("%q: %q", bound, got)
 		}
-		if got := exposed(bound, true); got != "" {
+		if got := exposureWarning(bound, true); got != "" {
 			t.Errorf("%q, strict: %q", bound, got)
 		}
 	}
@@ -53,7 +53,7 @@ func TestAnAPIOnAllAddressesIsNamedByOne(t *testing.T) {
 	for bound, want := range map[string]string{"127.0.0.1:4000": "127.0.0.1:4000", "192.0.2.7:4000": "192.0.2.7:4000", "": "",
 		"[::]:4000":    "127.0.0.1:4000, and all other addresses of this machine",
 		"0.0.0.0:4000": "127.0.0.1:4000, and all other addresses of this machine"} {
-		if got := reachable(bound) + everywhere(bound); got != want {
+		if got := reachableURL(bound) + listensEverywhere(bound); got != want {
 			t.Errorf("%q: %q, want %q", bound, got, want)
 		}
 	}

@@ -45,7 +45,7 @@ func versionCommand() *cli.Command {
 				Format   int    `json:"home_format"`
 				Go       string `json:"go"`
 				Platform string `json:"platform"`
-			}{version, revision(commit, buildInfo()), home.Format, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			}{version, revisionOf(commit, buildInfo()), home.Format, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 			return emit(c, v, func(w io.Writer) {
 				fmt.Fprintf(w, "devnet %s", v.Version)
 				if v.Revision != "" {
@@ -63,9 +63,9 @@ func buildInfo() *debug.BuildInfo {
 	return info
 }
 
-// revision is the commit the binary was built from, in twelve digits: the one that a
+// revisionOf is the commit the binary was built from, in twelve digits: the one that a
 // release linked, or the toolchain's; "" if neither is known.
-func revision(commit string, info *debug.BuildInfo) string {
+func revisionOf(commit string, info *debug.BuildInfo) string {
 	if commit == "" && info != nil {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {

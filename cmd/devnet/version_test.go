@@ -24,7 +24,7 @@ func TestTheVersionIsTheReleasesOrTheModulesOrThatOfSources(t *testing.T) {
 		if got := versionOf(c.linked, c.info); got != c.version {
 			t.Errorf("%s: version %q, want %q", c.name, got, c.version)
 		}
-		if got := revision(c.commit, c.info); got != c.revision {
+		if got := revisionOf(c.commit, c.info); got != c.revision {
 			t.Errorf("%s: revision %q, want %q", c.name, got, c.revision)
 		}
 	}

@@ -24,15 +24,15 @@ func viewsCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("start at view `V` (default: the last %d views)", shownViews)},
 			&cli.Uint64Flag{Name: "to", Usage: "end with view `V` (default: the latest)"},
 			jsonFlag, httpFlag},
-		Action: takingNothing(views),
+		Action: takingNothing(showViews),
 	}
 }
 
-func views(c *cli.Context) error {
+func showViews(c *cli.Context) error {
 	if c.IsSet("to") && c.Uint64("to") == 0 {
-		return usage("", "--to is at least 1: views begin there")
+		return newUsageError("", "--to is at least 1: views begin there")
 	}
-	all, err := network(c).Views(c.Context, types.View(c.Uint64("from")), types.View(c.Uint64("to")))
+	all, err := networkClient(c).Views(c.Context, types.View(c.Uint64("from")), types.View(c.Uint64("to")))
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func printViews(w io.Writer, all *model.Views, failed bool) {
 		if v.Leader >= 0 && v.Leader < len(all.Validators) {
 			leader = printable(all.Validators[v.Leader].Name)
 		}
-		text := wrapped(printable(v.Text), under, messageColumns(w))
+		text := wrapText(printable(v.Text), under, messageColumns(w))
 		fmt.Fprintf(w, "%-9d %-7s %-6s %s\n", v.View, leader, strconv.Itoa(votesOf(v)), text[min(len(under), len(text)):])
 	}
 	fmt.Fprintf(w, "Nullified since the start: %d\n", all.Failed)

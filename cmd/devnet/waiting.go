@@ -47,19 +47,19 @@ func (w *waiting) traceOrders(ctx context.Context) context.Context {
 	address := ""
 	return httptrace.WithClientTrace(context.WithValue(ctx, waitingKey{}, w), &httptrace.ClientTrace{
 		GetConn: func(hostPort string) {
-			w.noteOrderEnded()
+			w.forgetOrder()
 			address = hostPort
 		},
 		WroteHeaderField: func(key string, _ []string) {
 			if key == model.InterimHeader { // it is an order
-				w.noteOrderSent(ctx, address)
+				w.noteOrder(ctx, address)
 			}
 		},
 		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
 			w.noteHandedIn(header.Get(model.TransactionHeader))
 			return nil
 		},
-		PutIdleConn: func(error) { w.noteOrderEnded() }, // the answer was read
+		PutIdleConn: func(error) { w.forgetOrder() }, // the answer was read
 	})
 }
 
@@ -72,8 +72,8 @@ func setInterruptWords(ctx context.Context, what, hint string) {
 	}
 }
 
-// noteOrderSent notes that an order was sent.
-func (w *waiting) noteOrderSent(ctx context.Context, address string) {
+// noteOrder notes that an order was sent.
+func (w *waiting) noteOrder(ctx context.Context, address string) {
 	ctx, cancel := context.WithCancel(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,8 +89,8 @@ func (w *waiting) noteHandedIn(hash string) {
 	w.hash = hash
 }
 
-// noteOrderEnded notes that no order is under way.
-func (w *waiting) noteOrderEnded() {
+// forgetOrder notes that no order is under way.
+func (w *waiting) forgetOrder() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hash = ""
@@ -102,7 +102,7 @@ func (w *waiting) noteOrderEnded() {
 
 // printWaits prints a line after a while, and again and again, until the order is over.
 func (w *waiting) printWaits(ctx context.Context, address string) {
-	for wait := w.first; pause(ctx, wait); wait = w.next {
+	for wait := w.first; waitFor(ctx, wait); wait = w.next {
 		line := w.describeWait(askWhyWaiting(ctx, address))
 		if ctx.Err() == nil {
 			fmt.Fprintln(w.out, line)

@@ -105,9 +105,9 @@ func TestAnOrderThatIsNotFinalIsTold(t *testing.T) {
 // An answered order is over: what is interrupted later has nothing to do with it.
 func TestAnAnsweredOrderIsOver(t *testing.T) {
 	w := newWaiting(io.Discard, true)
-	w.noteOrderSent(t.Context(), "")
+	w.noteOrder(t.Context(), "")
 	w.noteHandedIn("0x01")
-	w.noteOrderEnded()
+	w.forgetOrder()
 	if f := w.describeInterrupt(); f.what != "interrupted" || f.hint != "" {
 		t.Errorf("%+v", f)
 	}

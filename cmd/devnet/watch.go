@@ -29,31 +29,31 @@ type watching struct{ qlog, keyLog string }
 // watchingOf reads watchFlags.
 func watchingOf(c *cli.Context) watching { return watching{c.String("qlog"), c.String("keylog")} }
 
-// asked reports whether anything is to be written.
-func (w watching) asked() bool { return w.qlog != "" || w.keyLog != "" }
+// isWatching reports whether anything is to be written.
+func (w watching) isWatching() bool { return w.qlog != "" || w.keyLog != "" }
 
-// open has the nodes of a configuration write their connections down. The file of secrets is
+// openFiles has the nodes of a configuration write their connections down. The file of secrets is
 // closed with the process.
-func (w watching) open(config *box.Config, log *slog.Logger) error {
-	if err := w.folder(); err != nil {
+func (w watching) openFiles(config *box.Config, log *slog.Logger) error {
+	if err := w.checkFolder(); err != nil {
 		return err
 	}
 	config.Qlog = w.qlog
-	keys, err := w.keys(log)
+	keys, err := w.openKeyLog(log)
 	config.KeyLog = keys
 	return err
 }
 
-// folder refuses a file in place of the folder of qlog files.
-func (w watching) folder() error {
+// checkFolder refuses a file in place of the folder of qlog files.
+func (w watching) checkFolder() error {
 	if info, err := os.Stat(w.qlog); w.qlog != "" && err == nil && !info.IsDir() {
 		return noStart("Give another name: the folder is made.", "--qlog: %s is a file, and has to be a folder", w.qlog)
 	}
 	return nil
 }
 
-// keys opens the file of secrets; it is nil if none was asked for.
-func (w watching) keys(log *slog.Logger) (io.WriteCloser, error) {
+// openKeyLog opens the file of secrets; it is nil if none was asked for.
+func (w watching) openKeyLog(log *slog.Logger) (io.WriteCloser, error) {
 	if w.keyLog == "" {
 		return nil, nil
 	}
@@ -66,13 +66,13 @@ func (w watching) keys(log *slog.Logger) (io.WriteCloser, error) {
 
 // ofRunner opens the watch of one runner. A strict network is refused.
 func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connections.Capture, error) {
-	if !w.asked() {
+	if !w.isWatching() {
 		return nil, nil
 	}
 	if strict {
 		return nil, notUp(&box.WatchedError{})
 	}
-	keys, err := w.keys(log)
+	keys, err := w.openKeyLog(log)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +83,9 @@ func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connect
 	return watch, nil
 }
 
-// arguments are the flags of each node's process, with absolute paths.
-func (w watching) arguments() (args []string, err error) {
-	if err := w.folder(); err != nil {
+// nodeArguments are the flags of each node's process, with absolute paths.
+func (w watching) nodeArguments() (args []string, err error) {
+	if err := w.checkFolder(); err != nil {
 		return nil, err
 	}
 	for _, one := range []struct{ flag, path string }{{"--qlog", w.qlog}, {"--keylog", w.keyLog}} {

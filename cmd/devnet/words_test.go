@@ -49,12 +49,12 @@ func TestAdviceNamesEachCommandAsThisBinaryWasCalled(t *testing.T) {
 	defer func() { self = before }()
 	self = "bin/devnet"
 	for _, c := range newApp(io.Discard, io.Discard).Commands {
-		if got := asTyped("try devnet " + c.Name + "."); got != "try bin/devnet "+c.Name+"." && !c.Hidden {
+		if got := replaceProgramName("try devnet " + c.Name + "."); got != "try bin/devnet "+c.Name+"." && !c.Hidden {
 			t.Errorf("advice of %s is %q", c.Name, got)
 		}
 	}
 	self = "bin/my-devnet" // advice may pass by twice
-	if got := asTyped(asTyped("try devnet job show.")); got != "try bin/my-devnet job show." {
+	if got := replaceProgramName(replaceProgramName("try devnet job show.")); got != "try bin/my-devnet job show." {
 		t.Errorf("advice is %q", got)
 	}
 }
@@ -99,7 +99,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 		"devnet status --help":                               "devnet status --help",
 		"devnet actor read hb count -":                       "devnet actor read -- hb count -",
 	} {
-		got, err := arrange(app, strings.Fields(in))
+		got, err := arrangeFlags(app, strings.Fields(in))
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s\n gives %s (%v)\n want  %s", in, strings.Join(got, " "), err, want)
 		}
@@ -133,11 +133,11 @@ func TestAmountsThatAreNoneAreRefused(t *testing.T) {
 
 func TestReportSaysWhatAndWhatToDo(t *testing.T) {
 	var out bytes.Buffer
-	code := report(&out, usage("Do that.", "this is wrong"), false)
+	code := reportError(&out, newUsageError("Do that.", "this is wrong"), false)
 	if code != exitUsage || out.String() != "devnet: this is wrong\n  Do that.\n" {
 		t.Fatalf("%d %q", code, out.String())
 	}
-	if code := report(&out, nil, true); code != exitDone {
+	if code := reportError(&out, nil, true); code != exitDone {
 		t.Fatal(code)
 	}
 }
@@ -151,18 +151,18 @@ func TestErrorsAreJSONUnderJSON(t *testing.T) {
 		want string
 		code int
 	}{
-		{usage("Do <that>.", "this is %s", "wrong"), `{"error":{"code":"usage","message":"this is wrong","remedy":"Do <that>."}}`, exitUsage},
-		{failed("", "two\nlines"), `{"error":{"code":"failed","message":"two\nlines","remedy":""}}`, exitFailed},
+		{newUsageError("Do <that>.", "this is %s", "wrong"), `{"error":{"code":"usage","message":"this is wrong","remedy":"Do <that>."}}`, exitUsage},
+		{newFailure("", "two\nlines"), `{"error":{"code":"failed","message":"two\nlines","remedy":""}}`, exitFailed},
 		{noStart("", "no"), `{"error":{"code":"no_start","message":"no","remedy":""}}`, exitNoStart},
 		{context.Canceled, `{"error":{"code":"interrupted","message":"interrupted","remedy":""}}`, exitFailed},
 		{fmt.Errorf("lost: %w", refused), `{"error":{"code":"unknown_job","message":"no such job (unknown_job)",` +
-			`"remedy":"` + asTyped(hints["unknown_job"]) + `"}}`, exitFailed},
-		{(&show{passed: 3, failures: 1}).interrupted(9), `{"error":{"code":"interrupted",` +
+			`"remedy":"` + replaceProgramName(hints["unknown_job"]) + `"}}`, exitFailed},
+		{(&show{passed: 3, failures: 1}).interruptedError(9), `{"error":{"code":"interrupted",` +
 			`"message":"interrupted: of 9 runs 3 had passed and 1 failed","remedy":""}}`, exitFailed},
 		{&failure{code: exitUsage}, "", exitUsage},
 	} {
 		var out bytes.Buffer
-		if code := report(&out, test.err, true); code != test.code || strings.TrimSuffix(out.String(), "\n") != test.want {
+		if code := reportError(&out, test.err, true); code != test.code || strings.TrimSuffix(out.String(), "\n") != test.want {
 			t.Errorf("%v: %d %s\nwant %d %s", test.err, code, &out, test.code, test.want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Event is what happens to a machine.
-type Event interface{ event() }
+type Event interface{ isEvent() }
 
 // The events.
 type (
@@ -39,13 +39,13 @@ type (
 	Tick struct{}
 )
 
-func (Head) event()    {}
-func (Missing) event() {}
-func (Bring) event()   {}
-func (Over) event()    {}
-func (Answer) event()  {}
-func (Stop) event()    {}
-func (Tick) event()    {}
+func (Head) isEvent()    {}
+func (Missing) isEvent() {}
+func (Bring) isEvent()   {}
+func (Over) isEvent()    {}
+func (Answer) isEvent()  {}
+func (Stop) isEvent()    {}
+func (Tick) isEvent()    {}
 
 // Output is what has to be done, in this order.
 type Output struct {
@@ -61,7 +61,7 @@ type Job struct {
 }
 
 // Report is what others may want to know. Nothing depends on it.
-type Report interface{ report() }
+type Report interface{ isReport() }
 
 // Brought is a report: a validator took a result or a refusal that was brought without a
 // stream, or did not take it.
@@ -71,4 +71,4 @@ type Brought struct {
 	Refused   string // why; "": it was taken
 }
 
-func (Brought) report() {}
+func (Brought) isReport() {}

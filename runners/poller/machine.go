@@ -71,8 +71,8 @@ type question struct {
 	result *result // that it brings, or nil
 }
 
-// jobs reports whether it asks for jobs.
-func (q *question) jobs() bool { return q.result == nil && q.Heartbeat == nil }
+// isForJobs reports whether it asks for jobs.
+func (q *question) isForJobs() bool { return q.result == nil && q.Heartbeat == nil }
 
 // result is a result or a refusal on its way to a validator.
 type result struct {
@@ -104,7 +104,7 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	case Bring:
 		m.onBring(e)
 	case Over:
-		m.drop(e.ID)
+		m.dropResult(e.ID)
 	case Answer:
 		m.onAnswer(e.Answer)
 	case Stop:
@@ -113,7 +113,7 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	default:
 		panic(fmt.Sprintf("poller: an event of type %T", e))
 	}
-	m.attend()
+	m.attendDue()
 	out := m.out
 	m.out = Output{}
 	return out
@@ -131,11 +131,11 @@ func (m *Machine) Deadline() types.Time {
 	if m.stopped || m.head == nil || len(m.head.Validators) == 0 {
 		return at
 	}
-	if m.polls() && !m.asks((*question).jobs) {
-		at = min(at, max(m.next, m.free()))
+	if m.shouldPoll() && !m.isAsking((*question).isForJobs) {
+		at = min(at, max(m.next, m.nextFreeTime()))
 	}
-	if m.beats() || slices.ContainsFunc(m.results, func(r *result) bool { return !m.brings(r) }) {
-		at = min(at, m.free())
+	if m.shouldBeat() || slices.ContainsFunc(m.results, func(r *result) bool { return !m.isBringing(r) }) {
+		at = min(at, m.nextFreeTime())
 	}
 	return at
 }
@@ -152,38 +152,38 @@ func (m *Machine) onHead(h *chainview.Head) {
 
 // onBring takes a result or a refusal, in place of an earlier one of the assignment.
 func (m *Machine) onBring(e Bring) {
-	m.drop(e.ID)
+	m.dropResult(e.ID)
 	if m.stopped || len(m.results) >= maxResults {
 		return // the worker says it again
 	}
-	m.results = append(m.results, &result{id: e.ID, signed: e.Result, refusal: e.Refusal, left: len(m.validators())})
+	m.results = append(m.results, &result{id: e.ID, signed: e.Result, refusal: e.Refusal, left: len(m.listValidators())})
 }
 
-// drop forgets a result.
-func (m *Machine) drop(id execution.ID) {
+// dropResult forgets a result.
+func (m *Machine) dropResult(id execution.ID) {
 	m.results = slices.DeleteFunc(m.results, func(r *result) bool { return r.id == id })
 	m.asked = slices.DeleteFunc(m.asked, func(q *question) bool { return q.result != nil && q.result.id == id })
 }
 
-func (m *Machine) validators() []types.Validator {
+func (m *Machine) listValidators() []types.Validator {
 	if m.head == nil {
 		return nil
 	}
 	return m.head.Validators
 }
 
-// asks reports whether a question of a kind is under way.
-func (m *Machine) asks(kind func(*question) bool) bool { return slices.ContainsFunc(m.asked, kind) }
+// isAsking reports whether a question of a kind is under way.
+func (m *Machine) isAsking(kind func(*question) bool) bool { return slices.ContainsFunc(m.asked, kind) }
 
-// brings reports whether a result is under way.
-func (m *Machine) brings(r *result) bool {
-	return m.asks(func(q *question) bool { return q.result == r })
+// isBringing reports whether a result is under way.
+func (m *Machine) isBringing(r *result) bool {
+	return m.isAsking(func(q *question) bool { return q.result == r })
 }
 
-// polls reports whether validators are asked for jobs.
+// shouldPoll reports whether validators are asked for jobs.
 //
 // Spec: CIP-11 §14, decision J11.
-func (m *Machine) polls() bool {
+func (m *Machine) shouldPoll() bool {
 	if m.head == nil || !m.head.Registered {
 		return false
 	}
@@ -197,12 +197,12 @@ func (m *Machine) polls() bool {
 	return false
 }
 
-// beats reports whether a heartbeat is to be brought. Validators that the runner is
+// shouldBeat reports whether a heartbeat is to be brought. Validators that the runner is
 // connected with, in shadow, bring its pings: it is not sooner than they are.
 //
 // Spec: decision J18.
-func (m *Machine) beats() bool {
-	if m.head == nil || !m.head.Registered || m.asks(func(q *question) bool { return q.Heartbeat != nil }) {
+func (m *Machine) shouldBeat() bool {
+	if m.head == nil || !m.head.Registered || m.isAsking(func(q *question) bool { return q.Heartbeat != nil }) {
 		return false
 	}
 	p, last := m.head.Params, m.head.Heartbeat
@@ -219,8 +219,8 @@ func (m *Machine) beats() bool {
 	return ripe && !onItsWay
 }
 
-// every is the time between two polls.
-func (m *Machine) every() time.Duration {
+// pollInterval is the time between two polls.
+func (m *Machine) pollInterval() time.Duration {
 	switch {
 	case m.config.Every > 0:
 		return m.config.Every
@@ -230,23 +230,23 @@ func (m *Machine) every() time.Duration {
 	return max(m.head.Params.BlockTime(), m.head.Params.MinBlockMS.Duration(), leastEvery)
 }
 
-// patience is how long a validator may take to answer.
-func (m *Machine) patience() time.Duration {
+// answerPatience is how long a validator may take to answer.
+func (m *Machine) answerPatience() time.Duration {
 	return min(max(leastPatience, m.head.Params.BlockTime()), mostPatience)
 }
 
-// free is when a validator may be asked: now, or when the first has rested.
-func (m *Machine) free() types.Time {
+// nextFreeTime is when a validator may be asked: now, or when the first has rested.
+func (m *Machine) nextFreeTime() types.Time {
 	at := types.Never
-	for _, v := range m.validators() {
+	for _, v := range m.listValidators() {
 		at = min(at, m.rests[v.Address].until)
 	}
 	return at
 }
 
-// choose is the next validator in turn that does not rest, or nil.
-func (m *Machine) choose() *types.Validator {
-	all := m.validators()
+// chooseValidator is the next validator in turn that does not rest, or nil.
+func (m *Machine) chooseValidator() *types.Validator {
+	all := m.listValidators()
 	for i := range all {
 		at := (m.turn + i) % len(all)
 		if m.now >= m.rests[all[at].Address].until {
@@ -257,39 +257,39 @@ func (m *Machine) choose() *types.Validator {
 	return nil
 }
 
-// attend does what is due.
-func (m *Machine) attend() {
+// attendDue does what is due.
+func (m *Machine) attendDue() {
 	for _, q := range slices.Clone(m.asked) {
 		if m.now >= q.due {
-			m.lost(q)
+			m.restValidator(q)
 		}
 	}
 	if m.stopped || m.head == nil {
 		return
 	}
-	if m.polls() && m.now >= m.next && !m.asks((*question).jobs) {
-		if m.ask(&question{Question: polling.Question{After: m.after}}) {
-			m.next = m.now.Add(m.every())
+	if m.shouldPoll() && m.now >= m.next && !m.isAsking((*question).isForJobs) {
+		if m.askNext(&question{Question: polling.Question{After: m.after}}) {
+			m.next = m.now.Add(m.pollInterval())
 		}
 	}
-	if m.beats() {
+	if m.shouldBeat() {
 		m.bringHeartbeat()
 	}
 	for _, r := range m.results {
-		if !m.brings(r) {
-			m.ask(&question{Question: polling.Question{Result: r.signed, Refusal: r.refusal}, result: r})
+		if !m.isBringing(r) {
+			m.askNext(&question{Question: polling.Question{Result: r.signed, Refusal: r.refusal}, result: r})
 		}
 	}
 }
 
-// ask asks the next validator in turn, and reports whether there was one.
-func (m *Machine) ask(q *question) bool {
-	v := m.choose()
+// askNext asks the next validator in turn, and reports whether there was one.
+func (m *Machine) askNext(q *question) bool {
+	v := m.chooseValidator()
 	if v == nil {
 		return false
 	}
 	m.lastID++
-	q.ID, q.Validator, q.due = m.lastID, *v, m.now.Add(m.patience())
+	q.ID, q.Validator, q.due = m.lastID, *v, m.now.Add(m.answerPatience())
 	m.asked = append(m.asked, q)
 	m.out.Ask = append(m.out.Ask, q.Question)
 	return true
@@ -299,13 +299,13 @@ func (m *Machine) ask(q *question) bool {
 func (m *Machine) bringHeartbeat() {
 	ping := &push.HeartbeatPing{BlockHeight: m.head.Height, Nonce: 1}
 	ping.Signed = m.config.Signer.Sign(ping.Digest(m.config.ChainID))
-	if m.ask(&question{Question: polling.Question{Heartbeat: ping}}) {
+	if m.askNext(&question{Question: polling.Question{Heartbeat: ping}}) {
 		m.beaten, m.beat = true, m.head.Height
 	}
 }
 
-// finish takes a question off those under way, or returns nil.
-func (m *Machine) finish(id polling.ID) *question {
+// finishQuestion takes a question off those under way, or returns nil.
+func (m *Machine) finishQuestion(id polling.ID) *question {
 	at := slices.IndexFunc(m.asked, func(q *question) bool { return q.ID == id })
 	if at < 0 {
 		return nil
@@ -317,22 +317,22 @@ func (m *Machine) finish(id polling.ID) *question {
 
 // onAnswer takes an answer to a question under way.
 func (m *Machine) onAnswer(a polling.Answer) {
-	q := m.finish(a.ID)
+	q := m.finishQuestion(a.ID)
 	switch {
 	case q == nil: // it came too late
 	case a.Lost:
-		m.lost(q)
+		m.restValidator(q)
 	default:
 		delete(m.rests, q.Validator.Address)
-		m.heard(q, &a)
+		m.handleAnswer(q, &a)
 	}
 }
 
-// heard does what an answer says.
-func (m *Machine) heard(q *question, a *polling.Answer) {
+// handleAnswer does what an answer says.
+func (m *Machine) handleAnswer(q *question, a *polling.Answer) {
 	switch {
 	case q.result != nil:
-		m.brought(q, a.Refused)
+		m.handleBrought(q, a.Refused)
 	case q.Heartbeat != nil: // what was refused is brought to the next as what got lost on its way
 	case a.Refused == "":
 		m.answered = m.head.Height
@@ -357,25 +357,25 @@ func (m *Machine) turnPage(q *question, a *polling.Answer) {
 	m.after, m.next = a.Next, m.now
 }
 
-// brought ends the way of a result that was taken; the next validator gets one that was
+// handleBrought ends the way of a result that was taken; the next validator gets one that was
 // refused, while there is one.
-func (m *Machine) brought(q *question, refused string) {
+func (m *Machine) handleBrought(q *question, refused string) {
 	m.out.Report = append(m.out.Report, Brought{ID: q.result.id, Validator: q.Validator.Address, Refused: refused})
 	if q.result.left--; refused == "" || q.result.left <= 0 {
-		m.drop(q.result.id)
+		m.dropResult(q.result.id)
 	}
 }
 
-// lost has a validator rest that did not answer. Another is asked at once.
-func (m *Machine) lost(q *question) {
-	m.finish(q.ID)
+// restValidator has a validator rest that did not answer. Another is asked at once.
+func (m *Machine) restValidator(q *question) {
+	m.finishQuestion(q.ID)
 	r := m.rests[q.Validator.Address]
 	r.until = m.now.Add(min(firstRest<<min(r.failures, 16), longestRest))
 	r.failures++
 	m.rests[q.Validator.Address] = r
 	switch {
 	case q.result != nil:
-		m.brought(q, "it did not answer")
+		m.handleBrought(q, "it did not answer")
 	case q.Heartbeat != nil:
 		m.beaten = false
 	default:

@@ -134,7 +134,7 @@ func (b *Bitmap) Set(i int, there bool) {
 // And clears the bits that another bitmap does not have.
 func (b *Bitmap) And(other *Bitmap) {
 	for i := range b.words {
-		b.words[i] &= other.word(i)
+		b.words[i] &= other.wordAt(i)
 	}
 }
 
@@ -146,16 +146,16 @@ func (b *Bitmap) Count() (n int) {
 	return n
 }
 
-// word is the i-th word, 0 beyond the last.
-func (b *Bitmap) word(i int) uint64 {
+// wordAt is the i-th word, 0 beyond the last.
+func (b *Bitmap) wordAt(i int) uint64 {
 	if i < len(b.words) {
 		return b.words[i]
 	}
 	return 0
 }
 
-// clip clears the bits beyond the length in the last word.
-func (b *Bitmap) clip() {
+// clipLastWord clears the bits beyond the length in the last word.
+func (b *Bitmap) clipLastWord() {
 	if rest := b.length % wordBits; rest != 0 {
 		b.words[len(b.words)-1] &= 1<<rest - 1
 	}

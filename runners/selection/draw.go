@@ -82,8 +82,8 @@ func Draw(seed types.Hash, candidates []Candidate, members int, favour Favour) (
 	committee = make([]types.Address, members)
 	for i := range members {
 		seed = types.Keccak(seed[:], binary.LittleEndian.AppendUint64(nil, uint64(i)))
-		committee[i] = u.pick(i, binary.LittleEndian.Uint64(seed[:8])%u.total)
-		u.forget(i)
+		committee[i] = u.pickAt(i, binary.LittleEndian.Uint64(seed[:8])%u.total)
+		u.dropFavour(i)
 	}
 	return committee, true
 }
@@ -122,15 +122,15 @@ func newUrn(candidates []Candidate, favour Favour) *urn {
 	return u
 }
 
-// pick finds the candidate at which the cumulative weights from position i on
+// pickAt finds the candidate at which the cumulative weights from position i on
 // exceed at, swaps it with position i and takes it out.
-func (u *urn) pick(i int, at uint64) types.Address {
-	found := u.find(at)
+func (u *urn) pickAt(i int, at uint64) types.Address {
+	found := u.findPosition(at)
 	picked := u.addresses[found]
 	u.addresses[found] = u.addresses[i]
 	moved, gone := u.weights[i], u.weights[found]
-	u.change(found, moved-gone) // wraps if the weight decreases, and back again
-	u.change(i, -moved)
+	u.changeWeight(found, moved-gone) // wraps if the weight decreases, and back again
+	u.changeWeight(i, -moved)
 	u.total -= gone
 	switch u.favoured {
 	case found:
@@ -141,8 +141,8 @@ func (u *urn) pick(i int, at uint64) types.Address {
 	return picked
 }
 
-// find is the first position whose cumulative weight exceeds at.
-func (u *urn) find(at uint64) int {
+// findPosition is the first position whose cumulative weight exceeds at.
+func (u *urn) findPosition(at uint64) int {
 	position, step := 0, 1
 	for 2*step < len(u.sums) {
 		step *= 2
@@ -155,19 +155,19 @@ func (u *urn) find(at uint64) int {
 	return position
 }
 
-// change adds to the weight at a position.
-func (u *urn) change(position int, by uint64) {
+// changeWeight adds to the weight at a position.
+func (u *urn) changeWeight(position int, by uint64) {
 	u.weights[position] += by
 	for i := position + 1; i < len(u.sums); i += i & -i {
 		u.sums[i] += by
 	}
 }
 
-// forget takes the favour away after the first step.
-func (u *urn) forget(step int) {
+// dropFavour takes the favour away after the first step.
+func (u *urn) dropFavour(step int) {
 	if step > 0 || u.favoured < 0 {
 		return
 	}
-	u.change(u.favoured, -u.extra)
+	u.changeWeight(u.favoured, -u.extra)
 	u.total -= u.extra
 }

@@ -161,20 +161,20 @@ func Exclude(excluded []types.Address, silent types.Address) []types.Address {
 // passes all.
 //
 // Vectors: fixtures/vectors/cip11/9.1-filters.json.
-func (f *Filter) Judge(r *Runner) Reason { return f.judge(r, f.cover()) }
+func (f *Filter) Judge(r *Runner) Reason { return f.judgeRunner(r, f.lowestStake()) }
 
-func (f *Filter) judge(r *Runner, cover *types.Wei) Reason {
+func (f *Filter) judgeRunner(r *Runner, cover *types.Wei) Reason {
 	_, excluded := slices.BinarySearchFunc(f.Excluded, r.Address, types.Address.Compare)
 	switch {
 	case excluded:
 		return Excluded
-	case r.Health != Healthy || f.stale(r):
+	case r.Health != Healthy || f.isStale(r):
 		return Unhealthy
 	case !f.patient && f.Phase.filtersPresence() && !f.Presence.Has(r.Index):
 		return Absent
 	case f.Limits.Reputed(r.Reputation, r.ReputedAt, f.Height) < f.Limits.MinReputation:
 		return Disreputable
-	case !r.serves(&f.Demand):
+	case !r.doesServe(&f.Demand):
 		return Incapable
 	case f.Demand.TEE && !r.TEE:
 		return WithoutTEE
@@ -190,9 +190,9 @@ func (f *Filter) judge(r *Runner, cover *types.Wei) Reason {
 	return Eligible
 }
 
-// stale reports whether the last heartbeat on chain is too old. In the phase
+// isStale reports whether the last heartbeat on chain is too old. In the phase
 // sunset none is asked for (CIP-11 §14).
-func (f *Filter) stale(r *Runner) bool {
+func (f *Filter) isStale(r *Runner) bool {
 	return Stale(f.Phase, r.LastHeartbeat, f.Height, f.Limits.StaleHeartbeatBlocks)
 }
 
@@ -204,9 +204,9 @@ func Stale(phase Phase, heartbeat, height types.Height, limit uint64) bool {
 	return phase != Sunset && height > heartbeat && uint64(height-heartbeat) > limit
 }
 
-// serves reports whether a runner takes jobs of a kind, and if it names models, domains,
+// doesServe reports whether a runner takes jobs of a kind, and if it names models, domains,
 // servers or executors, whether it names the job's, letter by letter.
-func (r *Runner) serves(d *Demand) bool {
+func (r *Runner) doesServe(d *Demand) bool {
 	if !slices.Contains(r.Kinds, d.Kind) {
 		return false
 	}
@@ -224,10 +224,10 @@ func (r *Runner) serves(d *Demand) bool {
 	return len(named) == 0 || slices.Contains(named, d.Subject)
 }
 
-// cover returns the lowest stake that covers the job: max_price times the
+// lowestStake returns the lowest stake that covers the job: max_price times the
 // parameter, 1.5 by default, rounded up, so that nothing is rounded in the runner's
 // favour. It is nil if no stake is enough.
-func (f *Filter) cover() *types.Wei {
+func (f *Filter) lowestStake() *types.Wei {
 	least := new(big.Int).Mul(f.Demand.MaxPrice.Big(), new(big.Int).SetUint64(f.Limits.StakeCoverPermille))
 	least.Add(least, big.NewInt(999)).Div(least, big.NewInt(1000))
 	cover, ok := types.WeiFromBig(least)
@@ -255,13 +255,13 @@ type Pool struct {
 // another order.
 func (f *Filter) Pool(runners []Runner) Pool {
 	p := Pool{Candidates: make([]Candidate, 0, len(runners))}
-	cover := f.cover()
+	cover := f.lowestStake()
 	for i := range runners {
 		r := &runners[i]
 		if i > 0 && runners[i-1].Address.Compare(r.Address) >= 0 {
 			panic(fmt.Sprintf("selection: runner %s follows %s, want ascending addresses", r.Address, runners[i-1].Address))
 		}
-		reason := f.judge(r, cover)
+		reason := f.judgeRunner(r, cover)
 		p.Judged[reason]++
 		if reason == Eligible {
 			p.Candidates = append(p.Candidates, Candidate{r.Address, Weight(r.Stake, f.Limits.MinStake)})
@@ -273,9 +273,9 @@ func (f *Filter) Pool(runners []Runner) Pool {
 // Candidates appends to dst those of the runners, sorted by address, who pass. The
 // caller gives their weights: a block with many draws weighs no runner twice.
 func (f *Filter) Candidates(dst []Candidate, runners []Runner, weights []uint64) []Candidate {
-	cover := f.cover()
+	cover := f.lowestStake()
 	for i := range runners {
-		if f.judge(&runners[i], cover) == Eligible {
+		if f.judgeRunner(&runners[i], cover) == Eligible {
 			dst = append(dst, Candidate{runners[i].Address, weights[i]})
 		}
 	}
@@ -287,9 +287,9 @@ func (f *Filter) Candidates(dst []Candidate, runners []Runner, weights []uint64)
 func (f *Filter) Registered(runners []Runner) (n int) {
 	patient := *f
 	patient.patient = true
-	cover := patient.cover()
+	cover := patient.lowestStake()
 	for i := range runners {
-		if patient.judge(&runners[i], cover) == Eligible {
+		if patient.judgeRunner(&runners[i], cover) == Eligible {
 			n++
 		}
 	}

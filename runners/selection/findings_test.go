@@ -187,7 +187,7 @@ func TestFindingAVoteCountsForRunnersOfOthers(t *testing.T) {
 	var votes []*Bitmap
 	for i := range a.Members {
 		vote := NewBitmap(1)
-		vote.Set(0, !a.serves(key(1000), a.Members[i].Address)) // all but its subset
+		vote.Set(0, !a.isInSubset(key(1000), a.Members[i].Address)) // all but its subset
 		votes = append(votes, vote)
 	}
 	e := Electorate{Votes: len(votes), Validators: 20, SubsetSize: a.SubsetSize()}

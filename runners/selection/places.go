@@ -33,7 +33,7 @@ func (p Places) With(place int, since types.Height) Places {
 	if at, held := p.Since(place); held && at >= since {
 		return p // a later holder is known
 	}
-	return p.set(place, since+1)
+	return p.setPlace(place, since+1)
 }
 
 // Without returns the places, of which one is free if its holder registered at a height.
@@ -41,10 +41,10 @@ func (p Places) Without(place int, since types.Height) Places {
 	if at, held := p.Since(place); !held || at != since {
 		return p
 	}
-	return p.set(place, 0)
+	return p.setPlace(place, 0)
 }
 
-func (p Places) set(place int, entry types.Height) Places {
+func (p Places) setPlace(place int, entry types.Height) Places {
 	at := place / placesPage
 	pages := slices.Clone(p.pages)
 	if len(pages) <= at {

@@ -23,7 +23,7 @@ func Presence(votes []*Bitmap, registry, threshold int) *Bitmap {
 	for i := range p.words {
 		p.words[i] = atLeast(votes, i, threshold)
 	}
-	p.clip()
+	p.clipLastWord()
 	return p
 }
 
@@ -39,22 +39,22 @@ const maxPlanes = 32
 func atLeast(votes []*Bitmap, i, threshold int) uint64 {
 	var sum counter
 	for ; len(votes) >= 8; votes = votes[8:] {
-		a, b := sum.pair(votes[0].word(i), votes[1].word(i)), sum.pair(votes[2].word(i), votes[3].word(i))
-		c, d := sum.pair(votes[4].word(i), votes[5].word(i)), sum.pair(votes[6].word(i), votes[7].word(i))
+		a, b := sum.addPair(votes[0].wordAt(i), votes[1].wordAt(i)), sum.addPair(votes[2].wordAt(i), votes[3].wordAt(i))
+		c, d := sum.addPair(votes[4].wordAt(i), votes[5].wordAt(i)), sum.addPair(votes[6].wordAt(i), votes[7].wordAt(i))
 		var fours, eights [2]uint64
 		sum[1], fours[0] = add3(sum[1], a, b)
 		sum[1], fours[1] = add3(sum[1], c, d)
 		sum[2], eights[0] = add3(sum[2], fours[0], fours[1])
-		sum.add(3, eights[0])
+		sum.addColumns(3, eights[0])
 	}
 	for _, vote := range votes {
-		sum.add(0, vote.word(i))
+		sum.addColumns(0, vote.wordAt(i))
 	}
 	return sum.atLeast(threshold)
 }
 
-// pair adds two votes to the lowest digit and returns what is carried.
-func (s *counter) pair(a, b uint64) (carry uint64) {
+// addPair adds two votes to the lowest digit and returns what is carried.
+func (s *counter) addPair(a, b uint64) (carry uint64) {
 	s[0], carry = add3(s[0], a, b)
 	return carry
 }
@@ -65,8 +65,8 @@ func add3(a, b, c uint64) (sum, carry uint64) {
 	return half ^ c, a&b | half&c
 }
 
-// add adds the columns of carry at a digit.
-func (s *counter) add(digit int, carry uint64) {
+// addColumns adds the columns of carry at a digit.
+func (s *counter) addColumns(digit int, carry uint64) {
 	for ; carry != 0; digit++ {
 		s[digit], carry = s[digit]^carry, s[digit]&carry
 	}

@@ -58,7 +58,7 @@ func (r *Rotation) Due(m Moment, p Pace) Cause {
 	switch {
 	case uint64(m.Height-r.Height) >= p.EpochBlocks:
 		return Elapsed
-	case m.BeginsEpoch && r.churned(m.Members, p.ChurnPermille):
+	case m.BeginsEpoch && r.hasChurned(m.Members, p.ChurnPermille):
 		return Churned
 	case m.BeginsEpoch && m.Constants != r.Current.Constants:
 		return Changed
@@ -66,19 +66,19 @@ func (r *Rotation) Due(m Moment, p Pace) Cause {
 	return NotDue
 }
 
-// churned reports whether the validators that joined or left since the last
+// hasChurned reports whether the validators that joined or left since the last
 // rotation, added up, exceed a share of the set at that rotation. Nothing is
 // rounded.
-func (r *Rotation) churned(set []types.Validator, permille uint64) bool {
+func (r *Rotation) hasChurned(set []types.Validator, permille uint64) bool {
 	left, joined := 0, 0
 	now := Assignment{Members: set}
 	for i := range r.Current.Members {
-		if !now.has(r.Current.Members[i].Address) {
+		if !now.hasMember(r.Current.Members[i].Address) {
 			left++
 		}
 	}
 	for i := range set {
-		if !r.Current.has(set[i].Address) {
+		if !r.Current.hasMember(set[i].Address) {
 			joined++
 		}
 	}
@@ -110,7 +110,7 @@ func (r *Rotation) Turn(runner types.PublicKey, validator types.Address, height 
 	subset := r.Current.Subset(runner)
 	turn = slices.IndexFunc(subset, func(at int) bool { return r.Current.Members[at].Address == validator })
 	if turn < 0 {
-		return len(subset), r.Overlaps(height, p) && r.Former.serves(runner, validator)
+		return len(subset), r.Overlaps(height, p) && r.Former.isInSubset(runner, validator)
 	}
 	return turn, true
 }
@@ -120,15 +120,15 @@ func (r *Rotation) Turn(runner types.PublicKey, validator types.Address, height 
 //
 // Spec: CIP-11 §5.3.
 func (r *Rotation) Serving(runner types.PublicKey, height types.Height, p Pace) []types.Validator {
-	serving := r.Current.subset(runner, nil)
+	serving := r.Current.appendSubset(runner, nil)
 	if r.Overlaps(height, p) {
-		serving = r.Former.subset(runner, serving)
+		serving = r.Former.appendSubset(runner, serving)
 	}
 	return serving
 }
 
-// subset adds the validators of a runner's subset that the list lacks.
-func (a *Assignment) subset(runner types.PublicKey, to []types.Validator) []types.Validator {
+// appendSubset adds the validators of a runner's subset that the list lacks.
+func (a *Assignment) appendSubset(runner types.PublicKey, to []types.Validator) []types.Validator {
 	for _, i := range a.Subset(runner) {
 		v := a.Members[i]
 		if !slices.ContainsFunc(to, func(other types.Validator) bool { return other.Address == v.Address }) {
@@ -138,8 +138,8 @@ func (a *Assignment) subset(runner types.PublicKey, to []types.Validator) []type
 	return to
 }
 
-// serves reports whether a validator is in a runner's subset.
-func (a *Assignment) serves(runner types.PublicKey, validator types.Address) bool {
+// isInSubset reports whether a validator is in a runner's subset.
+func (a *Assignment) isInSubset(runner types.PublicKey, validator types.Address) bool {
 	for _, i := range a.Subset(runner) {
 		if a.Members[i].Address == validator {
 			return true

@@ -60,8 +60,8 @@ func TestSection52AValidatorThatLeavesMovesAFewRunners(t *testing.T) {
 		if changed {
 			moved++
 		}
-		if changed != before.serves(runner, gone) {
-			t.Fatalf("runner %d: moved %v, was with the leaver %v", i, changed, before.serves(runner, gone))
+		if changed != before.isInSubset(runner, gone) {
+			t.Fatalf("runner %d: moved %v, was with the leaver %v", i, changed, before.isInSubset(runner, gone))
 		}
 	}
 	if k := written.SubsetSize(50); moved < 1000*k/50/2 || moved > 1000*k/50*2 {

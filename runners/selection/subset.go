@@ -62,8 +62,8 @@ func insertPlace(places []place, p place) []place {
 	return slices.Insert(places, at, p)
 }
 
-// has reports whether an address is among the members.
-func (a *Assignment) has(validator types.Address) bool {
+// hasMember reports whether an address is among the members.
+func (a *Assignment) hasMember(validator types.Address) bool {
 	_, found := slices.BinarySearchFunc(a.Members, validator, func(v types.Validator, want types.Address) int {
 		return v.Address.Compare(want)
 	})

@@ -43,19 +43,19 @@ func (f *Filter) Weights(runners []Runner) []uint64 {
 	refused := false
 	for i := range runners {
 		weights[i] = Weight(runners[i].Stake, f.Limits.MinStake)
-		refused = refused || f.refusals(&runners[i]) > 0
+		refused = refused || f.countRefusals(&runners[i]) > 0
 	}
 	if refused {
 		for i := range runners {
-			weights[i] = weights[i] * refusalUnit >> min(f.refusals(&runners[i]), maxHalvings)
+			weights[i] = weights[i] * refusalUnit >> min(f.countRefusals(&runners[i]), maxHalvings)
 		}
 	}
 	return weights
 }
 
-// refusals counts a runner's refusals that lower its weight: each came within the
+// countRefusals counts a runner's refusals that lower its weight: each came within the
 // window after the one before.
-func (f *Filter) refusals(r *Runner) uint64 {
+func (f *Filter) countRefusals(r *Runner) uint64 {
 	if uint64(f.Height-r.RefusedAt) >= f.Limits.RefusalWindow {
 		return 0
 	}

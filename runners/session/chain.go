@@ -23,17 +23,17 @@ func standingOf(h *chainview.Head) standing {
 	return standing{selection.PhaseOf(h.Params), h.Registered, h.Staked, h.Epoch, h.Overlaps}
 }
 
-// wanted lists the validators to be connected with.
+// wantedValidators lists the validators to be connected with.
 //
 // Spec: decision J11.
-func wanted(h *chainview.Head) []types.Validator {
+func wantedValidators(h *chainview.Head) []types.Validator {
 	if !selection.PhaseOf(h.Params).Connects() {
 		return nil
 	}
 	return h.Validators
 }
 
-// places reports whether the chain, as this runner sees it, has a place for it at the
+// hasPlace reports whether the chain, as this runner sees it, has a place for it at the
 // validators that it belongs to. One of them that says otherwise is some blocks behind,
 // as most are when a runner has just registered.
-func places(h *chainview.Head) bool { return h.Registered && h.Staked }
+func hasPlace(h *chainview.Head) bool { return h.Registered && h.Staked }

@@ -7,7 +7,7 @@ import (
 )
 
 // Event is what happens to a machine.
-type Event interface{ event() }
+type Event interface{ isEvent() }
 
 // The events, besides Head.
 type (
@@ -36,14 +36,14 @@ type (
 	Tick struct{}
 )
 
-func (Head) event()       {}
-func (Connection) event() {}
-func (Fault) event()      {}
-func (Answers) event()    {}
-func (Load) event()       {}
-func (Changed) event()    {}
-func (Stop) event()       {}
-func (Tick) event()       {}
+func (Head) isEvent()       {}
+func (Connection) isEvent() {}
+func (Fault) isEvent()      {}
+func (Answers) isEvent()    {}
+func (Load) isEvent()       {}
+func (Changed) isEvent()    {}
+func (Stop) isEvent()       {}
+func (Tick) isEvent()       {}
 
 // Output is what has to be done, in this order.
 type Output struct {
@@ -60,7 +60,7 @@ type Stream struct {
 }
 
 // Report is what others may want to know. Nothing depends on it.
-type Report interface{ report() }
+type Report interface{ isReport() }
 
 // The reports.
 type (
@@ -75,5 +75,5 @@ type (
 	}
 )
 
-func (Arrived) report() {}
-func (Left) report()    {}
+func (Arrived) isReport() {}
+func (Left) isReport()    {}

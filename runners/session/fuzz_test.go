@@ -87,7 +87,7 @@ func (l *line) play(what, detail byte) {
 // upOnce brings the connection up if the machine still dials: the environment reports
 // that once.
 func (l *line) upOnce() {
-	if p := l.find(l.id); p != nil && p.stage == dialling {
+	if p := l.findPeer(l.id); p != nil && p.stage == dialling {
 		l.up()
 	}
 }

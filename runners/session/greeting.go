@@ -9,22 +9,22 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// connection takes an event of a connection.
-func (m *Machine) connection(p *peer, e connection.Event) {
+// handleConnection takes an event of a connection.
+func (m *Machine) handleConnection(p *peer, e connection.Event) {
 	switch e := e.(type) {
 	case connection.Up:
 		m.onUp(p, e)
 	case connection.Down:
-		m.over(p, e.Reason, p.stage == leaving)
+		m.handleOver(p, e.Reason, p.stage == leaving)
 	case connection.Came:
 		m.onFrame(p, e)
-		m.do(connection.Taken{ID: p.id})
+		m.addVerb(connection.Taken{ID: p.id})
 	case connection.TooLong:
 		m.onTooLong(p, e)
 	case connection.Stalled:
-		m.leave(p, push.Timeout)
+		m.leavePeer(p, push.Timeout)
 	case connection.Stuck:
-		m.close(p, connection.CodeRefused, push.SlowReader)
+		m.closePeer(p, connection.CodeRefused, push.SlowReader)
 	case connection.Opened:
 		m.onStream(p, e.Stream, e)
 	case connection.Ended:
@@ -40,7 +40,7 @@ func (m *Machine) connection(p *peer, e connection.Event) {
 // that validator.
 func (m *Machine) onUp(p *peer, e connection.Up) {
 	if e.Peer != p.PublicKey {
-		m.close(p, connection.CodeRefused, push.IdentityMismatch)
+		m.closePeer(p, connection.CodeRefused, push.IdentityMismatch)
 		return
 	}
 	p.stage = greeting
@@ -48,14 +48,14 @@ func (m *Machine) onUp(p *peer, e connection.Up) {
 	for i := 0; i < len(p.challenge); i += 8 {
 		binary.BigEndian.PutUint64(p.challenge[i:], m.config.Chance.Uint64())
 	}
-	m.do(connection.Admit{ID: p.id}) // a validator of the chain's may send what the wire allows
-	m.do(connection.Open{ID: p.id, Stream: connection.Control})
-	m.send(p, &push.Hello{Version: push.Version, PartyPubkey: m.config.Signer.PublicKey(), PartyRole: push.Runner,
+	m.addVerb(connection.Admit{ID: p.id}) // a validator of the chain's may send what the wire allows
+	m.addVerb(connection.Open{ID: p.id, Stream: connection.Control})
+	m.sendFrame(p, &push.Hello{Version: push.Version, PartyPubkey: m.config.Signer.PublicKey(), PartyRole: push.Runner,
 		BlockHeight: m.head.Height, ChallengeNonce: p.challenge})
 }
 
-// expects judges type and place of a frame on the control stream.
-func (p *peer) expects(t push.Type) push.Reason {
+// judgeFrame judges type and place of a frame on the control stream.
+func (p *peer) judgeFrame(t push.Type) push.Reason {
 	if err := push.Place(t, push.Control, push.Validator); err != nil {
 		return push.ReasonOf(err)
 	}
@@ -78,8 +78,8 @@ func (m *Machine) onFrame(p *peer, e connection.Came) {
 		m.onStream(p, e.Stream, e)
 		return
 	}
-	if why := p.expects(push.Type(e.Frame[0])); why != "" {
-		m.leave(p, why)
+	if why := p.judgeFrame(push.Type(e.Frame[0])); why != "" {
+		m.leavePeer(p, why)
 		return
 	}
 	if p.stage == live && len(p.ponged) > 0 && bytes.Equal(e.Frame, p.ponged) {
@@ -87,7 +87,7 @@ func (m *Machine) onFrame(p *peer, e connection.Came) {
 	}
 	read, why := push.Read(e.Frame)
 	if why != "" {
-		m.leave(p, why)
+		m.leavePeer(p, why)
 		return
 	}
 	switch f := read.(type) {
@@ -100,7 +100,7 @@ func (m *Machine) onFrame(p *peer, e connection.Came) {
 			p.ponged = e.Frame
 		}
 	case *push.Goodbye:
-		m.goodbye(p, f)
+		m.handleGoodbye(p, f)
 	}
 }
 
@@ -110,74 +110,74 @@ func (m *Machine) onTooLong(p *peer, e connection.TooLong) {
 	if e.Length == 0 {
 		why = push.Malformed
 	}
-	m.leave(p, why)
+	m.leavePeer(p, why)
 }
 
 // onHello answers the validator's Hello.
 func (m *Machine) onHello(p *peer, f *push.Hello) {
 	if err := f.Check(push.Validator, p.PublicKey); err != nil {
-		m.leave(p, push.ReasonOf(err))
+		m.leavePeer(p, push.ReasonOf(err))
 		return
 	}
 	p.greeted = true
 	ack := &push.HelloAck{Version: push.Version, PartyPubkey: m.config.Signer.PublicKey(), PartyRole: push.Runner, BlockHeight: m.head.Height}
 	ack.SignedChallenge = m.config.Signer.Sign(ack.Digest(m.config.ChainID, f.ChallengeNonce, p.PublicKey))
-	m.send(p, ack)
-	m.begin(p)
+	m.sendFrame(p, ack)
+	m.beginLive(p)
 }
 
 // onHelloAck judges the validator's proof.
 func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	if err := f.Check(push.Validator, p.PublicKey); err != nil {
-		m.leave(p, push.ReasonOf(err))
+		m.leavePeer(p, push.ReasonOf(err))
 		return
 	}
-	if !m.signed(p, f.Digest(m.config.ChainID, p.challenge, m.config.Signer.PublicKey()), f.SignedChallenge) {
-		m.leave(p, push.BadSignature)
+	if !m.isSignedBy(p, f.Digest(m.config.ChainID, p.challenge, m.config.Signer.PublicKey()), f.SignedChallenge) {
+		m.leavePeer(p, push.BadSignature)
 		return
 	}
 	p.proved = true
-	m.begin(p)
+	m.beginLive(p)
 }
 
-// begin makes the connection live when the exchange is done, and hands on frames
+// beginLive makes the connection live when the exchange is done, and hands on frames
 // that overtook it.
-func (m *Machine) begin(p *peer) {
+func (m *Machine) beginLive(p *peer) {
 	if !p.greeted || !p.proved {
 		return
 	}
 	p.stage, p.arrived, p.lived, p.refused = live, true, m.now, false
-	m.report(Arrived{Validator: p.Address})
+	m.addReport(Arrived{Validator: p.Address})
 	early := p.early
 	p.early = nil
 	for _, e := range early {
-		m.jobs(p, e)
+		m.handOnJobEvent(p, e)
 	}
 }
 
-// goodbye closes at once, as the reader of a Goodbye must.
-func (m *Machine) goodbye(p *peer, f *push.Goodbye) {
-	m.do(connection.Close{ID: p.id, Code: connection.CodeDone})
-	m.over(p, string(f.Reason), false)
+// handleGoodbye closes at once, as the reader of a Goodbye must.
+func (m *Machine) handleGoodbye(p *peer, f *push.Goodbye) {
+	m.addVerb(connection.Close{ID: p.id, Code: connection.CodeDone})
+	m.handleOver(p, string(f.Reason), false)
 }
 
-// leave says Goodbye, and waits for the validator to close for the grace. Without a
+// leavePeer says Goodbye, and waits for the validator to close for the grace. Without a
 // stream to say it on, closing is enough.
-func (m *Machine) leave(p *peer, why push.Reason) {
+func (m *Machine) leavePeer(p *peer, why push.Reason) {
 	switch p.stage {
 	case apart, leaving:
 	case dialling:
-		m.close(p, connection.CodeRefused, why)
+		m.closePeer(p, connection.CodeRefused, why)
 	default:
 		p.stage, p.reason = leaving, why
 		p.due = m.now.Add(m.head.Params.GoodbyeGraceMS.Duration())
-		m.send(p, &push.Goodbye{Reason: why})
-		m.do(connection.End{ID: p.id, Stream: connection.Control})
+		m.sendFrame(p, &push.Goodbye{Reason: why})
+		m.addVerb(connection.End{ID: p.id, Stream: connection.Control})
 	}
 }
 
-// close ends a connection for us.
-func (m *Machine) close(p *peer, code uint64, why push.Reason) {
-	m.do(connection.Close{ID: p.id, Code: code, Reason: string(why)})
-	m.over(p, string(why), true)
+// closePeer ends a connection for us.
+func (m *Machine) closePeer(p *peer, code uint64, why push.Reason) {
+	m.addVerb(connection.Close{ID: p.id, Code: code, Reason: string(why)})
+	m.handleOver(p, string(why), true)
 }

@@ -35,9 +35,9 @@ type Machine struct {
 	standing standing
 	stopped  bool
 
-	peers  []*peer      // sorted by address
-	due    []types.Time // when each of peers needs attention next, as of the last step
-	opened []opened     // the connections that are begun and not over
+	peers  []*peer            // sorted by address
+	due    []types.Time       // when each of peers needs attention next, as of the last step
+	opened []openedConnection // the connections that are begun and not over
 	lastID connection.ID
 
 	load    push.BackpressureSignal
@@ -45,22 +45,22 @@ type Machine struct {
 	changes changes
 	pinged  push.HeartbeatPing // the last one, of all connections
 	beating []byte             // its frame
-	told    told               // of the pong that came last
+	told    signedHead         // of the pong that came last
 
 	now types.Time
 	out Output
 }
 
-// opened is a connection under its name. A runner has so few that a list finds one
+// openedConnection is a connection under its name. A runner has so few that a list finds one
 // sooner than a map.
-type opened struct {
+type openedConnection struct {
 	id   connection.ID
 	peer *peer
 }
 
-// find returns the validator at the other end of a connection, nil if the connection
+// findPeer returns the validator at the other end of a connection, nil if the connection
 // is over.
-func (m *Machine) find(id connection.ID) *peer {
+func (m *Machine) findPeer(id connection.ID) *peer {
 	for i := range m.opened {
 		if m.opened[i].id == id {
 			return m.opened[i].peer
@@ -79,42 +79,42 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
 	if c, is := e.(Connection); is {
 		m.onConnection(c.Event)
-		return m.taken()
+		return m.takeOutput()
 	}
 	switch e := e.(type) {
 	case Head:
 		m.onHead(e.Head)
 	case Fault:
-		if p := m.find(e.ID); p != nil {
-			m.leave(p, e.Reason)
+		if p := m.findPeer(e.ID); p != nil {
+			m.leavePeer(p, e.Reason)
 		}
 	case Load:
 		m.load = e.Signal
 		m.loads++
 	case Changed:
-		m.changes.apply(&e)
+		m.changes.applyChange(&e)
 	case Stop:
-		m.stop()
+		m.leaveAll()
 	case Answers:
-		m.answer(e.Do)
+		m.performVerbs(e.Do)
 	case Tick:
 	default:
 		panic(fmt.Sprintf("session: an event of type %T", e))
 	}
 	m.attendAll()
-	return m.taken()
+	return m.takeOutput()
 }
 
 // onConnection takes what happens on a connection. It changes the due time only for
 // its validator; the others get attention when their time has come.
 func (m *Machine) onConnection(e connection.Event) {
-	p := m.find(e.Of())
+	p := m.findPeer(e.Of())
 	if p == nil {
 		return // it is over for us
 	}
-	m.connection(p, e)
-	m.attend(p)
-	m.settle(p)
+	m.handleConnection(p, e)
+	m.attendPeer(p)
+	m.settleDeadline(p)
 	if m.now >= m.Deadline() {
 		m.attendAll()
 	}
@@ -122,17 +122,17 @@ func (m *Machine) onConnection(e connection.Event) {
 
 func (m *Machine) attendAll() {
 	for _, p := range slices.Clone(m.peers) {
-		m.attend(p)
+		m.attendPeer(p)
 	}
 	m.settleAll()
 }
 
-// settle notes when a validator needs attention next. The state of the others is
+// settleDeadline notes when a validator needs attention next. The state of the others is
 // unchanged: a step on a connection reads only its own validator, since those of
 // thousands of runners do not fit into a fast cache.
-func (m *Machine) settle(p *peer) {
+func (m *Machine) settleDeadline(p *peer) {
 	if i := slices.Index(m.peers, p); i >= 0 && len(m.due) == len(m.peers) {
-		m.due[i] = m.deadline(p)
+		m.due[i] = m.deadlineOf(p)
 		return
 	}
 	m.settleAll() // it is gone
@@ -141,11 +141,11 @@ func (m *Machine) settle(p *peer) {
 func (m *Machine) settleAll() {
 	m.due = m.due[:0]
 	for _, p := range m.peers {
-		m.due = append(m.due, m.deadline(p))
+		m.due = append(m.due, m.deadlineOf(p))
 	}
 }
 
-func (m *Machine) taken() Output {
+func (m *Machine) takeOutput() Output {
 	out := m.out
 	m.out = Output{}
 	return out
@@ -163,9 +163,9 @@ func (m *Machine) Deadline() types.Time {
 // Open is how many connections are begun and not over.
 func (m *Machine) Open() int { return len(m.opened) }
 
-func (m *Machine) report(r Report) { m.out.Report = append(m.out.Report, r) }
+func (m *Machine) addReport(r Report) { m.out.Report = append(m.out.Report, r) }
 
-func (m *Machine) do(v connection.Verb) {
+func (m *Machine) addVerb(v connection.Verb) {
 	if m.out.Do == nil {
 		m.out.Do = make([]connection.Verb, 0, mostlyDone)
 	}
@@ -182,9 +182,9 @@ func (m *Machine) onHead(h *chainview.Head) {
 		panic(fmt.Sprintf("session: the head falls from height %d to %d", m.head.Height, h.Height))
 	}
 	if first || h.Params.WriteTimeoutMS != m.head.Params.WriteTimeoutMS {
-		m.do(connection.Patience{Write: h.Params.WriteTimeoutMS.Duration()})
+		m.addVerb(connection.Patience{Write: h.Params.WriteTimeoutMS.Duration()})
 	}
-	m.rise(h)
+	m.riseTo(h)
 	was := m.standing
 	m.standing = standingOf(h)
 	if m.stopped {
@@ -196,13 +196,13 @@ func (m *Machine) onHead(h *chainview.Head) {
 			p.refused, p.failures, p.next = false, 0, m.now
 		}
 	}
-	for _, v := range wanted(h) {
-		m.want(v)
+	for _, v := range wantedValidators(h) {
+		m.wantValidator(v)
 	}
 }
 
-// want takes note that the runner belongs to a validator.
-func (m *Machine) want(v types.Validator) {
+// wantValidator takes note that the runner belongs to a validator.
+func (m *Machine) wantValidator(v types.Validator) {
 	at, known := slices.BinarySearchFunc(m.peers, v.Address, func(p *peer, want types.Address) int {
 		return p.Address.Compare(want)
 	})
@@ -213,82 +213,82 @@ func (m *Machine) want(v types.Validator) {
 	p.wanted, p.Endpoint = true, v.Endpoint
 }
 
-// stop leaves everybody.
-func (m *Machine) stop() {
+// leaveAll leaves everybody.
+func (m *Machine) leaveAll() {
 	m.stopped = true
 	for _, p := range m.peers {
 		p.wanted = false
-		m.leave(p, push.Shutdown)
+		m.leavePeer(p, push.Shutdown)
 	}
 }
 
-// attend does what is due for a validator: dials it, leaves it, pings it.
-func (m *Machine) attend(p *peer) {
+// attendPeer does what is due for a validator: dials it, leaves it, pings it.
+func (m *Machine) attendPeer(p *peer) {
 	switch {
 	case p.stage == apart && !p.wanted:
 		m.peers = slices.DeleteFunc(m.peers, func(other *peer) bool { return other == p })
 	case p.stage == apart:
 		if m.now >= p.next && p.Endpoint != "" {
-			m.dial(p)
+			m.dialPeer(p)
 		}
 	case p.stage == greeting && m.now >= p.due:
-		m.leave(p, push.Timeout)
+		m.leavePeer(p, push.Timeout)
 	case p.stage == leaving && m.now >= p.due:
-		m.close(p, p.reason.Code(), p.reason)
+		m.closePeer(p, p.reason.Code(), p.reason)
 	case p.stage == live && !p.wanted && len(p.streams) == 0:
-		m.leave(p, push.Shutdown)
+		m.leavePeer(p, push.Shutdown)
 	case p.stage == live:
-		m.speak(p)
+		m.sendDueFrame(p)
 	}
 }
 
-// deadline returns the time at which a validator needs attention next.
-func (m *Machine) deadline(p *peer) types.Time {
+// deadlineOf returns the time at which a validator needs attention next.
+func (m *Machine) deadlineOf(p *peer) types.Time {
 	switch {
 	case p.stage == apart && p.Endpoint != "":
 		return p.next
 	case p.stage == greeting, p.stage == leaving:
 		return p.due
 	case p.stage == live:
-		return m.speaks(p)
+		return m.nextSpeakTime(p)
 	}
 	return types.Never
 }
 
-// dial begins a connection.
-func (m *Machine) dial(p *peer) {
+// dialPeer begins a connection.
+func (m *Machine) dialPeer(p *peer) {
 	m.lastID++
-	p.connected = connected{id: m.lastID, streams: map[connection.Stream]*sides{}}
+	p.connectionState = connectionState{id: m.lastID, streams: map[connection.Stream]*sides{}}
 	p.stage = dialling
-	m.opened = append(m.opened, opened{p.id, p})
-	m.do(connection.Dial{ID: p.id, Endpoint: p.Endpoint})
+	m.opened = append(m.opened, openedConnection{p.id, p})
+	m.addVerb(connection.Dial{ID: p.id, Endpoint: p.Endpoint})
 }
 
-// over takes note that a connection ended, and when to dial again.
-func (m *Machine) over(p *peer, why string, ours bool) {
-	m.report(Left{Validator: p.Address, Live: p.arrived, Reason: why, Ours: ours})
+// handleOver takes note that a connection ended, and when to dial again.
+func (m *Machine) handleOver(p *peer, why string, ours bool) {
+	m.addReport(Left{Validator: p.Address, Live: p.arrived, Reason: why, Ours: ours})
 	if p.arrived {
 		m.out.Jobs = append(m.out.Jobs, Stream{p.PublicKey, connection.Down{ID: p.id, Reason: why}})
 	}
 	if p.arrived && m.now >= p.lived.Add(steady) {
 		p.failures = 0
 	}
-	m.opened = slices.DeleteFunc(m.opened, func(o opened) bool { return o.id == p.id })
+	m.opened = slices.DeleteFunc(m.opened, func(o openedConnection) bool { return o.id == p.id })
 	p.stage = apart
 	wait := min(firstWait<<min(p.failures, 16), maxWait)
 	p.failures++
 	if !ours && noPlace(why) {
 		p.refused = true
-		if !p.wanted || !places(m.head) || push.Reason(why) == push.UnsupportedVersion {
+		if !p.wanted || !hasPlace(m.head) || push.Reason(why) == push.UnsupportedVersion {
 			wait = maxWait
 		}
 	}
-	p.next = m.now.Add(m.spread(wait))
+	p.next = m.now.Add(m.spreadWait(wait))
 }
 
-// spread returns a wait more or less a quarter of it, so that runners that lost a
+// spreadWait returns a wait more or less a quarter of it, so that runners that lost a
 // validator together do not reconnect together.
-func (m *Machine) spread(wait time.Duration) time.Duration {
+func (m *Machine) spreadWait(wait time.Duration) time.Duration {
 	return wait*3/4 + time.Duration(m.config.Chance.Int64N(int64(wait/2)+1))
 }
 

@@ -27,11 +27,11 @@ type peer struct {
 	next     types.Time // when to dial next
 
 	stage stage
-	connected
+	connectionState
 }
 
-// connected is the state of one connection, new for each connection.
-type connected struct {
+// connectionState is the state of one connection, new for each connection.
+type connectionState struct {
 	id        connection.ID
 	due       types.Time // when the exchange of Hellos, or the grace of our Goodbye, is over
 	reason    push.Reason

@@ -188,7 +188,7 @@ func TestAStreamIsOverWhenBothSidesAre(t *testing.T) {
 			if early {
 				prove()
 			}
-			p := w.find(l.id)
+			p := w.findPeer(l.id)
 			if len(w.jobs) == 0 || w.jobs[len(w.jobs)-1].Event != (connection.Ended{ID: l.id, Stream: stream}) || len(p.streams) != 1 {
 				t.Errorf("early %v, cut %v: handed on %v; %d streams", early, cut, w.jobs, len(p.streams))
 			}

@@ -13,28 +13,28 @@ func (m *Machine) onStream(p *peer, s connection.Stream, e connection.Event) {
 	switch {
 	case p.stage == leaving:
 	case !s.IsJob():
-		m.leave(p, push.UnexpectedStream)
+		m.leavePeer(p, push.UnexpectedStream)
 	case p.stage == live:
-		m.jobs(p, e)
+		m.handOnJobEvent(p, e)
 	case !p.greeted || len(p.early) >= maxEarly:
 		// Before our HelloAck, which answers its Hello, a validator has no jobs.
-		m.leave(p, push.UnexpectedFrame)
+		m.leavePeer(p, push.UnexpectedFrame)
 	default:
 		p.early = append(p.early, e)
 	}
 }
 
-// jobs hands on events on the stream of a job, and records them.
-func (m *Machine) jobs(p *peer, e connection.Event) {
+// handOnJobEvent hands on events on the stream of a job, and records them.
+func (m *Machine) handOnJobEvent(p *peer, e connection.Event) {
 	switch e := e.(type) {
 	case connection.Opened:
 		if len(p.streams) >= MaxStreams {
-			m.leave(p, push.UnexpectedStream)
+			m.leavePeer(p, push.UnexpectedStream)
 			return
 		}
 		p.streams[e.Stream] = &sides{}
 	case connection.Ended:
-		p.end(e.Stream, sides{theirs: true})
+		p.endSides(e.Stream, sides{theirs: true})
 	}
 	if p.stage == live {
 		m.out.Jobs = append(m.out.Jobs, Stream{p.PublicKey, e})
@@ -47,20 +47,20 @@ func (m *Machine) onEnded(p *peer, e connection.Ended) {
 	switch {
 	case p.stage == leaving:
 	case e.Torn:
-		m.leave(p, push.Malformed)
+		m.leavePeer(p, push.Malformed)
 	case e.Stream == connection.Control:
 		// There is no connection without it (CIP-11 §6.1): the validator left.
-		m.do(connection.Close{ID: p.id, Code: connection.CodeDone})
-		m.over(p, "", false)
+		m.addVerb(connection.Close{ID: p.id, Code: connection.CodeDone})
+		m.handleOver(p, "", false)
 	default:
 		m.onStream(p, e.Stream, e)
 	}
 }
 
-// answer does what the worker wants on the streams of jobs, where the connection is
+// performVerbs does what the worker wants on the streams of jobs, where the connection is
 // live still, and takes note of the streams whose side of ours it ends: a validator
 // that the runner does not belong to any more is left when none is open.
-func (m *Machine) answer(verbs []connection.Verb) {
+func (m *Machine) performVerbs(verbs []connection.Verb) {
 	for _, v := range verbs {
 		var id connection.ID
 		var stream connection.Stream
@@ -75,17 +75,17 @@ func (m *Machine) answer(verbs []connection.Verb) {
 		default:
 			panic(fmt.Sprintf("session: the worker wants a %T", v))
 		}
-		p := m.find(id)
+		p := m.findPeer(id)
 		if p == nil || p.stage != live || p.streams[stream] == nil {
 			continue
 		}
-		m.do(v)
-		p.end(stream, ended)
+		m.addVerb(v)
+		p.endSides(stream, ended)
 	}
 }
 
-// end takes note of sides of a stream that ended.
-func (p *connected) end(stream connection.Stream, ended sides) {
+// endSides takes note of sides of a stream that ended.
+func (p *connectionState) endSides(stream connection.Stream, ended sides) {
 	s := p.streams[stream]
 	if s == nil {
 		return

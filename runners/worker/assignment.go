@@ -11,8 +11,8 @@ import (
 
 func addressOf(key types.PublicKey) (types.Address, error) { return crypto.AddressOf(key) }
 
-// clip makes a text one that the wire takes.
-func clip(text string) string {
+// clipText makes a text one that the wire takes.
+func clipText(text string) string {
 	text = strings.ToValidUTF8(text, "�")
 	if len(text) <= push.MaxText {
 		return text
@@ -24,8 +24,8 @@ func clip(text string) string {
 	return text[:end]
 }
 
-// signed reports whether the stream's validator made a signature.
-func (m *Machine) signed(s *stream, digest types.Hash, sig types.Signature) bool {
+// isSignedBy reports whether the stream's validator made a signature.
+func (m *Machine) isSignedBy(s *stream, digest types.Hash, sig types.Signature) bool {
 	signer, ok := m.config.Verifier.Recover(digest, sig)
 	return ok && signer == s.address
 }
@@ -38,12 +38,12 @@ func (m *Machine) onFrame(s *stream, frame []byte) {
 		return // it is skipped (decision J17), or it crossed with the end
 	}
 	if !s.assigned && t != push.TypeJobAssignment || s.assigned && t != push.TypeJobCancel {
-		m.fault(s, push.UnexpectedFrame)
+		m.leaveFaulty(s, push.UnexpectedFrame)
 		return
 	}
 	read, why := push.Read(frame)
 	if why != "" {
-		m.fault(s, why)
+		m.leaveFaulty(s, why)
 		return
 	}
 	switch f := read.(type) {
@@ -58,28 +58,28 @@ func (m *Machine) onFrame(s *stream, frame []byte) {
 //
 // Spec: CIP-11 §§10.1, 10.2.
 func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
-	if !m.signed(s, f.Digest(m.config.ChainID), f.ValidatorSigned) {
-		m.fault(s, push.BadSignature)
+	if !m.isSignedBy(s, f.Digest(m.config.ChainID), f.ValidatorSigned) {
+		m.leaveFaulty(s, push.BadSignature)
 		return
 	}
 	id := ID{Job: f.JobID, Drawn: f.BlockHeight}
 	s.assigned, s.of = true, id
 	said := &claim{s.validator, []types.PublicKey{s.validator}, &f.JobSpec, f.JobSpec.Hash(), f.DeadlineBlock}
 	if j := m.jobs[id]; j != nil {
-		m.again(s, j, said)
+		m.answerRepeated(s, j, said)
 		return
 	}
-	if why, detail := m.refuses(id, said); why != "" {
-		m.refuse(s, id, said, why, detail)
+	if why, detail := m.whyRefused(id, said); why != "" {
+		m.refuseJob(s, id, said, why, detail)
 		return
 	}
-	s.job = m.accept(id, said)
-	m.acknowledge(s, id, push.AckStatus{Accepted: true}, "")
-	m.look(s.job)
+	s.job = m.acceptAssignment(id, said)
+	m.sendAck(s, id, push.AckStatus{Accepted: true}, "")
+	m.lookUpOnChain(s.job)
 }
 
-// accept takes an assignment, which its caller looks up.
-func (m *Machine) accept(id ID, said *claim) *job {
+// acceptAssignment takes an assignment, which its caller looks up.
+func (m *Machine) acceptAssignment(id ID, said *claim) *job {
 	j := &job{ID: id, spec: said, specs: []*claim{said}}
 	m.jobs[id] = j
 	m.order = append(m.order, j)
@@ -87,29 +87,29 @@ func (m *Machine) accept(id ID, said *claim) *job {
 	return j
 }
 
-// again answers a repeated delivery.
-func (m *Machine) again(s *stream, j *job, said *claim) {
-	if !said.same(j.spec) {
-		m.report(Conflict{ID: j.ID, Validator: s.validator})
+// answerRepeated answers a repeated delivery.
+func (m *Machine) answerRepeated(s *stream, j *job, said *claim) {
+	if !said.isSame(j.spec) {
+		m.addReport(Conflict{ID: j.ID, Validator: s.validator})
 	}
-	if !j.count(s.validator, said) {
-		m.reject(s, j.ID, push.BadSpec, "this validator delivered another spec for it")
+	if !j.countSigned(s.validator, said) {
+		m.rejectJob(s, j.ID, push.BadSpec, "this validator delivered another spec for it")
 		return
 	}
 	s.job = j
-	m.duplicate(s, j)
+	m.answerDuplicate(s, j)
 	switch {
 	case j.state == failed:
-		m.end(s)
+		m.endStream(s)
 	default:
-		m.look(j) // which may have waited for a stream, for this spec or for one more to say it
+		m.lookUpOnChain(j) // which may have waited for a stream, for this spec or for one more to say it
 	}
 }
 
-// refuses returns why an assignment is not accepted, "" if it is.
-func (m *Machine) refuses(id ID, said *claim) (why push.RejectReason, detail string) {
+// whyRefused returns why an assignment is not accepted, "" if it is.
+func (m *Machine) whyRefused(id ID, said *claim) (why push.RejectReason, detail string) {
 	late := said.deadline <= m.head.Height
-	if s, told := m.standing(id); told {
+	if s, told := m.standingOf(id); told {
 		late = late || !s.Open
 	}
 	switch {
@@ -124,15 +124,15 @@ func (m *Machine) refuses(id ID, said *claim) (why push.RejectReason, detail str
 	switch {
 	case m.draining != "":
 		return push.Capacity, m.draining
-	case m.full() || m.unknown(said.first) >= max(m.config.MaxJobs/4, 1):
+	case m.isFull() || m.countUnknown(said.first) >= max(m.config.MaxJobs/4, 1):
 		return push.Capacity, "at capacity"
 	}
 	return "", ""
 }
 
-// unknown counts the assignments of a validator that the chain has not shown yet: a
+// countUnknown counts the assignments of a validator that the chain has not shown yet: a
 // liar can make a runner remember a few invalid ones, for some blocks, and no more.
-func (m *Machine) unknown(validator types.PublicKey) (n uint32) {
+func (m *Machine) countUnknown(validator types.PublicKey) (n uint32) {
 	for _, j := range m.order {
 		if !j.known && j.spec.first == validator {
 			n++
@@ -141,67 +141,67 @@ func (m *Machine) unknown(validator types.PublicKey) (n uint32) {
 	return n
 }
 
-// reject answers that a job cannot be done here, and ends our side.
-func (m *Machine) reject(s *stream, id ID, why push.RejectReason, detail string) {
-	m.acknowledge(s, id, push.AckStatus{Reject: &why}, detail)
-	m.end(s)
+// rejectJob answers that a job cannot be done here, and ends our side.
+func (m *Machine) rejectJob(s *stream, id ID, why push.RejectReason, detail string) {
+	m.sendAck(s, id, push.AckStatus{Reject: &why}, detail)
+	m.endStream(s)
 }
 
-// refuse answers that a job cannot be done here, in a way that counts on chain: the
+// refuseJob answers that a job cannot be done here, in a way that counts on chain: the
 // runner loses no reputation.
 //
 // Spec: decision J21.
-func (m *Machine) refuse(s *stream, id ID, said *claim, why push.RejectReason, detail string) {
-	ack := m.refusing(id, said, why, detail)
-	m.decline(id, said, ack)
+func (m *Machine) refuseJob(s *stream, id ID, said *claim, why push.RejectReason, detail string) {
+	ack := m.newRefusalAck(id, said, why, detail)
+	m.rememberDeclined(id, said, ack)
 	if ack == nil {
-		m.reject(s, id, why, detail)
+		m.rejectJob(s, id, why, detail)
 		return
 	}
 	answer := *ack
-	m.answer(s, id, &answer, *ack.Reason)
-	m.end(s)
+	m.signAndSendAck(s, id, &answer, *ack.Reason)
+	m.endStream(s)
 }
 
-// refusing returns the ack that refuses an assignment on chain, without its own signature;
+// newRefusalAck returns the ack that refuses an assignment on chain, without its own signature;
 // nil if the reason does not count there.
-func (m *Machine) refusing(id ID, said *claim, why push.RejectReason, detail string) *push.JobAck {
+func (m *Machine) newRefusalAck(id ID, said *claim, why push.RejectReason, detail string) *push.JobAck {
 	refusal := push.Refusal{JobID: id.Job, Drawn: id.Drawn, Spec: said.hash, Reason: why, Text: push.RefusalText(detail)}
 	if refusal.Counts() != "" {
 		return nil
 	}
-	signed := m.sign(refusal.Digest(m.config.ChainID))
+	signed := m.signDigest(refusal.Digest(m.config.ChainID))
 	return &push.JobAck{JobID: id.Job, Status: push.AckStatus{Reject: &why}, Reason: &refusal.Text, RefusalSigned: &signed}
 }
 
-// acknowledge is the first answer on a stream.
-func (m *Machine) acknowledge(s *stream, id ID, status push.AckStatus, detail string) {
-	m.answer(s, id, &push.JobAck{JobID: id.Job, Status: status}, detail)
+// sendAck is the first answer on a stream.
+func (m *Machine) sendAck(s *stream, id ID, status push.AckStatus, detail string) {
+	m.signAndSendAck(s, id, &push.JobAck{JobID: id.Job, Status: status}, detail)
 }
 
-// answer signs an ack, with a detail for people in place of its reason, and sends it.
-func (m *Machine) answer(s *stream, id ID, f *push.JobAck, detail string) {
+// signAndSendAck signs an ack, with a detail for people in place of its reason, and sends it.
+func (m *Machine) signAndSendAck(s *stream, id ID, f *push.JobAck, detail string) {
 	f.Reason = nil
 	if detail != "" {
-		detail = clip(detail)
+		detail = clipText(detail)
 		f.Reason = &detail
 	}
-	f.Signed = m.sign(f.Digest(m.config.ChainID))
-	m.send(s, f)
-	m.report(Answered{ID: id, Validator: s.validator, Status: f.Status, Why: detail})
+	f.Signed = m.signDigest(f.Digest(m.config.ChainID))
+	m.sendFrame(s, f)
+	m.addReport(Answered{ID: id, Validator: s.validator, Status: f.Status, Why: detail})
 }
 
-// duplicate answers that the assignment is known already. The answer names no
+// answerDuplicate answers that the assignment is known already. The answer names no
 // validator, so that one signature does for all who push it at the same time.
-func (m *Machine) duplicate(s *stream, j *job) {
+func (m *Machine) answerDuplicate(s *stream, j *job) {
 	status := push.AckStatus{Duplicate: true}
 	if j.again == nil {
 		f := &push.JobAck{JobID: j.Job, Status: status}
-		f.Signed = m.sign(f.Digest(m.config.ChainID))
+		f.Signed = m.signDigest(f.Digest(m.config.ChainID))
 		j.again = push.Write(f)
 	}
-	m.sendEncoded(s, j.again)
-	m.report(Answered{ID: j.ID, Validator: s.validator, Status: status})
+	m.sendBytes(s, j.again)
+	m.addReport(Answered{ID: j.ID, Validator: s.validator, Status: status})
 }
 
 // onCancel ends the runner's side of a stream, and checks whether the assignment is
@@ -210,17 +210,17 @@ func (m *Machine) duplicate(s *stream, j *job) {
 func (m *Machine) onCancel(s *stream, f *push.JobCancel) {
 	switch {
 	case f.JobID != s.of.Job:
-		m.fault(s, push.UnexpectedFrame)
+		m.leaveFaulty(s, push.UnexpectedFrame)
 		return
-	case !m.signed(s, f.Digest(m.config.ChainID), f.ValidatorSigned):
-		m.fault(s, push.BadSignature)
+	case !m.isSignedBy(s, f.Digest(m.config.ChainID), f.ValidatorSigned):
+		m.leaveFaulty(s, push.BadSignature)
 		return
 	}
-	m.end(s)
+	m.endStream(s)
 	j := s.job
 	s.job = nil
 	if j != nil {
-		m.look(j)
+		m.lookUpOnChain(j)
 	}
-	m.sweep()
+	m.forgetEnded()
 }

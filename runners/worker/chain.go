@@ -15,9 +15,9 @@ type Head struct{ *chainview.Head }
 // Standing is the chain's status of an assignment to this runner.
 type Standing = chainview.Standing
 
-// standing returns the head's status of an assignment; told is false without one,
+// standingOf returns the head's status of an assignment; told is false without one,
 // since the view is late or does not follow the assignment yet.
-func (m *Machine) standing(id ID) (s Standing, told bool) {
+func (m *Machine) standingOf(id ID) (s Standing, told bool) {
 	if m.head.Height < id.Drawn {
 		return Standing{}, false
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Event is what happens to a machine.
-type Event interface{ event() }
+type Event interface{ isEvent() }
 
 // The events, besides Head.
 type (
@@ -49,13 +49,13 @@ type (
 	}
 )
 
-func (Head) event()     {}
-func (Stream) event()   {}
-func (Polled) event()   {}
-func (Advanced) event() {}
-func (Finished) event() {}
-func (Broke) event()    {}
-func (Drain) event()    {}
+func (Head) isEvent()     {}
+func (Stream) isEvent()   {}
+func (Polled) isEvent()   {}
+func (Advanced) isEvent() {}
+func (Finished) isEvent() {}
+func (Broke) isEvent()    {}
+func (Drain) isEvent()    {}
 
 // Output is what has to be done, in this order.
 type Output struct {
@@ -85,7 +85,7 @@ type Fault struct {
 }
 
 // Ask is a question to the executor.
-type Ask interface{ ask() }
+type Ask interface{ isAsk() }
 
 // The asks.
 type (
@@ -99,11 +99,11 @@ type (
 	Abandon struct{ ID ID }
 )
 
-func (Execute) ask() {}
-func (Abandon) ask() {}
+func (Execute) isAsk() {}
+func (Abandon) isAsk() {}
 
 // Report is what others may want to know. Nothing depends on it.
-type Report interface{ report() }
+type Report interface{ isReport() }
 
 // The reports.
 type (
@@ -140,8 +140,8 @@ type (
 	}
 )
 
-func (Answered) report() {}
-func (Fetched) report()  {}
-func (Sent) report()     {}
-func (Over) report()     {}
-func (Conflict) report() {}
+func (Answered) isReport() {}
+func (Fetched) isReport()  {}
+func (Sent) isReport()     {}
+func (Over) isReport()     {}
+func (Conflict) isReport() {}

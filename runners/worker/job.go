@@ -27,11 +27,15 @@ type claim struct {
 	deadline types.Height
 }
 
-// is reports whether the chain has the same.
-func (c *claim) is(s *Standing) bool { return c.hash == s.SpecHash && c.deadline == s.Deadline }
+// matchesChain reports whether the chain has the same.
+func (c *claim) matchesChain(s *Standing) bool {
+	return c.hash == s.SpecHash && c.deadline == s.Deadline
+}
 
-// same reports whether two validators said the same.
-func (c *claim) same(other *claim) bool { return c.hash == other.hash && c.deadline == other.deadline }
+// isSame reports whether two validators said the same.
+func (c *claim) isSame(other *claim) bool {
+	return c.hash == other.hash && c.deadline == other.deadline
+}
 
 // job is an assignment that was accepted.
 type job struct {
@@ -51,23 +55,23 @@ type job struct {
 	sent       types.Height // the head when it was sent last
 }
 
-// count takes what a validator signed, once and for all: false where it signed something
+// countSigned takes what a validator signed, once and for all: false where it signed something
 // else before, since one of the two is a lie.
-func (j *job) count(validator types.PublicKey, said *claim) bool {
-	if slices.ContainsFunc(j.specs, func(c *claim) bool { return !c.same(said) && slices.Contains(c.by, validator) }) {
+func (j *job) countSigned(validator types.PublicKey, said *claim) bool {
+	if slices.ContainsFunc(j.specs, func(c *claim) bool { return !c.isSame(said) && slices.Contains(c.by, validator) }) {
 		return false
 	}
-	if c := j.keep(said); !slices.Contains(c.by, validator) {
+	if c := j.keepClaim(said); !slices.Contains(c.by, validator) {
 		c.by = append(c.by, validator)
 	}
 	return true
 }
 
-// keep returns what was said before of the same, or keeps it. Beyond MaxSpecs, the
+// keepClaim returns what was said before of the same, or keeps it. Beyond MaxSpecs, the
 // spec with the fewest signers makes room, on a tie the oldest, and never the one in
 // work.
-func (j *job) keep(said *claim) *claim {
-	if at := slices.IndexFunc(j.specs, said.same); at >= 0 {
+func (j *job) keepClaim(said *claim) *claim {
+	if at := slices.IndexFunc(j.specs, said.isSame); at >= 0 {
 		return j.specs[at]
 	}
 	if len(j.specs) >= MaxSpecs {
@@ -100,18 +104,18 @@ func (m *Machine) onStream(e Stream) {
 	case connection.Opened:
 		m.onOpened(e.Validator, event)
 	case connection.Came:
-		if s := m.stream(event.ID, event.Stream); s != nil {
+		if s := m.findStream(event.ID, event.Stream); s != nil {
 			m.onFrame(s, event.Frame)
 		}
 	case connection.Ended:
-		m.onEnded(m.stream(event.ID, event.Stream))
+		m.onEnded(m.findStream(event.ID, event.Stream))
 	case connection.Down:
 		m.streams = slices.DeleteFunc(m.streams, func(s *stream) bool { return s.id == event.ID })
 	}
 }
 
-// stream finds one by its connection and number, or nil.
-func (m *Machine) stream(id connection.ID, number connection.Stream) *stream {
+// findStream finds one by its connection and number, or nil.
+func (m *Machine) findStream(id connection.ID, number connection.Stream) *stream {
 	for _, s := range m.streams {
 		if s.id == id && s.number == number {
 			return s
@@ -124,7 +128,7 @@ func (m *Machine) stream(id connection.ID, number connection.Stream) *stream {
 func (m *Machine) onOpened(validator types.PublicKey, e connection.Opened) {
 	address, err := addressOf(validator)
 	if err != nil || len(m.streams) >= MaxStreams {
-		m.do(connection.Reset{ID: e.ID, Stream: e.Stream, Code: connection.CodeRefused})
+		m.addVerb(connection.Reset{ID: e.ID, Stream: e.Stream, Code: connection.CodeRefused})
 		return
 	}
 	m.streams = append(m.streams, &stream{id: e.ID, number: e.Stream, validator: validator, address: address})
@@ -137,38 +141,38 @@ func (m *Machine) onEnded(s *stream) {
 		return
 	}
 	s.theirs = true
-	m.end(s)
-	m.sweep()
+	m.endStream(s)
+	m.forgetEnded()
 }
 
-// end ends our side of a stream.
-func (m *Machine) end(s *stream) {
+// endStream ends our side of a stream.
+func (m *Machine) endStream(s *stream) {
 	if !s.ours {
 		s.ours = true
-		m.do(connection.End{ID: s.id, Stream: s.number})
+		m.addVerb(connection.End{ID: s.id, Stream: s.number})
 	}
 }
 
-// sweep forgets the streams whose sides have both ended.
-func (m *Machine) sweep() {
+// forgetEnded forgets the streams whose sides have both ended.
+func (m *Machine) forgetEnded() {
 	m.streams = slices.DeleteFunc(m.streams, func(s *stream) bool { return s.ours && s.theirs })
 }
 
-// fault leaves a validator that broke the wire.
-func (m *Machine) fault(s *stream, why push.Reason) {
+// leaveFaulty leaves a validator that broke the wire.
+func (m *Machine) leaveFaulty(s *stream, why push.Reason) {
 	m.out.Faults = append(m.out.Faults, Fault{ID: s.id, Reason: why})
 }
 
-// send queues a frame of ours.
-func (m *Machine) send(s *stream, f push.Frame) { m.sendEncoded(s, push.Write(f)) }
+// sendFrame queues a frame of ours.
+func (m *Machine) sendFrame(s *stream, f push.Frame) { m.sendBytes(s, push.Write(f)) }
 
-func (m *Machine) sendEncoded(s *stream, frame []byte) {
-	m.do(connection.Send{ID: s.id, Stream: s.number, Frame: frame})
+func (m *Machine) sendBytes(s *stream, frame []byte) {
+	m.addVerb(connection.Send{ID: s.id, Stream: s.number, Frame: frame})
 }
 
-// open is the stream on which a job's frames go: that of the validator whose delivery was
+// openStream is the stream on which a job's frames go: that of the validator whose delivery was
 // accepted, or the next one whose sending side is open. It is nil if none is.
-func (m *Machine) open(j *job) *stream {
+func (m *Machine) openStream(j *job) *stream {
 	var next *stream
 	for _, s := range m.streams {
 		switch {
@@ -189,30 +193,30 @@ func (m *Machine) open(j *job) *stream {
 //
 // Spec: CIP-11 §10.3.
 func (m *Machine) sendResult(j *job) bool {
-	s := m.open(j)
+	s := m.openStream(j)
 	if s == nil {
-		return m.bring(j)
+		return m.bringResult(j)
 	}
 	j.tries++
 	j.sent = m.head.Height
-	m.sendEncoded(s, j.frame)
-	m.end(s)
-	m.report(Sent{ID: j.ID, Validator: s.validator, Try: j.tries})
-	m.sweep()
+	m.sendBytes(s, j.frame)
+	m.endStream(s)
+	m.addReport(Sent{ID: j.ID, Validator: s.validator, Try: j.tries})
+	m.forgetEnded()
 	return true
 }
 
-// bring has a result brought without a connection, where that can be done.
+// bringResult has a result brought without a connection, where that can be done.
 //
 // Spec: decision J11.
-func (m *Machine) bring(j *job) bool {
+func (m *Machine) bringResult(j *job) bool {
 	if !m.config.Polls {
 		return false
 	}
 	j.tries++
 	j.sent = m.head.Height
 	m.out.Bring = append(m.out.Bring, Bring{ID: j.ID, Result: j.result})
-	m.report(Sent{ID: j.ID, Try: j.tries})
+	m.addReport(Sent{ID: j.ID, Try: j.tries})
 	return true
 }
 
@@ -245,7 +249,7 @@ func (m *Machine) handOver(j *job, s *Standing) {
 		return
 	}
 	if len(s.Commitments) > 0 && !slices.Contains(s.Commitments, j.commitment) {
-		m.fail(j, otherStands)
+		m.failJob(j, otherStands)
 		return
 	}
 	committed := s.Alone || slices.Contains(s.Commitments, j.commitment)

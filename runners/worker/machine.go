@@ -35,12 +35,12 @@ type Machine struct {
 	head     *chainview.Head
 	streams  []*stream // the streams, in the order they were opened
 	jobs     map[ID]*job
-	order    []*job                  // the jobs, in the order they were accepted
-	declined map[refusal]declined    // the refused assignments
-	unmet    map[ID]types.Height     // open ones that no validator has delivered, and the first head that showed each
-	draining string                  // why; empty while not draining
-	load     push.BackpressureSignal // that was told last
-	moved    bool                    // other assignments are to be followed
+	order    []*job                         // the jobs, in the order they were accepted
+	declined map[refusal]declinedAssignment // the refused assignments
+	unmet    map[ID]types.Height            // open ones that no validator has delivered, and the first head that showed each
+	draining string                         // why; empty while not draining
+	load     push.BackpressureSignal        // that was told last
+	moved    bool                           // other assignments are to be followed
 
 	now types.Time
 	out Output
@@ -49,7 +49,7 @@ type Machine struct {
 // New returns a machine without assignments and without a head of the chain.
 func New(config Config) *Machine {
 	return &Machine{config: config, head: new(chainview.Head), jobs: map[ID]*job{},
-		declined: map[refusal]declined{}, unmet: map[ID]types.Height{},
+		declined: map[refusal]declinedAssignment{}, unmet: map[ID]types.Height{},
 		load: push.BackpressureSignal{MaxConcurrent: config.MaxJobs, AcceptingNew: true}}
 }
 
@@ -72,27 +72,27 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	case Drain:
 		m.draining = ""
 		if e.On {
-			m.draining = clip("draining: " + e.Reason)
+			m.draining = clipText("draining: " + e.Reason)
 		}
 	default:
 		panic(fmt.Sprintf("worker: an event of type %T", e))
 	}
 	m.tellLoad()
-	m.follow()
+	m.followAssignments()
 	out := m.out
 	m.out = Output{}
 	return out
 }
 
-func (m *Machine) do(v connection.Verb)                   { m.out.Do = append(m.out.Do, v) }
-func (m *Machine) ask(a Ask)                              { m.out.Ask = append(m.out.Ask, a) }
-func (m *Machine) report(r Report)                        { m.out.Report = append(m.out.Report, r) }
-func (m *Machine) sign(digest types.Hash) types.Signature { return m.config.Signer.Sign(digest) }
+func (m *Machine) addVerb(v connection.Verb)                    { m.out.Do = append(m.out.Do, v) }
+func (m *Machine) addAsk(a Ask)                                 { m.out.Ask = append(m.out.Ask, a) }
+func (m *Machine) addReport(r Report)                           { m.out.Report = append(m.out.Report, r) }
+func (m *Machine) signDigest(digest types.Hash) types.Signature { return m.config.Signer.Sign(digest) }
 
-// busy counts the assignments that the executor works on. An assignment not yet known to
+// countBusy counts the assignments that the executor works on. An assignment not yet known to
 // be on the chain takes no place: a liar's assignments would otherwise keep honest ones
 // out of a small runner, and make it report that it is full.
-func (m *Machine) busy() (n uint32) {
+func (m *Machine) countBusy() (n uint32) {
 	for _, j := range m.order {
 		if j.state == running {
 			n++
@@ -101,8 +101,8 @@ func (m *Machine) busy() (n uint32) {
 	return n
 }
 
-// follow names the assignments that the view is to report, if they changed.
-func (m *Machine) follow() {
+// followAssignments names the assignments that the view is to report, if they changed.
+func (m *Machine) followAssignments() {
 	if !m.moved {
 		return
 	}
@@ -115,11 +115,11 @@ func (m *Machine) follow() {
 
 // Load is what the runner has to do.
 func (m *Machine) Load() push.BackpressureSignal {
-	load := push.BackpressureSignal{ActiveJobs: m.busy(), MaxConcurrent: m.config.MaxJobs, AcceptingNew: true}
+	load := push.BackpressureSignal{ActiveJobs: m.countBusy(), MaxConcurrent: m.config.MaxJobs, AcceptingNew: true}
 	switch {
 	case m.draining != "":
 		load.AcceptingNew, load.Reason = false, &m.draining
-	case m.full():
+	case m.isFull():
 		why := "at capacity"
 		load.AcceptingNew, load.Reason = false, &why
 	}
@@ -135,8 +135,8 @@ func (m *Machine) tellLoad() {
 	}
 }
 
-func (m *Machine) full() bool {
-	return m.busy() >= m.config.MaxJobs || len(m.order) >= MaxAssignments
+func (m *Machine) isFull() bool {
+	return m.countBusy() >= m.config.MaxJobs || len(m.order) >= MaxAssignments
 }
 
 // onHead looks up the status of each assignment.
@@ -146,22 +146,22 @@ func (m *Machine) onHead(h *chainview.Head) {
 	}
 	m.head = h
 	for _, j := range slices.Clone(m.order) {
-		m.look(j)
+		m.lookUpOnChain(j)
 		m.tellProgress(j)
 	}
-	m.miss()
+	m.noteMissing()
 }
 
-// look asks the chain about an assignment: whether it is over, which of its specs is
+// lookUpOnChain asks the chain about an assignment: whether it is over, which of its specs is
 // the true one, and whether its result arrived.
-func (m *Machine) look(j *job) {
-	s, told := m.standing(j.ID)
+func (m *Machine) lookUpOnChain(j *job) {
+	s, told := m.standingOf(j.ID)
 	switch {
 	case !told:
-		m.believe(j)
+		m.believeEarly(j)
 		return
 	case !s.Open:
-		m.over(j, "it is not open on chain")
+		m.endJob(j, "it is not open on chain")
 		return
 	}
 	j.known = true
@@ -170,10 +170,10 @@ func (m *Machine) look(j *job) {
 	m.handRefusal(j, &s)
 }
 
-// believe begins an assignment that the view does not show yet, where more than half of
+// believeEarly begins an assignment that the view does not show yet, where more than half of
 // the validators that the runner belongs to delivered the same. Fewer may have made it
 // up, and what is done and signed for it cannot be taken back (finding F56).
-func (m *Machine) believe(j *job) {
+func (m *Machine) believeEarly(j *job) {
 	if j.state != waiting {
 		return
 	}
@@ -185,7 +185,7 @@ func (m *Machine) believe(j *job) {
 			}
 		}
 		if agree > len(m.head.Validators)/2 {
-			m.begin(j, c)
+			m.beginJob(j, c)
 			return
 		}
 	}
@@ -194,53 +194,53 @@ func (m *Machine) believe(j *job) {
 // chooseSpec begins work by the chain's spec, again if another spec or deadline was in
 // work: its deliverer lied.
 func (m *Machine) chooseSpec(j *job, s *Standing) {
-	if j.state != waiting && j.spec.is(s) {
+	if j.state != waiting && j.spec.matchesChain(s) {
 		return
 	}
 	if j.state == running {
-		m.ask(Abandon{ID: j.ID})
+		m.addAsk(Abandon{ID: j.ID})
 	}
-	at := slices.IndexFunc(j.specs, func(c *claim) bool { return c.is(s) })
+	at := slices.IndexFunc(j.specs, func(c *claim) bool { return c.matchesChain(s) })
 	if at < 0 {
-		m.forget(j, "the chain has another spec")
+		m.forgetJob(j, "the chain has another spec")
 		return
 	}
-	m.begin(j, j.specs[at])
+	m.beginJob(j, j.specs[at])
 }
 
-// begin asks the executor, if it has a free place: if the chain gives the runner more
+// beginJob asks the executor, if it has a free place: if the chain gives the runner more
 // jobs at once than its setting, they wait for one.
-func (m *Machine) begin(j *job, c *claim) {
-	if j.state == waiting && m.busy() >= m.config.MaxJobs {
+func (m *Machine) beginJob(j *job, c *claim) {
+	if j.state == waiting && m.countBusy() >= m.config.MaxJobs {
 		return
 	}
 	j.spec, j.state, j.frame, j.result, j.refusal, j.tries = c, running, nil, nil, nil, 0
-	m.ask(Execute{ID: j.ID, Spec: c.spec, Deadline: c.deadline})
+	m.addAsk(Execute{ID: j.ID, Spec: c.spec, Deadline: c.deadline})
 }
 
-// over ends an assignment: the executor stops, and our side of each stream ends.
+// endJob ends an assignment: the executor stops, and our side of each stream ends.
 //
 // Spec: CIP-11 §10.5.
-func (m *Machine) over(j *job, why string) {
+func (m *Machine) endJob(j *job, why string) {
 	if j.state == running {
-		m.ask(Abandon{ID: j.ID})
+		m.addAsk(Abandon{ID: j.ID})
 	}
-	m.forget(j, why)
+	m.forgetJob(j, why)
 }
 
-// forget drops an assignment. Its streams stay until the validators have ended them.
-func (m *Machine) forget(j *job, why string) {
+// forgetJob drops an assignment. Its streams stay until the validators have ended them.
+func (m *Machine) forgetJob(j *job, why string) {
 	for _, s := range m.streams {
 		if s.job == j {
-			m.end(s)
+			m.endStream(s)
 			s.job = nil
 		}
 	}
-	m.sweep()
+	m.forgetEnded()
 	delete(m.jobs, j.ID)
 	m.moved = true
 	m.order = slices.DeleteFunc(m.order, func(other *job) bool { return other == j })
-	m.report(Over{ID: j.ID, Why: why})
+	m.addReport(Over{ID: j.ID, Why: why})
 }
 
 // onAdvanced keeps the newest progress of an assignment, and reports it as soon as it may.
@@ -253,7 +253,7 @@ func (m *Machine) onAdvanced(e Advanced) {
 	}
 	j.progress = &push.JobProgress{JobID: e.ID.Job, Fraction: min(e.Fraction, 100)}
 	if e.Detail != "" {
-		detail := clip(e.Detail)
+		detail := clipText(e.Detail)
 		j.progress.Detail = &detail
 	}
 	m.tellProgress(j)
@@ -265,12 +265,12 @@ func (m *Machine) tellProgress(j *job) {
 	if j.progress == nil || j.state != running {
 		return
 	}
-	s := m.open(j)
+	s := m.openStream(j)
 	if s == nil || s.progressed && m.now < s.progress.Add(progressGap) {
 		return
 	}
 	s.progressed, s.progress = true, m.now
-	m.send(s, j.progress)
+	m.sendFrame(s, j.progress)
 	j.progress = nil
 }
 
@@ -281,18 +281,18 @@ func (m *Machine) onFinished(e Finished) {
 		return
 	}
 	if most := min(j.spec.spec.ResultSchema.MaxReturnBytes, MaxResultBytes); uint64(len(e.Result)) > most {
-		m.fail(j, fmt.Sprintf("the result has %d bytes, at most %d", len(e.Result), most))
+		m.failJob(j, fmt.Sprintf("the result has %d bytes, at most %d", len(e.Result), most))
 		return
 	}
 	f := &push.JobResult{JobID: j.Job, ResultData: e.Result}
-	f.RunnerSigned = m.sign(f.Digest(m.config.ChainID))
+	f.RunnerSigned = m.signDigest(f.Digest(m.config.ChainID))
 	j.commitment = push.Commitment(f.ResultData, f.RunnerSigned)
-	if s, _ := m.standing(j.ID); len(s.Commitments) > 0 && !slices.Contains(s.Commitments, j.commitment) {
-		m.fail(j, otherStands)
+	if s, _ := m.standingOf(j.ID); len(s.Commitments) > 0 && !slices.Contains(s.Commitments, j.commitment) {
+		m.failJob(j, otherStands)
 		return
 	}
 	if j.spec.spec.Verification.Runners > 1 {
-		signed := m.sign(push.CommitmentDigest(m.config.ChainID, j.Job, j.Drawn, j.commitment))
+		signed := m.signDigest(push.CommitmentDigest(m.config.ChainID, j.Job, j.Drawn, j.commitment))
 		f.CommitSigned = &signed
 	}
 	j.state, j.frame, j.result = finished, push.Write(f), f
@@ -305,23 +305,23 @@ func (m *Machine) onFinished(e Finished) {
 // Spec: decision J21.
 func (m *Machine) onBroke(e Broke) {
 	if j := m.jobs[e.ID]; j != nil && j.state == running {
-		m.fail(j, e.Why)
+		m.failJob(j, e.Why)
 		if e.Refusal != nil && m.config.Polls {
-			j.refusal = m.refusing(j.ID, j.spec, e.Refusal.Reason, e.Refusal.Detail)
-			m.look(j)
+			j.refusal = m.newRefusalAck(j.ID, j.spec, e.Refusal.Reason, e.Refusal.Detail)
+			m.lookUpOnChain(j)
 		}
 	}
 }
 
-// fail leaves an assignment without a result. It stays known, so that it is not begun
+// failJob leaves an assignment without a result. It stays known, so that it is not begun
 // again for the next validator.
-func (m *Machine) fail(j *job, why string) {
+func (m *Machine) failJob(j *job, why string) {
 	j.state = failed
 	for _, s := range m.streams {
 		if s.job == j {
-			m.end(s)
+			m.endStream(s)
 		}
 	}
-	m.sweep()
-	m.report(Over{ID: j.ID, Why: why, Failed: true})
+	m.forgetEnded()
+	m.addReport(Over{ID: j.ID, Why: why, Failed: true})
 }

@@ -12,8 +12,8 @@ type refusal struct {
 	spec types.Hash
 }
 
-// declined is a refused assignment.
-type declined struct {
+// declinedAssignment is a refused assignment.
+type declinedAssignment struct {
 	deadline types.Height
 	ack      *push.JobAck // that refuses it on chain; nil if the reason does not count there
 	brought  types.Height // the head when the ack was brought last
@@ -26,37 +26,37 @@ type declined struct {
 func (m *Machine) onPolled(e Polled) {
 	id := e.Job.ID
 	said := &claim{first: e.Validator, spec: e.Job.Spec, hash: e.Job.Spec.Hash(), deadline: e.Job.Deadline}
-	s, told := m.standing(id)
-	if told && (!s.Open || !said.is(&s)) {
+	s, told := m.standingOf(id)
+	if told && (!s.Open || !said.matchesChain(&s)) {
 		return // it is over, or the chain has another
 	}
 	if j := m.jobs[id]; j != nil {
-		j.keep(said)
-		m.look(j)
+		j.keepClaim(said)
+		m.lookUpOnChain(j)
 		return
 	}
 	if _, is := m.declined[refusal{id, said.hash}]; is {
 		m.bringRefusal(id, said)
 		return
 	}
-	if why, detail := m.refuses(id, said); why != "" {
+	if why, detail := m.whyRefused(id, said); why != "" {
 		if told && (why != push.Capacity || m.draining != "") { // otherwise the next poll brings it again
-			m.decline(id, said, m.refusing(id, said, why, detail))
-			m.report(Fetched{ID: id, Validator: e.Validator, Why: detail})
+			m.rememberDeclined(id, said, m.newRefusalAck(id, said, why, detail))
+			m.addReport(Fetched{ID: id, Validator: e.Validator, Why: detail})
 			m.bringRefusal(id, said)
 		}
 		return
 	}
-	j := m.accept(id, said)
-	m.report(Fetched{ID: id, Validator: e.Validator})
-	m.look(j)
+	j := m.acceptAssignment(id, said)
+	m.addReport(Fetched{ID: id, Validator: e.Validator})
+	m.lookUpOnChain(j)
 }
 
-// decline remembers that an assignment was refused, so that it is not polled for. An
+// rememberDeclined remembers that an assignment was refused, so that it is not polled for. An
 // assignment far above a late view may be taken when the view has risen.
-func (m *Machine) decline(id ID, said *claim, ack *push.JobAck) {
+func (m *Machine) rememberDeclined(id ID, said *claim, ack *push.JobAck) {
 	if len(m.declined) < maxDeclined && id.Drawn <= m.head.Height+maxAhead {
-		m.declined[refusal{id, said.hash}] = declined{deadline: min(said.deadline, m.head.Height+types.Height(maxRemembered)), ack: ack}
+		m.declined[refusal{id, said.hash}] = declinedAssignment{deadline: min(said.deadline, m.head.Height+types.Height(maxRemembered)), ack: ack}
 	}
 }
 
@@ -68,7 +68,7 @@ func (m *Machine) decline(id ID, said *claim, ack *push.JobAck) {
 func (m *Machine) bringRefusal(id ID, said *claim) {
 	key := refusal{id, said.hash}
 	before := m.declined[key]
-	if _, told := m.standing(id); !told || !m.config.Polls || before.ack == nil {
+	if _, told := m.standingOf(id); !told || !m.config.Polls || before.ack == nil {
 		return
 	}
 	if before.brought > 0 && m.head.Height < before.brought+patienceBlocks {
@@ -79,27 +79,27 @@ func (m *Machine) bringRefusal(id ID, said *claim) {
 	m.out.Bring = append(m.out.Bring, Bring{ID: id, Refusal: before.ack})
 }
 
-// miss takes note of the open assignments that no validator has delivered.
-func (m *Machine) miss() {
+// noteMissing takes note of the open assignments that no validator has delivered.
+func (m *Machine) noteMissing() {
 	for what, before := range m.declined { // order: each is judged by itself
 		if before.deadline < m.head.Height {
 			delete(m.declined, what)
 		}
 	}
 	for id := range m.unmet { // order: each is judged by itself
-		if !m.lacks(id, m.head.Assignments[id]) {
+		if !m.lacksDelivery(id, m.head.Assignments[id]) {
 			delete(m.unmet, id)
 		}
 	}
 	for id, s := range m.head.Assignments { // order: each is judged by itself
-		if _, known := m.unmet[id]; !known && m.lacks(id, s) {
+		if _, known := m.unmet[id]; !known && m.lacksDelivery(id, s) {
 			m.unmet[id] = m.head.Height
 		}
 	}
 }
 
-// lacks reports whether an assignment is this runner's to do, and was not delivered.
-func (m *Machine) lacks(id ID, s Standing) bool {
+// lacksDelivery reports whether an assignment is this runner's to do, and was not delivered.
+func (m *Machine) lacksDelivery(id ID, s Standing) bool {
 	_, declined := m.declined[refusal{id, s.SpecHash}]
 	return s.Open && !declined && m.jobs[id] == nil
 }
@@ -109,7 +109,7 @@ func (m *Machine) lacks(id ID, s Standing) bool {
 //
 // Spec: decision J11.
 func (m *Machine) Missing() (since types.Height, is bool) {
-	if m.draining != "" || m.full() {
+	if m.draining != "" || m.isFull() {
 		return 0, false
 	}
 	for id, at := range m.unmet { // order: the smallest of them

@@ -368,8 +368,8 @@ func TestALiarsJobsFillAPartAndForAWhile(t *testing.T) {
 	}
 	w.asked()
 	w.blocks(2)
-	if got := w.asked(); got != "" || w.busy() != 1 {
-		t.Fatalf("asked %q, and %d are busy", got, w.busy())
+	if got := w.asked(); got != "" || w.countBusy() != 1 {
+		t.Fatalf("asked %q, and %d are busy", got, w.countBusy())
 	}
 }
 
@@ -443,8 +443,8 @@ func TestOneValidatorAloneHasARunnerDoNothing(t *testing.T) {
 	}
 	w.deliver(2, id, nil)
 	w.deliver(3, id, nil)
-	if got := w.asked(); got != "" || w.busy() != 0 || len(w.jobs) != 1 {
-		t.Fatalf("two of four have it asked %q, and %d busy", got, w.busy())
+	if got := w.asked(); got != "" || w.countBusy() != 0 || len(w.jobs) != 1 {
+		t.Fatalf("two of four have it asked %q, and %d busy", got, w.countBusy())
 	}
 	w.deliver(4, id, nil)
 	if len(w.asks) != 1 || string(w.asks[0].(Execute).Spec.JobType.Custom.Params) != "hello" {

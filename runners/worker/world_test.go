@@ -109,8 +109,9 @@ func (w *world) step(e Event) {
 			w.Fatalf("a verb %T", v)
 		}
 	}
-	if n := len(w.streams); n > MaxStreams || len(w.jobs) != len(w.order) || len(w.order) > MaxAssignments || w.busy() > w.config.MaxJobs {
-		w.Fatalf("%d streams, %d and %d assignments, %d busy", n, len(w.jobs), len(w.order), w.busy())
+	if n := len(w.streams); n > MaxStreams || len(w.jobs) != len(w.order) || len(w.order) > MaxAssignments ||
+		w.countBusy() > w.config.MaxJobs {
+		w.Fatalf("%d streams, %d and %d assignments, %d busy", n, len(w.jobs), len(w.order), w.countBusy())
 	}
 }
 

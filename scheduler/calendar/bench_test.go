@@ -78,13 +78,13 @@ func build(pending, due int) *trie.Tree {
 		var batch []trie.Change
 		for i := from; i < min(from+part, pending); i++ {
 			p := benchPlace(i)
-			batch = append(batch, trie.Change{Key: cal.key(cal.tierFor(p, benchNow), p), Value: benchValue})
+			batch = append(batch, trie.Change{Key: cal.keyOf(cal.tierFor(p, benchNow), p), Value: benchValue})
 		}
 		tree = tree.Put(batch)
 	}
-	batch := []trie.Change{{Key: keyCursor, Value: cursor{maintained: benchNow, swept: benchNow}.encode()}}
+	batch := []trie.Change{{Key: keyCursor, Value: cursor{maintained: benchNow, swept: benchNow}.encodeCursor()}}
 	for i := range due {
-		batch = append(batch, trie.Change{Key: cal.key(Ring, duePlace(i)), Value: benchValue})
+		batch = append(batch, trie.Change{Key: cal.keyOf(Ring, duePlace(i)), Value: benchValue})
 	}
 	tree = tree.Put(batch)
 	tree.Root()
@@ -123,7 +123,7 @@ type queued struct {
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
 	a, b := &q[i].Place, &q[j].Place
-	return a.Height < b.Height || a.Height == b.Height && a.before(*b)
+	return a.Height < b.Height || a.Height == b.Height && a.isBefore(*b)
 }
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i]; q[i].at, q[j].at = i, j }
 func (q *queue) Push(x any) {
@@ -151,7 +151,7 @@ func fullQueue(pending, due int) (*queue, map[types.Seq]*queued) {
 }
 
 func inOrder(a, b Item) bool {
-	return a.Height < b.Height || a.Height == b.Height && a.before(b.Place)
+	return a.Height < b.Height || a.Height == b.Height && a.isBefore(b.Place)
 }
 
 func fullTree(pending, due int) *btree.BTreeG[Item] {
@@ -183,7 +183,7 @@ func BenchmarkInsert(b *testing.B) {
 					timed(b, benchBatch, func() {
 						kv, from := onTree(tree), turn.next()
 						cal := Of(kv, benchSizes)
-						cal.setCursor(cal.cursor()) // as the block's maintenance has
+						cal.setCursor(cal.readCursor()) // as the block's maintenance has
 						for i := range benchBatch {
 							cal.Insert(pattern.place(from+i), benchValue)
 						}
@@ -257,7 +257,7 @@ func BenchmarkCancel(b *testing.B) {
 				timed(b, benchBatch, func() {
 					kv, from := onTree(tree), turn.next()
 					cal := Of(kv, benchSizes)
-					cal.setCursor(cal.cursor())
+					cal.setCursor(cal.readCursor())
 					for i := range benchBatch {
 						cal.Remove(picked(from+i, pending))
 					}
@@ -358,14 +358,14 @@ func BenchmarkDue(b *testing.B) {
 // are carried, with two blocks more that are not swept yet.
 func BenchmarkBacklog(b *testing.B) {
 	at := cursor{maintained: benchNow, swept: benchNow - 1}
-	cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: at.encode()}}
+	cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: at.encodeCursor()}}
 	for i := range 200_000 {
 		p := Place{Height: 100 + spread(i)%5000, Rank: uint64(i) % 100, Seq: types.Seq(i)}
-		batch = append(batch, trie.Change{Key: cal.key(Carry, p), Value: benchValue})
+		batch = append(batch, trie.Change{Key: cal.keyOf(Carry, p), Value: benchValue})
 	}
 	for i := range 2000 {
 		p := Place{Height: benchNow - types.Height(i%2), Rank: uint64(i) % 100, Seq: types.Seq(200_000 + i)}
-		batch = append(batch, trie.Change{Key: cal.key(Ring, p), Value: benchValue})
+		batch = append(batch, trie.Change{Key: cal.keyOf(Ring, p), Value: benchValue})
 	}
 	cal = Of(onTree(trie.Build(batch)), benchSizes)
 	timed(b, 50_000, func() {
@@ -379,10 +379,10 @@ func BenchmarkBacklog(b *testing.B) {
 func BenchmarkMaintain(b *testing.B) {
 	for _, root := range []bool{false, true} {
 		b.Run(fmt.Sprintf("moves=%d/calendar%s", benchSizes.MaxMigrations, rooted[root]), func(b *testing.B) {
-			cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: cursor{maintained: 3599, swept: 3599}.encode()}}
+			cal, batch := Of(newMemory(), benchSizes), []trie.Change{{Key: keyCursor, Value: cursor{maintained: 3599, swept: 3599}.encodeCursor()}}
 			for i := range 100_000 {
 				p := at(3700+types.Height(i*7919%3000), types.Seq(i))
-				batch = append(batch, trie.Change{Key: cal.key(Epoch, p), Value: benchValue})
+				batch = append(batch, trie.Change{Key: cal.keyOf(Epoch, p), Value: benchValue})
 			}
 			tree := trie.Build(batch)
 			tree.Root()
@@ -414,7 +414,7 @@ func BenchmarkSkip(b *testing.B) {
 func changesBeyond(n int) (batch []trie.Change) {
 	cal := Of(newMemory(), benchSizes)
 	for i := range n {
-		batch = append(batch, trie.Change{Key: cal.key(Overflow, at(2_000_000_000+spread(i), types.Seq(i))), Value: benchValue})
+		batch = append(batch, trie.Change{Key: cal.keyOf(Overflow, at(2_000_000_000+spread(i), types.Seq(i))), Value: benchValue})
 	}
 	return batch
 }

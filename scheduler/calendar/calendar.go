@@ -97,9 +97,9 @@ type Place struct {
 	Examined types.Height // of an entry in the arrears: the height of its last Shift; 0 in every other tier
 }
 
-// before is the order of due entries not in the arrears, and of entries in arrears whose
+// isBefore is the order of due entries not in the arrears, and of entries in arrears whose
 // last examination has one height (decision T16).
-func (p Place) before(q Place) bool { return p.Rank > q.Rank || p.Rank == q.Rank && p.Seq < q.Seq }
+func (p Place) isBefore(q Place) bool { return p.Rank > q.Rank || p.Rank == q.Rank && p.Seq < q.Seq }
 
 // Item is an entry.
 type Item struct {
@@ -149,7 +149,7 @@ func Of(kv KV, s Sizes) Calendar {
 // entry that is late all the same goes to the carry. A nil value, with which the
 // entry would be lost, is a bug of the caller's, here and in Replace.
 func (c Calendar) Insert(p Place, value []byte) {
-	c.set(c.key(c.tierFor(p, c.cursor().maintained), p), value)
+	c.setKey(c.keyOf(c.tierFor(p, c.readCursor().maintained), p), value)
 }
 
 // Shift moves a due entry into the arrears, with examined as the height of its last
@@ -169,14 +169,14 @@ func (c Calendar) Shift(p Place, examined types.Height, value []byte) Place {
 //
 // Spec: decision T16.
 func (c Calendar) Settle(now types.Height) {
-	if _, any := c.first(Arrears, start(Arrears), end(Arrears)); any {
-		at := c.cursor()
+	if _, any := c.firstEntry(Arrears, firstKey(Arrears), endKey(Arrears)); any {
+		at := c.readCursor()
 		at.settled = now
 		c.setCursor(at)
 	}
 }
 
-func (c Calendar) set(key, value []byte) {
+func (c Calendar) setKey(key, value []byte) {
 	if value == nil {
 		panic("calendar: an entry without a value; an empty one is not nil")
 	}
@@ -185,7 +185,7 @@ func (c Calendar) set(key, value []byte) {
 
 // tierFor returns where an entry belongs when the calendar is maintained to now.
 func (c Calendar) tierFor(p Place, now types.Height) Tier {
-	running, epoch := c.epoch(now), c.epoch(p.Height)
+	running, epoch := c.epochOf(now), c.epochOf(p.Height)
 	switch {
 	case p.Examined > 0:
 		return Arrears
@@ -201,9 +201,9 @@ func (c Calendar) tierFor(p Place, now types.Height) Tier {
 
 // Find returns the value of an entry and its tier.
 func (c Calendar) Find(p Place) (value []byte, tier Tier, ok bool) {
-	belongs := c.tierFor(p, c.cursor().maintained)
+	belongs := c.tierFor(p, c.readCursor().maintained)
 	for _, tier := range searches[belongs] {
-		if value := c.kv.Get(c.key(tier, p)); value != nil {
+		if value := c.kv.Get(c.keyOf(tier, p)); value != nil {
 			return value, tier, true
 		}
 	}
@@ -222,7 +222,7 @@ var searches = [...][]Tier{
 
 // Replace rewrites the value of an entry in place. An entry that is not in the
 // calendar is a bug of the caller's.
-func (c Calendar) Replace(p Place, value []byte) { c.set(c.mustFind(p), value) }
+func (c Calendar) Replace(p Place, value []byte) { c.setKey(c.mustFind(p), value) }
 
 // Remove deletes an entry from its tier. An entry that is not in the calendar is a
 // bug of the caller's.
@@ -233,7 +233,7 @@ func (c Calendar) mustFind(p Place) (key []byte) {
 	if !ok {
 		panic(fmt.Sprintf("calendar: no entry at height %d, rank %d, sequence %d, examined at %d", p.Height, p.Rank, p.Seq, p.Examined))
 	}
-	return c.key(tier, p)
+	return c.keyOf(tier, p)
 }
 
 // Next returns the lowest height at which an entry is due. If the carry or the
@@ -241,31 +241,31 @@ func (c Calendar) mustFind(p Place) (key []byte) {
 // is false for an empty calendar.
 func (c Calendar) Next() (height types.Height, ok bool) {
 	for _, tier := range []Tier{Carry, Arrears} {
-		if p, waits := c.first(tier, start(tier), end(tier)); waits {
+		if p, waits := c.firstEntry(tier, firstKey(tier), endKey(tier)); waits {
 			return p.Height, true
 		}
 	}
-	at := c.cursor()
-	height, ok = c.firstInRing(at.swept, c.lastOf(c.epoch(at.maintained)))
+	at := c.readCursor()
+	height, ok = c.firstInRing(at.swept, c.lastOf(c.epochOf(at.maintained)))
 	for _, tier := range []Tier{Epoch, Overflow} {
-		if p, found := c.first(tier, start(tier), end(tier)); found && (!ok || p.Height < height) {
+		if p, found := c.firstEntry(tier, firstKey(tier), endKey(tier)); found && (!ok || p.Height < height) {
 			height, ok = p.Height, true
 		}
 	}
 	return height, ok
 }
 
-// first returns the first entry in a range of a tier's keys.
-func (c Calendar) first(t Tier, from, to []byte) (p Place, ok bool) {
+// firstEntry returns the first entry in a range of a tier's keys.
+func (c Calendar) firstEntry(t Tier, from, to []byte) (p Place, ok bool) {
 	c.kv.Scan(from, to, func(key, _ []byte) bool {
-		p, ok = split(t, key), true
+		p, ok = splitKey(t, key), true
 		return false
 	})
 	return p, ok
 }
 
-// epoch is the number of the epoch to which a height belongs.
-func (c Calendar) epoch(h types.Height) uint64 { return uint64(h) / c.sizes.EpochBlocks }
+// epochOf is the number of the epoch to which a height belongs.
+func (c Calendar) epochOf(h types.Height) uint64 { return uint64(h) / c.sizes.EpochBlocks }
 
 // firstOf is the first height of an epoch that some height has.
 func (c Calendar) firstOf(epoch uint64) types.Height {
@@ -275,7 +275,7 @@ func (c Calendar) firstOf(epoch uint64) types.Height {
 // lastOf returns the last height of an epoch, or the highest height if the epoch
 // reaches beyond it.
 func (c Calendar) lastOf(epoch uint64) types.Height {
-	if epoch >= c.epoch(maxHeight) {
+	if epoch >= c.epochOf(maxHeight) {
 		return maxHeight
 	}
 	return c.firstOf(epoch+1) - 1

@@ -77,17 +77,17 @@ func TestKeys(t *testing.T) {
 		Overflow: "t/f/" + unhex(height+rank+seq),
 		Carry:    "t/c/" + unhex(rank+seq+height),
 	} {
-		if got := string(cal.key(tier, p)); got != want {
+		if got := string(cal.keyOf(tier, p)); got != want {
 			t.Errorf("%s: %x, want %x", tier, got, want)
 		}
-		if got := split(tier, []byte(want)); got != p {
+		if got := splitKey(tier, []byte(want)); got != p {
 			t.Errorf("%s: read %+v, want %+v", tier, got, p)
 		}
 	}
 	p.Examined = 0x10204
 	late := "t/t/" + unhex("0000000000010204"+rank+seq+height)
-	if got := string(cal.key(Arrears, p)); got != late || split(Arrears, []byte(late)) != p {
-		t.Errorf("arrears: %x and read %+v, want %x and %+v", got, split(Arrears, []byte(late)), late, p)
+	if got := string(cal.keyOf(Arrears, p)); got != late || splitKey(Arrears, []byte(late)) != p {
+		t.Errorf("arrears: %x and read %+v, want %x and %+v", got, splitKey(Arrears, []byte(late)), late, p)
 	}
 	for now, due := range map[types.Height]bool{0x10202: false, 0x10203: true} {
 		if DueKey([]byte(late), now) != due || DueKey([]byte(late[:len(late)-8]), now) {
@@ -126,7 +126,7 @@ func TestArrearsComeLastAndTakeTurns(t *testing.T) {
 	}
 	cal.Maintain(9)
 	cal.Settle(9)
-	if at := cal.cursor(); at.settled != 0 {
+	if at := cal.readCursor(); at.settled != 0 {
 		t.Errorf("settled at %d without arrears", at.settled)
 	}
 	told("[5 4 3 2 1 0]", 9)
@@ -171,8 +171,8 @@ func TestCursorIsDeterministicCBOR(t *testing.T) {
 					array = array[:2] // as states from before the arrears have it
 				}
 				data := codec.Marshal(array)
-				if string(c.encode()) != string(data) {
-					t.Fatalf("%v is written as %x, want %x", c, c.encode(), data)
+				if string(c.encodeCursor()) != string(data) {
+					t.Fatalf("%v is written as %x, want %x", c, c.encodeCursor(), data)
 				}
 				if got, ok := decodeCursor(data); !ok || got != c {
 					t.Fatalf("%x is read as %v %v", data, got, ok)
@@ -283,7 +283,7 @@ func TestRolloverIsSpread(t *testing.T) {
 			t.Errorf("block %d of the epoch moved %d, want %d", i, len(moves), want)
 		}
 		for _, m := range moves {
-			if m.From != Epoch || m.To != Ring || m.Height < last.Height || m.Height == last.Height && !last.before(m.Place) {
+			if m.From != Epoch || m.To != Ring || m.Height < last.Height || m.Height == last.Height && !last.isBefore(m.Place) {
 				t.Fatalf("%+v after %+v", m, last)
 			}
 			last = m
@@ -352,7 +352,7 @@ func TestSkippingPassesNothingTwice(t *testing.T) {
 		t.Fatalf("moved %v", moves)
 	}
 	for i, last := range []types.Seq{1, 3, 5, 7} { // after each height's two moves
-		if want := string(after(cal.key(Epoch, at(14, last)))); kv.from[i+1] != want {
+		if want := string(nextKey(cal.keyOf(Epoch, at(14, last)))); kv.from[i+1] != want {
 			t.Errorf("scan %d begins at %x, want %x", i+1, kv.from[i+1], want)
 		}
 	}
@@ -499,40 +499,40 @@ func TestCheckFindsDamage(t *testing.T) {
 	}
 	for want, damage := range map[string]func(kv *memory, cal Calendar){
 		"the cursor 82 is damaged":       func(kv *memory, _ Calendar) { kv.Set(keyCursor, []byte{0x82}) },
-		"the cursor 820506 is damaged":   func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{maintained: 5, swept: 6}.encode()) },
-		"the cursor 83050506 is damaged": func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{5, 5, 6}.encode()) },
+		"the cursor 820506 is damaged":   func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{maintained: 5, swept: 6}.encodeCursor()) },
+		"the cursor 83050506 is damaged": func(kv *memory, _ Calendar) { kv.Set(keyCursor, cursor{5, 5, 6}.encodeCursor()) },
 		"has 29 bytes, not 28": func(kv *memory,
 			cal Calendar) {
-			kv.Set(append(cal.key(Epoch, at(4000, 9)), 0), number(0))
+			kv.Set(append(cal.keyOf(Epoch, at(4000, 9)), 0), number(0))
 		},
-		"sequence 1 is in the ring and in the epoch": func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(3000, 1)), number(0)) },
+		"sequence 1 is in the ring and in the epoch": func(kv *memory, cal Calendar) { kv.Set(cal.keyOf(Epoch, at(3000, 1)), number(0)) },
 		"sequence 9 of height 3600, examined at 0, is in the ring": func(kv *memory,
 			cal Calendar) {
-			kv.Set(cal.key(Ring, at(3600, 9)), number(0))
+			kv.Set(cal.keyOf(Ring, at(3600, 9)), number(0))
 		},
 		"sequence 9 of height 2999, examined at 0, is in the ring": func(kv *memory,
 			cal Calendar) {
-			kv.Set(cal.key(Ring, at(2999, 9)), number(0))
+			kv.Set(cal.keyOf(Ring, at(2999, 9)), number(0))
 		},
 		"sequence 9 of height 608400, examined at 0, is in the epoch": func(kv *memory,
 			cal Calendar) {
-			kv.Set(cal.key(Epoch, at(169*3600, 9)), number(0))
+			kv.Set(cal.keyOf(Epoch, at(169*3600, 9)), number(0))
 		},
 		"sequence 9 of height 3000, examined at 0, is in the carry": func(kv *memory,
 			cal Calendar) {
-			kv.Set(cal.key(Carry, at(3000, 9)), number(0))
+			kv.Set(cal.keyOf(Carry, at(3000, 9)), number(0))
 		},
 		"sequence 9 of height 3000, examined at 0, is in the arr": func(kv *memory,
 			cal Calendar) {
-			kv.Set(cal.key(Arrears, Place{Height: 3000, Seq: 9}), number(0))
+			kv.Set(cal.keyOf(Arrears, Place{Height: 3000, Seq: 9}), number(0))
 		},
 		"sequence 9 of height 2999, examined at 2998, is in the arrears": func(kv *memory,
 			cal Calendar) {
-			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 2998}), number(0))
+			kv.Set(cal.keyOf(Arrears, Place{Height: 2999, Seq: 9, Examined: 2998}), number(0))
 		},
 		"sequence 9 of height 2999, examined at 3001, is in the arrears": func(kv *memory,
 			cal Calendar) {
-			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 3001}), number(0))
+			kv.Set(cal.keyOf(Arrears, Place{Height: 2999, Seq: 9, Examined: 3001}), number(0))
 		},
 		"sequence 9 of height 3001 is in the slot of another height": func(kv *memory,
 			cal Calendar) {

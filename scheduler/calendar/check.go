@@ -19,7 +19,7 @@ func Check(kv KV, s Sizes) error {
 	}
 	k := check{Of(kv, s), at, make(map[types.Seq]Tier)}
 	for _, tier := range []Tier{Ring, Epoch, Overflow, Carry, Arrears} {
-		if err := k.tier(tier); err != nil {
+		if err := k.checkTier(tier); err != nil {
 			return err
 		}
 	}
@@ -33,15 +33,15 @@ type check struct {
 	seen map[types.Seq]Tier
 }
 
-func (k *check) tier(t Tier) (err error) {
+func (k *check) checkTier(t Tier) (err error) {
 	size := keyBytes(t)
-	k.kv.Scan(start(t), end(t), func(key, _ []byte) bool {
+	k.kv.Scan(firstKey(t), endKey(t), func(key, _ []byte) bool {
 		if len(key) != size {
 			err = fmt.Errorf("calendar: the key %x in the %s has %d bytes, not %d", key, t, len(key), size)
 			return false
 		}
-		p := split(t, key)
-		if err = k.entry(t, p); err == nil && !bytes.Equal(key, k.key(t, p)) {
+		p := splitKey(t, key)
+		if err = k.checkEntry(t, p); err == nil && !bytes.Equal(key, k.keyOf(t, p)) {
 			err = fmt.Errorf("calendar: sequence %d of height %d is in the slot of another height", p.Seq, p.Height)
 		}
 		return err == nil
@@ -49,12 +49,12 @@ func (k *check) tier(t Tier) (err error) {
 	return err
 }
 
-func (k *check) entry(t Tier, p Place) error {
+func (k *check) checkEntry(t Tier, p Place) error {
 	if other, twice := k.seen[p.Seq]; twice {
 		return fmt.Errorf("calendar: sequence %d is in the %s and in the %s", p.Seq, other, t)
 	}
 	k.seen[p.Seq] = t
-	running, reach := k.epoch(k.at.maintained), k.epoch(p.Height)
+	running, reach := k.epochOf(k.at.maintained), k.epochOf(p.Height)
 	switch {
 	case t == Ring && (p.Height < k.at.swept || reach > running),
 		t == Epoch && reach > running && reach-running > k.sizes.QueueEpochs,

@@ -13,8 +13,8 @@ import (
 // Count returns how many entries have heights up to now. It reads every entry.
 func (c Calendar) Count(now types.Height) (n uint64) {
 	for t := Ring; t <= Arrears; t++ {
-		c.kv.Scan(start(t), end(t), func(key, _ []byte) bool {
-			if split(t, key).Height <= now {
+		c.kv.Scan(firstKey(t), endKey(t), func(key, _ []byte) bool {
+			if splitKey(t, key).Height <= now {
 				n++
 			}
 			return true
@@ -32,9 +32,9 @@ func (c Calendar) CountAt(h types.Height) (n uint64) {
 			return true
 		})
 	}
-	add(atSlot(c.slot(h), h), behindSlot(c.slot(h), h))
+	add(atSlot(c.ringSlot(h), h), behindSlot(c.ringSlot(h), h))
 	for _, t := range []Tier{Epoch, Overflow} {
-		add(appendNumber(begin(t), uint64(h)), behind(t, h))
+		add(appendNumber(beginKey(t), uint64(h)), keyAfterHeight(t, h))
 	}
 	return n
 }
@@ -44,7 +44,7 @@ func (c Calendar) CountAt(h types.Height) (n uint64) {
 func DueKey(key []byte, now types.Height) bool {
 	for t, prefix := range prefixes {
 		if len(key) == keyBytes(Tier(t)) && bytes.HasPrefix(key, prefix) {
-			return split(Tier(t), key).Height <= now
+			return splitKey(Tier(t), key).Height <= now
 		}
 	}
 	return false
@@ -53,7 +53,7 @@ func DueKey(key []byte, now types.Height) bool {
 // Keys bounds the keys of each tier.
 func Keys() (ranges [][2][]byte) {
 	for t := Ring; t <= Arrears; t++ {
-		ranges = append(ranges, [2][]byte{start(t), end(t)})
+		ranges = append(ranges, [2][]byte{firstKey(t), endKey(t)})
 	}
 	return ranges
 }

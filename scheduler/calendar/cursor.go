@@ -21,7 +21,7 @@ var keyCursor = []byte("t/m")
 
 const maxCursorBytes = 1 + 3*9
 
-func (c Calendar) cursor() cursor {
+func (c Calendar) readCursor() cursor {
 	data := c.kv.Get(keyCursor)
 	if data == nil {
 		return cursor{}
@@ -33,12 +33,12 @@ func (c Calendar) cursor() cursor {
 	return at
 }
 
-func (c Calendar) setCursor(at cursor) { c.kv.Set(keyCursor, at.encode()) }
+func (c Calendar) setCursor(at cursor) { c.kv.Set(keyCursor, at.encodeCursor()) }
 
-// encode returns the deterministic CBOR of the array [maintained, swept], with
+// encodeCursor returns the deterministic CBOR of the array [maintained, swept], with
 // settled as a third number unless that is 0. It is written out by hand, as is
 // decodeCursor, because every insert reads it.
-func (at cursor) encode() []byte {
+func (at cursor) encodeCursor() []byte {
 	b := append(make([]byte, 0, maxCursorBytes), cborTwo)
 	b = codec.AppendUnsigned(codec.AppendUnsigned(b, uint64(at.maintained)), uint64(at.swept))
 	if at.settled == 0 {

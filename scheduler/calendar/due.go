@@ -25,16 +25,16 @@ func (c Calendar) DueOf(now types.Height, limit, arrears uint64) (items []Item, 
 		return nil, 0
 	}
 	m := merge{kv: c.kv, now: now}
-	m.add(Carry, start(Carry), end(Carry))
-	at := c.cursor()
-	c.inRing(at.swept, min(now, c.lastOf(c.epoch(at.maintained))), func(h types.Height) bool {
-		m.add(Ring, atSlot(c.slot(h), h), behindSlot(c.slot(h), h))
+	m.addSource(Carry, firstKey(Carry), endKey(Carry))
+	at := c.readCursor()
+	c.inRing(at.swept, min(now, c.lastOf(c.epochOf(at.maintained))), func(h types.Height) bool {
+		m.addSource(Ring, atSlot(c.ringSlot(h), h), behindSlot(c.ringSlot(h), h))
 		return true
 	})
 	m.addFront(c, Epoch)
 	m.addFront(c, Overflow)
-	items = m.first(limit)
-	if _, waits := c.first(Arrears, start(Arrears), end(Arrears)); !waits {
+	items = m.firstItems(limit)
+	if _, waits := c.firstEntry(Arrears, firstKey(Arrears), endKey(Arrears)); !waits {
 		return items, 0 // as in most blocks
 	}
 	others := len(items)
@@ -49,12 +49,12 @@ func (m *merge) addArrears(items []Item, left uint64, settled types.Height) []It
 	if left == 0 {
 		return items
 	}
-	border := behind(Arrears, settled)
-	early := m.readInto(nil, &source{tier: Arrears, from: start(Arrears), to: border}, math.MaxUint64)
+	border := keyAfterHeight(Arrears, settled)
+	early := m.readInto(nil, &source{tier: Arrears, from: firstKey(Arrears), to: border}, math.MaxUint64)
 	slices.SortFunc(early, func(a, b Item) int { return cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Seq, b.Seq)) })
 	early = early[:min(uint64(len(early)), left)]
 	items = append(items, early...)
-	return m.readInto(items, &source{tier: Arrears, from: border, to: end(Arrears)}, left-uint64(len(early)))
+	return m.readInto(items, &source{tier: Arrears, from: border, to: endKey(Arrears)}, left-uint64(len(early)))
 }
 
 // source is a range of keys in the order of due entries: the carry, or one height
@@ -79,36 +79,36 @@ type merge struct {
 	values  arena
 }
 
-func (m *merge) add(t Tier, from, to []byte) {
+func (m *merge) addSource(t Tier, from, to []byte) {
 	m.sources = append(m.sources, source{tier: t, from: from, to: to, piece: firstPiece})
 }
 
 // addFront adds the heights up to now of the epoch queue or the overflow.
 func (m *merge) addFront(c Calendar, t Tier) {
-	bound := behind(t, m.now)
-	for key := start(t); ; {
-		p, found := c.first(t, key, bound)
+	bound := keyAfterHeight(t, m.now)
+	for key := firstKey(t); ; {
+		p, found := c.firstEntry(t, key, bound)
 		if !found {
 			return
 		}
-		next := behind(t, p.Height)
-		m.add(t, key, next)
+		next := keyAfterHeight(t, p.Height)
+		m.addSource(t, key, next)
 		key = next
 	}
 }
 
-// first returns the first limit items of all sources.
-func (m *merge) first(limit uint64) (items []Item) {
+// firstItems returns the first limit items of all sources.
+func (m *merge) firstItems(limit uint64) (items []Item) {
 	for i := range m.sources {
-		if s := &m.sources[i]; m.refill(s) {
+		if s := &m.sources[i]; m.refillSource(s) {
 			m.heap = append(m.heap, s)
 		}
 	}
 	for i := len(m.heap)/2 - 1; i >= 0; i-- {
-		m.sink(i)
+		m.sinkSource(i)
 	}
 	for len(m.heap) > 1 && uint64(len(items)) < limit {
-		items = push(items, m.take())
+		items = appendDoubling(items, m.takeItem())
 	}
 	if len(m.heap) != 1 {
 		return items
@@ -118,25 +118,25 @@ func (m *merge) first(limit uint64) (items []Item) {
 	return m.readInto(items, rest, limit-uint64(len(items)))
 }
 
-// take takes the first item of all sources.
-func (m *merge) take() Item {
+// takeItem takes the first item of all sources.
+func (m *merge) takeItem() Item {
 	s := m.heap[0]
 	item := s.read[0]
-	if s.read = s.read[1:]; len(s.read) == 0 && !m.refill(s) {
+	if s.read = s.read[1:]; len(s.read) == 0 && !m.refillSource(s) {
 		last := len(m.heap) - 1
 		m.heap[0] = m.heap[last]
 		m.heap = m.heap[:last]
 	}
-	m.sink(0)
+	m.sinkSource(0)
 	return item
 }
 
-// sink moves the source at i down to its place in the heap.
-func (m *merge) sink(i int) {
+// sinkSource moves the source at i down to its place in the heap.
+func (m *merge) sinkSource(i int) {
 	for {
 		least := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(m.heap); child++ {
-			if m.heap[child].read[0].before(m.heap[least].read[0].Place) {
+			if m.heap[child].read[0].isBefore(m.heap[least].read[0].Place) {
 				least = child
 			}
 		}
@@ -148,8 +148,8 @@ func (m *merge) sink(i int) {
 	}
 }
 
-// refill reads the next piece of a source; it reports whether there was one.
-func (m *merge) refill(s *source) bool {
+// refillSource reads the next piece of a source; it reports whether there was one.
+func (m *merge) refillSource(s *source) bool {
 	s.memory = m.readInto(s.memory[:0], s, s.piece)
 	s.read = s.memory
 	s.piece *= 2
@@ -164,23 +164,23 @@ func (m *merge) readInto(items []Item, s *source, n uint64) []Item {
 	enough := uint64(len(items)) + n
 	s.done = true
 	m.kv.Scan(s.from, s.to, func(key, value []byte) bool {
-		p := split(s.tier, key)
+		p := splitKey(s.tier, key)
 		if p.Height > m.now { // of the carry, where now is a height gone by
 			return true
 		}
-		items = push(items, Item{p, m.values.keep(value)})
+		items = appendDoubling(items, Item{p, m.values.keepValue(value)})
 		s.done = uint64(len(items)) < enough
 		if !s.done {
-			s.from = after(key)
+			s.from = nextKey(key)
 		}
 		return s.done
 	})
 	return items
 }
 
-// push is append that doubles what is full: append itself would copy an item of a
+// appendDoubling is append that doubles what is full: append itself would copy an item of a
 // long list five times.
-func push(items []Item, item Item) []Item {
+func appendDoubling(items []Item, item Item) []Item {
 	if len(items) == cap(items) {
 		items = slices.Grow(items, len(items)+firstPiece)
 	}
@@ -199,7 +199,7 @@ const (
 	arenaBytes      = 1 << 16 // of the largest piece
 )
 
-func (a *arena) keep(value []byte) []byte {
+func (a *arena) keepValue(value []byte) []byte {
 	switch {
 	case len(value) > arenaBytes/8:
 		return append([]byte{}, value...)

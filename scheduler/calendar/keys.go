@@ -21,21 +21,21 @@ var (
 		Arrears: []byte("t/t0")}
 )
 
-// start returns the first key that a tier can have, end the first key after all of them: '0' follows '/'.
+// firstKey returns the first key that a tier can have, end the first key after all of them: '0' follows '/'.
 // Both are read only. Their capacity is their length, so that an append copies them.
-func start(t Tier) []byte { return slices.Clip(prefixes[t]) }
-func end(t Tier) []byte   { return slices.Clip(ends[t]) }
+func firstKey(t Tier) []byte { return slices.Clip(prefixes[t]) }
+func endKey(t Tier) []byte   { return slices.Clip(ends[t]) }
 
-// begin returns a tier's prefix, with room for a whole key.
-func begin(t Tier) []byte {
+// beginKey returns a tier's prefix, with room for a whole key.
+func beginKey(t Tier) []byte {
 	return append(make([]byte, 0, prefixBytes+max(slotBytes, shiftBytes)+placeBytes), prefixes[t]...)
 }
 
 func appendNumber(key []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(key, n) }
 
-// key returns the key of an entry in a tier.
-func (c Calendar) key(t Tier, p Place) []byte {
-	key := begin(t)
+// keyOf returns the key of an entry in a tier.
+func (c Calendar) keyOf(t Tier, p Place) []byte {
+	key := beginKey(t)
 	if t == Arrears {
 		key = appendNumber(key, uint64(p.Examined))
 	}
@@ -43,13 +43,13 @@ func (c Calendar) key(t Tier, p Place) []byte {
 		return appendNumber(appendNumber(appendNumber(key, ^p.Rank), uint64(p.Seq)), uint64(p.Height))
 	}
 	if t == Ring {
-		key = binary.BigEndian.AppendUint16(key, uint16(c.slot(p.Height)))
+		key = binary.BigEndian.AppendUint16(key, uint16(c.ringSlot(p.Height)))
 	}
 	return appendNumber(appendNumber(appendNumber(key, uint64(p.Height)), ^p.Rank), uint64(p.Seq))
 }
 
-// split reads the place from a tier's key.
-func split(t Tier, key []byte) Place {
+// splitKey reads the place from a tier's key.
+func splitKey(t Tier, key []byte) Place {
 	at := key[len(key)-placeBytes:]
 	a, b, c := binary.BigEndian.Uint64(at), binary.BigEndian.Uint64(at[8:]), binary.BigEndian.Uint64(at[16:])
 	switch t {
@@ -73,16 +73,16 @@ func keyBytes(t Tier) int {
 	return prefixBytes + placeBytes
 }
 
-// slot is the ring's bucket of a height (CIP-1 §2.1).
-func (c Calendar) slot(h types.Height) uint64 { return uint64(h) % c.sizes.Ring }
+// ringSlot is the ring's bucket of a height (CIP-1 §2.1).
+func (c Calendar) ringSlot(h types.Height) uint64 { return uint64(h) % c.sizes.Ring }
 
 // atSlot returns the first key that heights of h and above have in a slot, which
 // may be the slot after the last.
 func atSlot(slot uint64, h types.Height) []byte {
 	if slot >= MaxRing {
-		return end(Ring)
+		return endKey(Ring)
 	}
-	return appendNumber(binary.BigEndian.AppendUint16(begin(Ring), uint16(slot)), uint64(h))
+	return appendNumber(binary.BigEndian.AppendUint16(beginKey(Ring), uint16(slot)), uint64(h))
 }
 
 // behindSlot returns the first key after those that heights of h and below have in
@@ -94,14 +94,14 @@ func behindSlot(slot uint64, h types.Height) []byte {
 	return atSlot(slot, h+1)
 }
 
-// behind returns the first key after all entries of heights up to h, in the epoch
+// keyAfterHeight returns the first key after all entries of heights up to h, in the epoch
 // queue or the overflow; in the arrears, of examinations up to h.
-func behind(t Tier, h types.Height) []byte {
+func keyAfterHeight(t Tier, h types.Height) []byte {
 	if h == maxHeight {
-		return end(t)
+		return endKey(t)
 	}
-	return appendNumber(begin(t), uint64(h)+1)
+	return appendNumber(beginKey(t), uint64(h)+1)
 }
 
-// after returns the smallest key above this one.
-func after(key []byte) []byte { return append(append(make([]byte, 0, len(key)+1), key...), 0) }
+// nextKey returns the smallest key above this one.
+func nextKey(key []byte) []byte { return append(append(make([]byte, 0, len(key)+1), key...), 0) }

@@ -201,7 +201,7 @@ func TestRestartsInTheMiddleOfARollover(t *testing.T) {
 			t.Fatalf("at %d:\n%x\nrestarted\n%x", r.now, kept.dump(), dumpTree(tree))
 		}
 		c := Of(kept, sizes)
-		if p, found := c.first(Epoch, start(Epoch), end(Epoch)); found && c.epoch(p.Height) <= c.epoch(r.now) {
+		if p, found := c.firstEntry(Epoch, firstKey(Epoch), endKey(Epoch)); found && c.epochOf(p.Height) <= c.epochOf(r.now) {
 			middles++
 		}
 	}

@@ -8,12 +8,12 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // had a block, and takes no time for heights without work. For a height that is
 // maintained already it does nothing.
 func (c Calendar) Maintain(now types.Height) []Move {
-	u := upkeep{Calendar: c, at: c.cursor(), from: [...][]byte{Epoch: start(Epoch), Overflow: start(Overflow)}}
+	u := upkeep{Calendar: c, at: c.readCursor(), from: [...][]byte{Epoch: firstKey(Epoch), Overflow: firstKey(Overflow)}}
 	if now <= u.at.maintained {
 		return nil
 	}
-	for height := u.at.maintained + 1; ; height = u.next(now) {
-		u.step(height)
+	for height := u.at.maintained + 1; ; height = u.nextHeight(now) {
+		u.maintainHeight(height)
 		if height == now {
 			break
 		}
@@ -31,23 +31,23 @@ type upkeep struct {
 	moves []Move
 }
 
-// step is the maintenance of one height: the ring first, then the tier that is
+// maintainHeight is the maintenance of one height: the ring first, then the tier that is
 // next to it.
-func (u *upkeep) step(height types.Height) {
-	held := u.lastOf(u.epoch(u.at.maintained)) // the highest height that the ring can hold
+func (u *upkeep) maintainHeight(height types.Height) {
+	held := u.lastOf(u.epochOf(u.at.maintained)) // the highest height that the ring can hold
 	u.at.maintained, u.left = height, u.sizes.MaxMigrations
-	u.sweep(min(height-1, held))
-	running := u.epoch(height)
-	u.advance(Epoch, u.lastOf(running))
+	u.sweepRing(min(height-1, held))
+	running := u.epochOf(height)
+	u.advanceTier(Epoch, u.lastOf(running))
 	reach := running + u.sizes.QueueEpochs
 	if reach < running {
 		reach = ^uint64(0)
 	}
-	u.advance(Overflow, u.lastOf(reach))
+	u.advanceTier(Overflow, u.lastOf(reach))
 }
 
-// sweep takes what the ring holds of heights up to last to the carry.
-func (u *upkeep) sweep(last types.Height) {
+// sweepRing takes what the ring holds of heights up to last to the carry.
+func (u *upkeep) sweepRing(last types.Height) {
 	for {
 		h, found := u.firstInRing(u.at.swept, last)
 		if !found {
@@ -58,43 +58,43 @@ func (u *upkeep) sweep(last types.Height) {
 		if u.left == 0 {
 			return
 		}
-		u.move(Ring, atSlot(u.slot(h), h), behindSlot(u.slot(h), h))
+		u.moveEntries(Ring, atSlot(u.ringSlot(h), h), behindSlot(u.ringSlot(h), h))
 	}
 }
 
-// advance takes what a tier holds of heights up to last to where it belongs now.
-func (u *upkeep) advance(t Tier, last types.Height) {
-	if rest := u.move(t, u.from[t], behind(t, last)); rest != nil {
+// advanceTier takes what a tier holds of heights up to last to where it belongs now.
+func (u *upkeep) advanceTier(t Tier, last types.Height) {
+	if rest := u.moveEntries(t, u.from[t], keyAfterHeight(t, last)); rest != nil {
 		u.from[t] = rest
 	}
 }
 
-// move takes the first entries of a range of keys, as many as the height has
+// moveEntries takes the first entries of a range of keys, as many as the height has
 // left, to where they belong. It returns the key after them, or nil if the range
 // was empty.
-func (u *upkeep) move(t Tier, from, to []byte) (rest []byte) {
+func (u *upkeep) moveEntries(t Tier, from, to []byte) (rest []byte) {
 	if u.left == 0 {
 		return nil
 	}
 	var items []Item
 	u.kv.Scan(from, to, func(key, value []byte) bool {
-		items = append(items, Item{split(t, key), append([]byte{}, value...)})
+		items = append(items, Item{splitKey(t, key), append([]byte{}, value...)})
 		return uint64(len(items)) < u.left
 	})
 	for _, item := range items {
-		old, belongs := u.key(t, item.Place), u.tierFor(item.Place, u.at.maintained)
+		old, belongs := u.keyOf(t, item.Place), u.tierFor(item.Place, u.at.maintained)
 		u.kv.Set(old, nil)
-		u.kv.Set(u.key(belongs, item.Place), item.Value)
+		u.kv.Set(u.keyOf(belongs, item.Place), item.Value)
 		u.moves = append(u.moves, Move{item.Place, t, belongs})
-		rest = after(old)
+		rest = nextKey(old)
 	}
 	u.left -= uint64(len(items))
 	return rest
 }
 
-// next returns the first height after the last maintained one, and at most now, at
+// nextHeight returns the first height after the last maintained one, and at most now, at
 // which there may be something to move.
-func (u *upkeep) next(now types.Height) types.Height {
+func (u *upkeep) nextHeight(now types.Height) types.Height {
 	if u.sizes.MaxMigrations == 0 {
 		return now
 	}
@@ -102,14 +102,14 @@ func (u *upkeep) next(now types.Height) types.Height {
 		return u.at.maintained + 1
 	}
 	next := now
-	if h, found := u.firstInRing(u.at.swept, u.lastOf(u.epoch(u.at.maintained))); found && h < next {
+	if h, found := u.firstInRing(u.at.swept, u.lastOf(u.epochOf(u.at.maintained))); found && h < next {
 		next = h + 1
 	}
-	if p, found := u.first(Epoch, u.from[Epoch], end(Epoch)); found {
-		next = min(next, u.firstOf(u.epoch(p.Height)))
+	if p, found := u.firstEntry(Epoch, u.from[Epoch], endKey(Epoch)); found {
+		next = min(next, u.firstOf(u.epochOf(p.Height)))
 	}
-	if p, found := u.first(Overflow, u.from[Overflow], end(Overflow)); found {
-		next = min(next, u.firstOf(u.epoch(p.Height)-u.sizes.QueueEpochs))
+	if p, found := u.firstEntry(Overflow, u.from[Overflow], endKey(Overflow)); found {
+		next = min(next, u.firstOf(u.epochOf(p.Height)-u.sizes.QueueEpochs))
 	}
 	return next
 }

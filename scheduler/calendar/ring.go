@@ -15,7 +15,7 @@ func (c Calendar) inRing(first, last types.Height, each func(types.Height) bool)
 	if first > last {
 		return
 	}
-	from, to, end := c.slot(first), c.slot(last), c.sizes.Ring-1
+	from, to, end := c.ringSlot(first), c.ringSlot(last), c.sizes.Ring-1
 	switch whole := uint64(last-first) >= end; {
 	case whole && from == 0:
 		c.inSlots(0, end, first, last, each)
@@ -33,16 +33,16 @@ func (c Calendar) inRing(first, last types.Height, each func(types.Height) bool)
 func (c Calendar) inSlots(from, to uint64, first, last types.Height, each func(types.Height) bool) bool {
 	key, behind := atSlot(from, first), behindSlot(to, last)
 	for bytes.Compare(key, behind) < 0 {
-		p, found := c.first(Ring, key, behind)
+		p, found := c.firstEntry(Ring, key, behind)
 		switch h := p.Height; {
 		case !found:
 			return true
 		case h > last:
-			key = atSlot(c.slot(h)+1, first)
+			key = atSlot(c.ringSlot(h)+1, first)
 		case !each(h):
 			return false
 		default:
-			key = behindSlot(c.slot(h), h)
+			key = behindSlot(c.ringSlot(h), h)
 		}
 	}
 	return true

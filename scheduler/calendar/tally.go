@@ -6,9 +6,9 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // ordered by height, otherwise all. It reads at most limit entries, and returns how many
 // it read and whether these are all.
 func (c Calendar) Tally(t Tier, from, to types.Height, limit int, each func(types.Height)) (read int, whole bool) {
-	first, behindLast := start(t), end(t)
+	first, behindLast := firstKey(t), endKey(t)
 	if t == Epoch || t == Overflow {
-		first, behindLast = appendNumber(begin(t), uint64(from)), behind(t, to)
+		first, behindLast = appendNumber(beginKey(t), uint64(from)), keyAfterHeight(t, to)
 	}
 	whole = true
 	c.kv.Scan(first, behindLast, func(key, _ []byte) bool {
@@ -17,7 +17,7 @@ func (c Calendar) Tally(t Tier, from, to types.Height, limit int, each func(type
 			return false
 		}
 		read++
-		if h := split(t, key).Height; t >= Carry || from <= h && h <= to {
+		if h := splitKey(t, key).Height; t >= Carry || from <= h && h <= to {
 			each(h)
 		}
 		return true

@@ -101,17 +101,17 @@ func (s *transcript) due(cal Calendar, now types.Height, limit uint64) string {
 func (s *transcript) state() string {
 	var out strings.Builder
 	cal := Of(s.kv, s.sizes)
-	at := cal.cursor()
+	at := cal.readCursor()
 	fmt.Fprintf(&out, "maintained to %d, swept to %d\n", at.maintained, at.swept)
 	for _, tier := range []Tier{Carry, Ring, Epoch, Overflow} {
-		s.kv.Scan(start(tier), end(tier), func(key, value []byte) bool {
-			p := split(tier, key)
+		s.kv.Scan(firstKey(tier), endKey(tier), func(key, value []byte) bool {
+			p := splitKey(tier, key)
 			fmt.Fprint(&out, tier)
 			switch tier {
 			case Ring:
-				fmt.Fprintf(&out, " slot %d", cal.slot(p.Height))
+				fmt.Fprintf(&out, " slot %d", cal.ringSlot(p.Height))
 			case Epoch:
-				fmt.Fprintf(&out, " %d", cal.epoch(p.Height))
+				fmt.Fprintf(&out, " %d", cal.epochOf(p.Height))
 			}
 			fmt.Fprintf(&out, ": %s at %d\n", value, p.Height)
 			return true

@@ -20,7 +20,7 @@ import (
 // Vectors: fixtures/vectors/cip5/4.2-payload.json.
 func Read(payload []byte) (handler string, inner []byte, ok bool) {
 	s := jsonScanner{in: payload}
-	members, ok := s.object("_handler", "_payload")
+	members, ok := s.readObject("_handler", "_payload")
 	if !ok || members[0] == nil || members[1] == nil || *members[0] == "" {
 		return "", nil, false
 	}

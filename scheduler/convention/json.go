@@ -20,13 +20,13 @@ type jsonScanner struct {
 	depth int
 }
 
-// object reads the whole input as an object and returns the string members of these
+// readObject reads the whole input as an object and returns the string members of these
 // names, nil for an absent member. ok is false if the input is not a valid object,
 // or has one of the names twice or with another type.
-func (s *jsonScanner) object(names ...string) (members []*string, ok bool) {
+func (s *jsonScanner) readObject(names ...string) (members []*string, ok bool) {
 	members = make([]*string, len(names))
-	s.space()
-	ok = s.members(func(name string) bool {
+	s.skipSpace()
+	ok = s.readMembers(func(name string) bool {
 		for i := range names {
 			if names[i] != name {
 				continue
@@ -34,92 +34,92 @@ func (s *jsonScanner) object(names ...string) (members []*string, ok bool) {
 			if members[i] != nil {
 				return false
 			}
-			value, ok := s.text()
+			value, ok := s.readText()
 			members[i] = &value
 			return ok
 		}
-		return s.value()
+		return s.skipValue()
 	})
-	s.space()
+	s.skipSpace()
 	return members, ok && s.at == len(s.in)
 }
 
-// value skips one value.
-func (s *jsonScanner) value() bool {
+// skipValue skips one value.
+func (s *jsonScanner) skipValue() bool {
 	if s.at == len(s.in) {
 		return false
 	}
 	switch s.in[s.at] {
 	case '{':
-		return s.members(func(string) bool { return s.value() })
+		return s.readMembers(func(string) bool { return s.skipValue() })
 	case '[':
-		return s.array()
+		return s.skipArray()
 	case '"':
-		_, ok := s.text()
+		_, ok := s.readText()
 		return ok
 	case 't':
-		return s.word("true")
+		return s.takeWord("true")
 	case 'f':
-		return s.word("false")
+		return s.takeWord("false")
 	case 'n':
-		return s.word("null")
+		return s.takeWord("null")
 	}
-	return s.number()
+	return s.skipNumber()
 }
 
-func (s *jsonScanner) members(member func(name string) bool) bool {
-	return s.list('{', '}', func() bool {
-		name, ok := s.text()
+func (s *jsonScanner) readMembers(member func(name string) bool) bool {
+	return s.readList('{', '}', func() bool {
+		name, ok := s.readText()
 		if !ok {
 			return false
 		}
-		s.space()
-		if !s.take(':') {
+		s.skipSpace()
+		if !s.takeByte(':') {
 			return false
 		}
-		s.space()
+		s.skipSpace()
 		return member(name)
 	})
 }
 
-func (s *jsonScanner) array() bool { return s.list('[', ']', s.value) }
+func (s *jsonScanner) skipArray() bool { return s.readList('[', ']', s.skipValue) }
 
-// list reads items between brackets, with commas between them.
-func (s *jsonScanner) list(open, closing byte, item func() bool) bool {
-	if s.depth++; s.depth > MaxJSONDepth || !s.take(open) {
+// readList reads items between brackets, with commas between them.
+func (s *jsonScanner) readList(open, closing byte, item func() bool) bool {
+	if s.depth++; s.depth > MaxJSONDepth || !s.takeByte(open) {
 		return false
 	}
 	defer func() { s.depth-- }()
-	if s.space(); s.take(closing) {
+	if s.skipSpace(); s.takeByte(closing) {
 		return true
 	}
 	for {
 		if !item() {
 			return false
 		}
-		s.space()
-		if s.take(closing) {
+		s.skipSpace()
+		if s.takeByte(closing) {
 			return true
 		}
-		if !s.take(',') {
+		if !s.takeByte(',') {
 			return false
 		}
-		s.space()
+		s.skipSpace()
 	}
 }
 
-// text reads a string and its escapes.
-func (s *jsonScanner) text() (string, bool) {
-	if !s.take('"') {
+// readText reads a string and its escapes.
+func (s *jsonScanner) readText() (string, bool) {
+	if !s.takeByte('"') {
 		return "", false
 	}
 	start := s.at
 	for s.at < len(s.in) && s.in[s.at] != '"' && s.in[s.at] != '\\' {
-		if !s.plain() {
+		if !s.skipPlain() {
 			return "", false
 		}
 	}
-	if s.take('"') {
+	if s.takeByte('"') {
 		return string(s.in[start : s.at-1]), true
 	}
 	var b strings.Builder
@@ -130,14 +130,14 @@ func (s *jsonScanner) text() (string, bool) {
 			s.at++
 			return b.String(), true
 		case '\\':
-			r, ok := s.escape()
+			r, ok := s.readEscape()
 			if !ok {
 				return "", false
 			}
 			b.WriteRune(r)
 		default:
 			from := s.at
-			if !s.plain() {
+			if !s.skipPlain() {
 				return "", false
 			}
 			b.Write(s.in[from:s.at])
@@ -146,8 +146,8 @@ func (s *jsonScanner) text() (string, bool) {
 	return "", false
 }
 
-// plain skips one character that needs no escape.
-func (s *jsonScanner) plain() bool {
+// skipPlain skips one character that needs no escape.
+func (s *jsonScanner) skipPlain() bool {
 	if c := s.in[s.at]; c < utf8.RuneSelf {
 		s.at++
 		return c >= 0x20
@@ -159,7 +159,7 @@ func (s *jsonScanner) plain() bool {
 
 var escapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-func (s *jsonScanner) escape() (rune, bool) {
+func (s *jsonScanner) readEscape() (rune, bool) {
 	if s.at+1 >= len(s.in) {
 		return 0, false
 	}
@@ -169,12 +169,12 @@ func (s *jsonScanner) escape() (rune, bool) {
 		r, ok := escapes[c]
 		return r, ok
 	}
-	first, ok := s.unicode()
+	first, ok := s.readUnicode()
 	if !ok || !utf16.IsSurrogate(first) {
 		return first, ok
 	}
 	behind := s.at
-	if second, ok := s.unicode(); ok {
+	if second, ok := s.readUnicode(); ok {
 		if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
 			return r, true
 		}
@@ -183,8 +183,8 @@ func (s *jsonScanner) escape() (rune, bool) {
 	return utf8.RuneError, true
 }
 
-// unicode reads \u and four hexadecimal digits.
-func (s *jsonScanner) unicode() (rune, bool) {
+// readUnicode reads \u and four hexadecimal digits.
+func (s *jsonScanner) readUnicode() (rune, bool) {
 	if s.at+6 > len(s.in) || s.in[s.at] != '\\' || s.in[s.at+1] != 'u' {
 		return 0, false
 	}
@@ -193,24 +193,24 @@ func (s *jsonScanner) unicode() (rune, bool) {
 	return rune(n), err == nil
 }
 
-func (s *jsonScanner) number() bool {
-	s.take('-')
-	if !s.take('0') && s.digits() == 0 {
+func (s *jsonScanner) skipNumber() bool {
+	s.takeByte('-')
+	if !s.takeByte('0') && s.countDigits() == 0 {
 		return false
 	}
-	if s.take('.') && s.digits() == 0 {
+	if s.takeByte('.') && s.countDigits() == 0 {
 		return false
 	}
-	if s.take('e') || s.take('E') {
-		if !s.take('+') {
-			s.take('-')
+	if s.takeByte('e') || s.takeByte('E') {
+		if !s.takeByte('+') {
+			s.takeByte('-')
 		}
-		return s.digits() > 0
+		return s.countDigits() > 0
 	}
 	return true
 }
 
-func (s *jsonScanner) digits() (n int) {
+func (s *jsonScanner) countDigits() (n int) {
 	for s.at < len(s.in) && '0' <= s.in[s.at] && s.in[s.at] <= '9' {
 		s.at++
 		n++
@@ -218,7 +218,7 @@ func (s *jsonScanner) digits() (n int) {
 	return n
 }
 
-func (s *jsonScanner) word(word string) bool {
+func (s *jsonScanner) takeWord(word string) bool {
 	if !strings.HasPrefix(string(s.in[s.at:min(len(s.in), s.at+len(word))]), word) {
 		return false
 	}
@@ -226,13 +226,13 @@ func (s *jsonScanner) word(word string) bool {
 	return true
 }
 
-func (s *jsonScanner) space() {
+func (s *jsonScanner) skipSpace() {
 	for s.at < len(s.in) && strings.IndexByte(" \t\r\n", s.in[s.at]) >= 0 {
 		s.at++
 	}
 }
 
-func (s *jsonScanner) take(c byte) bool {
+func (s *jsonScanner) takeByte(c byte) bool {
 	if s.at == len(s.in) || s.in[s.at] != c {
 		return false
 	}

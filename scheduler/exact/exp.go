@@ -3,7 +3,7 @@ package exact
 import "math/big"
 
 // Exp is e^x in units of 2^-64: the exact value rounded down. x is below 256.
-func Exp(x Fixed) *big.Int { return usual.exact(x) }
+func Exp(x Fixed) *big.Int { return usual.exactExp(x) }
 
 // exponential computes e^x from below, by products of tabled powers of e for each
 // four bits of x, with a fixed number of bits after the point.
@@ -33,18 +33,18 @@ func newExponential(bits uint) *exponential {
 	e := &exponential{bits: bits, one: new(big.Int).Lsh(big.NewInt(1), bits)}
 	for i := range e.table {
 		row := &e.table[i]
-		row[0], row[1] = e.one, series(uint(4*i), bits)
+		row[0], row[1] = e.one, expSeries(uint(4*i), bits)
 		for d := 2; d < len(row); d++ {
-			row[d] = e.product(row[d-1], row[1])
+			row[d] = e.roundedProduct(row[d-1], row[1])
 		}
 	}
 	return e
 }
 
-// series returns e^(2^(shift-64)) with the given number of bits after the point,
+// expSeries returns e^(2^(shift-64)) with the given number of bits after the point,
 // rounded down: the sum of the x^k / k!. The error of cutting its terms is below
 // 2^32 units of the last of the guard bits, since x is at most 16.
-func series(shift, bits uint) *big.Int {
+func expSeries(shift, bits uint) *big.Int {
 	wide := bits + expGuard
 	term := new(big.Int).Lsh(big.NewInt(1), wide)
 	sum := new(big.Int).Set(term)
@@ -56,26 +56,26 @@ func series(shift, bits uint) *big.Int {
 	return sum.Rsh(sum, expGuard)
 }
 
-// product is a × b, rounded down.
-func (e *exponential) product(a, b *big.Int) *big.Int {
+// roundedProduct is a × b, rounded down.
+func (e *exponential) roundedProduct(a, b *big.Int) *big.Int {
 	p := new(big.Int).Mul(a, b)
 	return p.Rsh(p, e.bits)
 }
 
-// exact is e^x in units of 2^-64, rounded down. It ends, e^x being irrational
+// exactExp is e^x in units of 2^-64, rounded down. It ends, e^x being irrational
 // for every x but 0, of which floor is sure. x is below 256.
-func (e *exponential) exact(x Fixed) *big.Int {
+func (e *exponential) exactExp(x Fixed) *big.Int {
 	for {
-		if value, sure := e.floor(x); sure {
+		if value, sure := e.floorExp(x); sure {
 			return value
 		}
 		e = newExponential(2 * e.bits)
 	}
 }
 
-// floor is e^x in units of 2^-64, rounded down; sure is false where the error
+// floorExp is e^x in units of 2^-64, rounded down; sure is false where the error
 // of the computation leaves open which integer that is. x is below 256.
-func (e *exponential) floor(x Fixed) (value *big.Int, sure bool) {
+func (e *exponential) floorExp(x Fixed) (value *big.Int, sure bool) {
 	low := e.one
 	for i := range e.table {
 		digit := x.Frac >> (4 * i) & 15
@@ -83,7 +83,7 @@ func (e *exponential) floor(x Fixed) (value *big.Int, sure bool) {
 			digit = x.Whole >> (4 * (i - 16)) & 15
 		}
 		if digit > 0 {
-			low = e.product(low, e.table[i][digit])
+			low = e.roundedProduct(low, e.table[i][digit])
 		}
 	}
 	if low == e.one { // x is 0

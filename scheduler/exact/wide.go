@@ -98,16 +98,16 @@ func SumTimes(a, b types.Wei, n uint64) (w Wide) {
 }
 
 // Compare is -1, 0 or 1 as w is below, equal to or above v.
-func (w *Wide) Compare(v *Wide) int { return compare(w[:], v[:]) }
+func (w *Wide) Compare(v *Wide) int { return compareWords(w[:], v[:]) }
 
 // Product is a Wide times 64 bits, exact, the lowest word first.
 type Product [words + 1]uint64
 
 // Compare is -1, 0 or 1 as p is below, equal to or above q.
-func (p *Product) Compare(q *Product) int { return compare(p[:], q[:]) }
+func (p *Product) Compare(q *Product) int { return compareWords(p[:], q[:]) }
 
-// compare compares two numbers of as many words.
-func compare(a, b []uint64) int {
+// compareWords compares two numbers of as many words.
+func compareWords(a, b []uint64) int {
 	for i := len(a) - 1; i >= 0; i-- {
 		if a[i] != b[i] {
 			return cmp.Compare(a[i], b[i])

@@ -62,7 +62,7 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return "catchup: " + e.Code + ": " + e.Detail }
 
-func invalid(code, format string, args ...any) error {
+func newInvalidBatch(code, format string, args ...any) error {
 	return &Invalid{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -78,13 +78,13 @@ func Check(b *Batch, root *Root, certificate func(*types.Certificate) error) (Ve
 		if err := checkBody(block, at.header, certificate); err != nil {
 			return VerifiedBatch{}, err
 		}
-		if err := at.follow(&block.Header); err != nil {
+		if err := at.appendHeader(&block.Header); err != nil {
 			return VerifiedBatch{}, err
 		}
 		v.hashes = append(v.hashes, at.hash)
 	}
 	for i := range b.Links {
-		if err := at.follow(&b.Links[i]); err != nil {
+		if err := at.appendHeader(&b.Links[i]); err != nil {
 			return VerifiedBatch{}, err
 		}
 	}
@@ -99,12 +99,13 @@ func Check(b *Batch, root *Root, certificate func(*types.Certificate) error) (Ve
 
 func checkSizes(b *Batch) error {
 	if len(b.Blocks) == 0 || len(b.Blocks) > MaxBatchBlocks || len(b.Links) > MaxLinks || b.Finalization == nil {
-		return invalid("bad_size", "%d blocks (1 to %d), %d links (at most %d) and a finalization make a batch", len(b.Blocks), MaxBatchBlocks,
+		return newInvalidBatch("bad_size", "%d blocks (1 to %d), %d links (at most %d) and a finalization make a batch", len(b.Blocks),
+			MaxBatchBlocks,
 			len(b.Links), MaxLinks)
 	}
 	for _, block := range b.Blocks {
 		if block == nil {
-			return invalid("bad_size", "a block is missing")
+			return newInvalidBatch("bad_size", "a block is missing")
 		}
 	}
 	return nil
@@ -117,16 +118,16 @@ type chain struct {
 	epoch  types.Epoch // the epoch of the set that decides on all that follows the root
 }
 
-func (c *chain) follow(h *types.Header) error {
+func (c *chain) appendHeader(h *types.Header) error {
 	switch {
 	case h.Parent != c.hash:
-		return invalid("not_linked", "block %d does not follow block %d", h.Height, c.header.Height)
+		return newInvalidBatch("not_linked", "block %d does not follow block %d", h.Height, c.header.Height)
 	case h.Height != c.header.Height+1+types.Height(h.Skipped) || h.Height <= c.header.Height:
-		return invalid("wrong_height", "block %d after %d skips %d", h.Height, c.header.Height, h.Skipped)
+		return newInvalidBatch("wrong_height", "block %d after %d skips %d", h.Height, c.header.Height, h.Skipped)
 	case h.SetEpoch != c.epoch:
-		return invalid("wrong_epoch", "block %d was decided by the set of epoch %d, and not by that of %d", h.Height, h.SetEpoch, c.epoch)
+		return newInvalidBatch("wrong_epoch", "block %d was decided by the set of epoch %d, and not by that of %d", h.Height, h.SetEpoch, c.epoch)
 	case c.header.Border() && c.header.SetEpoch == c.epoch:
-		return invalid("wrong_epoch", "block %d is behind a border, and decided by the set before it", h.Height)
+		return newInvalidBatch("wrong_epoch", "block %d is behind a border, and decided by the set before it", h.Height)
 	}
 	c.header, c.hash = h, h.Hash()
 	return nil
@@ -134,7 +135,7 @@ func (c *chain) follow(h *types.Header) error {
 
 func (c *chain) checkEnd(f *types.Certificate, certificate func(*types.Certificate) error) error {
 	if f.Kind != types.Finalize || f.Block != c.hash || f.Height != c.header.Height || f.Epoch != c.epoch {
-		return invalid("not_final", "the certificate does not finalize block %d", c.header.Height)
+		return newInvalidBatch("not_final", "the certificate does not finalize block %d", c.header.Height)
 	}
 	return certificate(f)
 }
@@ -144,30 +145,30 @@ func (c *chain) checkEnd(f *types.Certificate, certificate func(*types.Certifica
 func checkBody(b *types.Block, parent *types.Header, certificate func(*types.Certificate) error) error {
 	h := &b.Header
 	if err := b.CheckBody(); err != nil {
-		return invalid("wrong_body", "%v", err)
+		return newInvalidBatch("wrong_body", "%v", err)
 	}
 	first := parent.Border()
 	if (b.Parent == nil) != (parent.Height == 0) || (b.Finalization != nil) != first {
-		return invalid("wrong_certificates", "block %d lacks a certificate or carries one too many", h.Height)
+		return newInvalidBatch("wrong_certificates", "block %d lacks a certificate or carries one too many", h.Height)
 	}
 	if b.Parent == nil {
 		return nil
 	}
-	if err := checkCarried(b.Parent, types.Notarize, h, parent); err != nil {
+	if err := checkParentCertificate(b.Parent, types.Notarize, h, parent); err != nil {
 		return err
 	}
 	if err := certificate(b.Parent); err != nil || !first {
 		return err
 	}
-	if err := checkCarried(b.Finalization, types.Finalize, h, parent); err != nil {
+	if err := checkParentCertificate(b.Finalization, types.Finalize, h, parent); err != nil {
 		return err
 	}
 	return certificate(b.Finalization)
 }
 
-func checkCarried(c *types.Certificate, kind types.VoteKind, h, parent *types.Header) error {
+func checkParentCertificate(c *types.Certificate, kind types.VoteKind, h, parent *types.Header) error {
 	if c.Kind != kind || c.Block != h.Parent || c.Height != parent.Height || c.Epoch != parent.SetEpoch {
-		return invalid("wrong_certificates", "block %d carries a certificate of something else than its parent", h.Height)
+		return newInvalidBatch("wrong_certificates", "block %d carries a certificate of something else than its parent", h.Height)
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package catchup
 import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Event is what happens to a machine.
-type Event interface{ event() }
+type Event interface{ isEvent() }
 
 // The events.
 type (
@@ -39,14 +39,14 @@ type (
 	Tick struct{}
 )
 
-func (Behind) event()    {}
-func (Answer) event()    {}
-func (Verified) event()  {}
-func (Refused) event()   {}
-func (Applied) event()   {}
-func (Rejected) event()  {}
-func (Finalized) event() {}
-func (Tick) event()      {}
+func (Behind) isEvent()    {}
+func (Answer) isEvent()    {}
+func (Verified) isEvent()  {}
+func (Refused) isEvent()   {}
+func (Applied) isEvent()   {}
+func (Rejected) isEvent()  {}
+func (Finalized) isEvent() {}
+func (Tick) isEvent()      {}
 
 // Output is what has to be done, in this order.
 type Output struct {
@@ -62,7 +62,7 @@ type Send struct {
 }
 
 // Ask is a question to the shell or the application.
-type Ask interface{ ask() }
+type Ask interface{ isAsk() }
 
 // The asks.
 type (
@@ -81,11 +81,11 @@ type (
 	}
 )
 
-func (Verify) ask() {}
-func (Apply) ask()  {}
+func (Verify) isAsk() {}
+func (Apply) isAsk()  {}
 
 // Report is what others may want to know.
-type Report interface{ report() }
+type Report interface{ isReport() }
 
 // The reports.
 type (
@@ -97,6 +97,6 @@ type (
 	Lied struct{ Peer types.Address }
 )
 
-func (Moved) report() {}
-func (Done) report()  {}
-func (Lied) report()  {}
+func (Moved) isReport() {}
+func (Done) isReport()  {}
+func (Lied) isReport()  {}

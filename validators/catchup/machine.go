@@ -58,7 +58,7 @@ type work struct {
 // New returns a machine that has nothing to do yet.
 func New(cfg Config) *Machine {
 	m := &Machine{cfg: cfg, root: cfg.Root}
-	m.meet(&cfg.Root.Set)
+	m.addMembers(&cfg.Root.Set)
 	return m
 }
 
@@ -68,19 +68,19 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 	m.out, m.now = &out, max(now, m.now)
 	switch e := event.(type) {
 	case Behind:
-		m.behind(e)
+		m.handleBehind(e)
 	case Answer:
-		m.answered(e)
+		m.handleAnswer(e)
 	case Verified:
-		m.verified(e)
+		m.handleVerified(e)
 	case Refused:
-		m.failed(e.ID)
+		m.dropFailedBatch(e.ID)
 	case Applied:
-		m.applied(e)
+		m.handleApplied(e)
 	case Rejected:
-		m.failed(e.ID)
+		m.dropFailedBatch(e.ID)
 	case Finalized:
-		m.finalized(e.Root)
+		m.handleFinalized(e.Root)
 	}
 	m.goOn()
 	m.out = nil
@@ -90,7 +90,7 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 // Deadline is when Step wants a Tick, or types.Never.
 func (m *Machine) Deadline() types.Time {
 	if !m.active {
-		if m.outside() {
+		if m.isOutsideSet() {
 			return m.pollAt
 		}
 		return types.Never
@@ -101,7 +101,7 @@ func (m *Machine) Deadline() types.Time {
 		}
 		return m.fetching.expiry
 	}
-	if m.working != nil && m.working.verified == nil || !m.wanting(m.next()) {
+	if m.working != nil && m.working.verified == nil || !m.hasPeerClaiming(m.nextHeight()) {
 		return types.Never
 	}
 	at := types.Never
@@ -116,14 +116,14 @@ func (m *Machine) Deadline() types.Time {
 // goOn does the steps that the state allows: it gives up late peers, hands on a
 // received batch, asks for the next, and ends if no peer has more.
 func (m *Machine) goOn() {
-	if m.outside() && m.now >= m.pollAt && m.fetching == nil && m.working == nil && !m.wanting(m.next()) {
-		m.poll()
+	if m.isOutsideSet() && m.now >= m.pollAt && m.fetching == nil && m.working == nil && !m.hasPeerClaiming(m.nextHeight()) {
+		m.pollNextPeer()
 	}
 	if !m.active {
 		return
 	}
 	if f := m.fetching; f != nil && f.batch == nil && m.now >= f.expiry {
-		m.punish(f.peer, lateTimeouts)
+		m.leaveOutFor(f.peer, lateTimeouts)
 		m.fetching = nil
 	}
 	if f := m.fetching; f != nil && f.batch != nil && m.working == nil {
@@ -132,32 +132,32 @@ func (m *Machine) goOn() {
 		m.working = &work{id: m.lastID, peer: f.peer}
 		m.out.Ask = append(m.out.Ask, Verify{ID: m.lastID, Batch: f.batch, Root: m.root})
 	}
-	m.request()
-	if m.fetching == nil && m.working == nil && !m.wanting(m.root.Block.Header.Height+1) {
+	m.requestNextRange()
+	if m.fetching == nil && m.working == nil && !m.hasPeerClaiming(m.root.Block.Header.Height+1) {
 		m.active = false
 		m.out.Report = append(m.out.Report, Done{m.root})
 	}
 }
 
-// outside reports whether this validator is not in the set that decides on the next
+// isOutsideSet reports whether this validator is not in the set that decides on the next
 // block. No peer sends it news of blocks then: it has to ask.
-func (m *Machine) outside() bool { return m.root.Set.Index(m.cfg.Self) < 0 }
+func (m *Machine) isOutsideSet() bool { return m.root.Set.Index(m.cfg.Self) < 0 }
 
-// poll asks the next peer in turn whether there are more blocks.
-func (m *Machine) poll() {
+// pollNextPeer asks the next peer in turn whether there are more blocks.
+func (m *Machine) pollNextPeer() {
 	m.pollAt = m.now.Add(m.cfg.Timeout)
 	for i := range m.peers {
 		at := (m.turn + i) % len(m.peers)
 		if p := &m.peers[at]; p.until <= m.now {
 			m.turn, m.active = at+1, true
-			m.fetch(p.address, true)
+			m.sendRequest(p.address, true)
 			return
 		}
 	}
 }
 
-// next is the height after all that is held.
-func (m *Machine) next() types.Height {
+// nextHeight is the height after all that is held.
+func (m *Machine) nextHeight() types.Height {
 	if m.working != nil && m.working.verified != nil {
 		blocks := m.working.verified.blocks
 		return blocks[len(blocks)-1].Header.Height + 1
@@ -165,8 +165,8 @@ func (m *Machine) next() types.Height {
 	return m.root.Block.Header.Height + 1
 }
 
-// wanting reports whether a peer is known to have, or claims, the block at h.
-func (m *Machine) wanting(h types.Height) bool {
+// hasPeerClaiming reports whether a peer is known to have, or claims, the block at h.
+func (m *Machine) hasPeerClaiming(h types.Height) bool {
 	if m.proven >= h {
 		return true
 	}
@@ -178,26 +178,26 @@ func (m *Machine) wanting(h types.Height) bool {
 	return false
 }
 
-// request asks for the range after the held blocks, unless a request is out or the
+// requestNextRange asks for the range after the held blocks, unless a request is out or the
 // batch before it is not verified yet.
-func (m *Machine) request() {
+func (m *Machine) requestNextRange() {
 	if m.fetching != nil || m.working != nil && m.working.verified == nil {
 		return
 	}
-	if p := m.choose(m.next()); p != nil {
-		m.fetch(p.address, false)
+	if p := m.choosePeerFor(m.nextHeight()); p != nil {
+		m.sendRequest(p.address, false)
 	}
 }
 
-func (m *Machine) fetch(peer types.Address, poll bool) {
-	from := m.next()
+func (m *Machine) sendRequest(peer types.Address, poll bool) {
+	from := m.nextHeight()
 	m.fetching = &fetch{peer: peer, from: from, expiry: m.now.Add(m.cfg.Timeout), poll: poll}
 	m.out.Send = append(m.out.Send, Send{To: peer, Request: &RangeRequest{From: from, To: from + MaxBatchBlocks - 1}})
 }
 
-// choose returns the next peer in turn that claims to have the block at h or, if
+// choosePeerFor returns the next peer in turn that claims to have the block at h or, if
 // that is proven to be final, the next peer; nil when all are left out.
-func (m *Machine) choose(h types.Height) *peer {
+func (m *Machine) choosePeerFor(h types.Height) *peer {
 	for _, claimed := range []bool{true, false} {
 		if !claimed && m.proven < h {
 			return nil
@@ -213,13 +213,13 @@ func (m *Machine) choose(h types.Height) *peer {
 	return nil
 }
 
-// behind takes a claim of a peer, or a proof. The proof may come from this
+// handleBehind takes a claim of a peer, or a proof. The proof may come from this
 // validator, which can complete the finalization of a block that it lacks.
-func (m *Machine) behind(e Behind) {
+func (m *Machine) handleBehind(e Behind) {
 	if e.Height <= m.root.Block.Header.Height {
 		return
 	}
-	p := m.peer(e.Peer) // nil for itself
+	p := m.findOrAddPeer(e.Peer) // nil for itself
 	if p != nil {
 		p.claim = max(p.claim, e.Height)
 	}
@@ -229,9 +229,9 @@ func (m *Machine) behind(e Behind) {
 	m.active = m.active || p != nil || e.Proven
 }
 
-// peer finds or adds a peer. A full list forgets the first peer that is not in the
+// findOrAddPeer finds or adds a peer. A full list forgets the first peer that is not in the
 // set; nil if all are members.
-func (m *Machine) peer(a types.Address) *peer {
+func (m *Machine) findOrAddPeer(a types.Address) *peer {
 	for i := range m.peers {
 		if m.peers[i].address == a {
 			return &m.peers[i]
@@ -256,14 +256,14 @@ func (m *Machine) forgetOne() bool {
 	return false
 }
 
-func (m *Machine) meet(set *types.ValidatorSet) {
+func (m *Machine) addMembers(set *types.ValidatorSet) {
 	for i := range set.Members {
-		m.peer(set.Members[i].Address)
+		m.findOrAddPeer(set.Members[i].Address)
 	}
 }
 
-// answered takes the batch that a peer was asked for, only from that peer.
-func (m *Machine) answered(e Answer) {
+// handleAnswer takes the batch that a peer was asked for, only from that peer.
+func (m *Machine) handleAnswer(e Answer) {
 	f := m.fetching
 	if f == nil || f.peer != e.From || f.batch != nil || e.Batch == nil || e.Batch.From != f.from {
 		return // the late answer to another request, or one that earns a timeout
@@ -271,47 +271,47 @@ func (m *Machine) answered(e Answer) {
 	if len(e.Batch.Blocks) == 0 {
 		m.fetching = nil
 		if f.poll {
-			m.active = m.wanting(m.next())
+			m.active = m.hasPeerClaiming(m.nextHeight())
 		} else {
-			m.punish(f.peer, lateTimeouts)
+			m.leaveOutFor(f.peer, lateTimeouts)
 		}
 		return
 	}
 	f.batch = e.Batch
 }
 
-func (m *Machine) verified(e Verified) {
+func (m *Machine) handleVerified(e Verified) {
 	if w := m.working; w != nil && w.id == e.ID && w.verified == nil && len(e.Batch.blocks) > 0 {
 		w.verified = &e.Batch
 		m.out.Ask = append(m.out.Ask, Apply{ID: w.id, Batch: e.Batch})
 	}
 }
 
-// failed drops a batch that was refused or rejected, and what was fetched ahead
+// dropFailedBatch drops a batch that was refused or rejected, and what was fetched ahead
 // of it.
-func (m *Machine) failed(id uint64) {
+func (m *Machine) dropFailedBatch(id uint64) {
 	w := m.working
 	if w == nil || w.id != id {
 		return
 	}
 	m.working, m.fetching = nil, nil
-	m.lied(w.peer)
+	m.punishLiar(w.peer)
 }
 
-func (m *Machine) lied(a types.Address) {
-	m.punish(a, lyingTimeouts)
+func (m *Machine) punishLiar(a types.Address) {
+	m.leaveOutFor(a, lyingTimeouts)
 	m.out.Report = append(m.out.Report, Lied{a})
 }
 
-// punish leaves a peer out for a number of timeouts and forgets its claim.
-func (m *Machine) punish(a types.Address, timeouts time.Duration) {
-	if p := m.peer(a); p != nil {
+// leaveOutFor leaves a peer out for a number of timeouts and forgets its claim.
+func (m *Machine) leaveOutFor(a types.Address, timeouts time.Duration) {
+	if p := m.findOrAddPeer(a); p != nil {
 		p.claim = 0
 		p.until = m.now.Add(timeouts * m.cfg.Timeout)
 	}
 }
 
-func (m *Machine) applied(e Applied) {
+func (m *Machine) handleApplied(e Applied) {
 	w := m.working
 	if w == nil || w.id != e.ID || w.verified == nil {
 		return
@@ -329,7 +329,7 @@ func (m *Machine) applied(e Applied) {
 		}
 		previous := root.Set
 		root.Set, root.Previous = *e.Next, &previous
-		m.meet(&root.Set)
+		m.addMembers(&root.Set)
 	}
 	m.root = root
 	m.pollAt = m.now // there may be more
@@ -338,13 +338,13 @@ func (m *Machine) applied(e Applied) {
 	}
 }
 
-// finalized takes a root that consensus reached; blocks fetched for lower heights
+// handleFinalized takes a root that consensus reached; blocks fetched for lower heights
 // are dropped.
-func (m *Machine) finalized(root Root) {
+func (m *Machine) handleFinalized(root Root) {
 	if root.Block == nil || root.Block.Header.Height <= m.root.Block.Header.Height {
 		return
 	}
 	m.root = root
-	m.meet(&root.Set)
+	m.addMembers(&root.Set)
 	m.working, m.fetching = nil, nil
 }

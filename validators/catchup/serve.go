@@ -56,11 +56,11 @@ func Serve(request *RangeRequest, source Source) *Batch {
 	if closed > 0 {
 		return &Batch{From: request.From, Blocks: blocks[:closed], Finalization: final}
 	}
-	return lead(request, blocks, last, source)
+	return appendLeadingHeaders(request, blocks, last, source)
 }
 
-// lead adds the headers after blocks up to a finalization.
-func lead(request *RangeRequest, blocks []*types.Block, last types.Height, source Source) *Batch {
+// appendLeadingHeaders adds the headers after blocks up to a finalization.
+func appendLeadingHeaders(request *RangeRequest, blocks []*types.Block, last types.Height, source Source) *Batch {
 	var links []types.Header
 	for h := source.Next(last + 1); h != 0 && len(links) < MaxLinks; h = source.Next(h + 1) {
 		block, _ := source.Block(h)

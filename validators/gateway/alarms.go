@@ -52,19 +52,19 @@ func (a *alarms) Pop() any {
 	return x
 }
 
-// set adds an alarm.
-func (a *alarms) set(one alarm) { heap.Push(a, one) }
+// addAlarm adds an alarm.
+func (a *alarms) addAlarm(one alarm) { heap.Push(a, one) }
 
-// due takes the next alarm whose time has come.
-func (a *alarms) due(now types.Time) (one alarm, ok bool) {
+// takeDue takes the next alarm whose time has come.
+func (a *alarms) takeDue(now types.Time) (one alarm, ok bool) {
 	if len(*a) == 0 || (*a)[0].at > now {
 		return alarm{}, false
 	}
 	return heap.Pop(a).(alarm), true
 }
 
-// next is when the next is due, or types.Never.
-func (a alarms) next() types.Time {
+// nextTime is when the next is due, or types.Never.
+func (a alarms) nextTime() types.Time {
 	if len(a) == 0 {
 		return types.Never
 	}

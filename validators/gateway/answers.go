@@ -8,28 +8,29 @@ import (
 
 // onJobFrame judges a frame on a job's stream, and what it says.
 func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []byte) {
-	d := p.delivery(s)
+	d := p.findDelivery(s)
 	if d == nil || d.over || d.ended {
 		return // it crossed with the end of the stream
 	}
-	if t.Known() && !d.takes(t) {
-		m.classify(p, d, SoftFailure)
-		m.connections.leave(p, push.UnexpectedFrame)
+	if t.Known() && !d.isInPlace(t) {
+		m.classifyDelivery(p, d, SoftFailure)
+		m.connections.leavePeer(p, push.UnexpectedFrame)
 		return
 	}
 	rationed := t != push.TypeJobResult // a delivery takes one, which has to be signed
-	if !d.frames.allow(m.now, int(m.chain.params().ControlFramesPerSecond)) || rationed && !m.long.allow(m.now, p.key, len(frame)) {
-		m.connections.leave(p, push.RateLimited)
+	if !d.frames.allowsOne(m.now, int(m.chain.headParams().ControlFramesPerSecond)) || rationed &&
+		!m.long.allowsFrame(m.now, p.key, len(frame)) {
+		m.connections.leavePeer(p, push.RateLimited)
 		return
 	}
 	if !t.Known() {
-		m.classify(p, d, SoftFailure) // it is skipped, and the runner is alive (decision J17)
+		m.classifyDelivery(p, d, SoftFailure) // it is skipped, and the runner is alive (decision J17)
 		return
 	}
 	read, why := push.Read(frame)
 	if why != "" {
-		m.classify(p, d, SoftFailure)
-		m.connections.leave(p, why)
+		m.classifyDelivery(p, d, SoftFailure)
+		m.connections.leavePeer(p, why)
 		return
 	}
 	switch f := read.(type) {
@@ -42,9 +43,9 @@ func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []
 	}
 }
 
-// takes reports whether a type is in its place: an ack, once; then, unless it
+// isInPlace reports whether a type is in its place: an ack, once; then, unless it
 // rejected, progress and one result.
-func (d *delivery) takes(t push.Type) bool {
+func (d *delivery) isInPlace(t push.Type) bool {
 	switch t {
 	case push.TypeJobAck:
 		return !d.acked
@@ -61,16 +62,16 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 	if !m.isOf(p, d, f.JobID == d.Job) {
 		return
 	}
-	if !m.config.signed(p, f.Digest(m.config.ChainID), f.Signed) {
-		m.classify(p, d, SoftFailure)
-		m.connections.leave(p, push.BadSignature)
+	if !m.config.isSignedBy(p, f.Digest(m.config.ChainID), f.Signed) {
+		m.classifyDelivery(p, d, SoftFailure)
+		m.connections.leavePeer(p, push.BadSignature)
 		return
 	}
 	d.acked, d.answered = true, true
 	reason, after := reasonOf(f.Reason), m.now.Sub(d.sent.at)
 	switch {
 	case f.Status.Accepted:
-		m.report(Accepted{Runner: p.address, Assignment: d.AssignmentID, Reason: reason, After: after})
+		m.addReport(Accepted{Runner: p.address, Assignment: d.AssignmentID, Reason: reason, After: after})
 	case f.Status.Duplicate:
 		m.classifyBy(p, d, Classified{Outcome: Duplicate, Reason: reason, After: after})
 	default:
@@ -83,8 +84,8 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 // isOf judges whether a frame belongs to the stream's job.
 func (m *Machine) isOf(p *peer, d *delivery, is bool) bool {
 	if !is {
-		m.classify(p, d, SoftFailure)
-		m.connections.leave(p, push.UnexpectedFrame)
+		m.classifyDelivery(p, d, SoftFailure)
+		m.connections.leavePeer(p, push.UnexpectedFrame)
 	}
 	return is
 }
@@ -94,7 +95,7 @@ func (m *Machine) isOf(p *peer, d *delivery, is bool) bool {
 // Spec: CIP-11 §10.4.
 func (m *Machine) onProgress(p *peer, d *delivery, f *push.JobProgress) {
 	if m.isOf(p, d, f.JobID == d.Job) {
-		m.report(Progressed{Runner: p.address, Assignment: d.AssignmentID, Fraction: f.Fraction, Detail: f.Detail})
+		m.addReport(Progressed{Runner: p.address, Assignment: d.AssignmentID, Fraction: f.Fraction, Detail: f.Detail})
 	}
 }
 
@@ -105,17 +106,17 @@ func (m *Machine) onResult(p *peer, d *delivery, f *push.JobResult) {
 	if !m.isOf(p, d, f.JobID == d.Job) {
 		return
 	}
-	if !m.config.signed(p, f.Digest(m.config.ChainID), f.RunnerSigned) {
-		m.connections.leave(p, push.BadSignature)
+	if !m.config.isSignedBy(p, f.Digest(m.config.ChainID), f.RunnerSigned) {
+		m.connections.leavePeer(p, push.BadSignature)
 		return
 	}
-	if f.CommitSigned != nil && !m.config.signed(p, m.commitDigest(d.AssignmentID, f), *f.CommitSigned) {
-		m.connections.leave(p, push.BadSignature)
+	if f.CommitSigned != nil && !m.config.isSignedBy(p, m.commitDigest(d.AssignmentID, f), *f.CommitSigned) {
+		m.connections.leavePeer(p, push.BadSignature)
 		return
 	}
 	d.result = true
-	m.classify(p, d, Success)
-	m.results.hold(p.address, d.AssignmentID, f)
+	m.classifyDelivery(p, d, Success)
+	m.results.holdResult(p.address, d.AssignmentID, f)
 }
 
 // commitDigest is what the runner of a result signs of its commitment (decision J5).
@@ -133,17 +134,18 @@ func (m *Machine) onPolled(e Polled) {
 		m.onPolledRefusal(e)
 		return
 	}
-	id := m.chain.assigned(e.Runner, e.Result.JobID)
-	why := m.results.refuses(e.Runner, id, e.Result)
-	if why == "" && !m.config.by(e.Runner, e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned) {
+	id := m.chain.assignmentIDOf(e.Runner, e.Result.JobID)
+	why := m.results.whyRefused(e.Runner, id, e.Result)
+	if why == "" && !m.config.isSignedByRunner(e.Runner, e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned) {
 		why = "the runner did not sign it"
 	}
-	if why == "" && e.Result.CommitSigned != nil && !m.config.by(e.Runner, m.commitDigest(id, e.Result), *e.Result.CommitSigned) {
+	if why == "" && e.Result.CommitSigned != nil && !m.config.isSignedByRunner(e.Runner, m.commitDigest(id, e.Result),
+		*e.Result.CommitSigned) {
 		why = "the runner did not sign the commitment of this draw (commit_signed)"
 	}
 	if why != "" {
-		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: why, Polled: true})
+		m.addReport(NotTaken{Runner: e.Runner, Assignment: id, Why: why, Polled: true})
 		return
 	}
-	m.results.hold(e.Runner, id, e.Result)
+	m.results.holdResult(e.Runner, id, e.Result)
 }

@@ -26,12 +26,12 @@ func crowd(b *testing.B, runners int) (*world, []*crypto.Key) {
 		id := connection.ID(i + 1)
 		w.Step(w.now, Connection{connection.Up{ID: id, Peer: keys[i].PublicKey(), Remote: connection.Address{byte(i), byte(i >> 8)}}})
 		p := w.connections.peers[id]
-		w.chain.place(p) // as its Hello and HelloAck do
+		w.chain.placePeer(p) // as its Hello and HelloAck do
 		p.stage, p.opened = live, true
 		w.connections.live[p.key] = p
-		p.ping, p.present, p.accepting = w.chain.mark(w.Machine.now), true, true
-		w.connections.attest(p)
-		w.attested.Take(w.taken().Attest)
+		p.ping, p.present, p.accepting = w.chain.markNow(w.Machine.now), true, true
+		w.connections.attestPeer(p)
+		w.attested.Take(w.takeOutput().Attest)
 	}
 	return w, keys
 }
@@ -111,7 +111,7 @@ func BenchmarkHeldResults(b *testing.B) {
 		for n := range jobs {
 			id := resultID{address, AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 90}}
 			of[id] = &Assignment{AssignmentID: id.AssignmentID, MaxReturn: 10, Deadline: 1 << 40, CommitEnd: 1 << 39, Committee: runners}
-			w.results.keep(&pendingResult{resultID: id, committed: true})
+			w.results.keepResult(&pendingResult{resultID: id, committed: true})
 			list = append(list, &brought{runner: address, id: id.AssignmentID, committed: true})
 			if i == 0 && n < changed {
 				w.changed = append(w.changed, id.Job)
@@ -150,7 +150,7 @@ func BenchmarkHeadWithJobs(b *testing.B) {
 					if n >= jobs-MaxJobStreams {
 						p.deliveries = append(p.deliveries, &delivery{AssignmentID: a.AssignmentID, answered: true})
 					}
-					w.results.keep(&pendingResult{resultID: resultID{key.Address(), a.AssignmentID}, committed: true, revealed: true})
+					w.results.keepResult(&pendingResult{resultID: resultID{key.Address(), a.AssignmentID}, committed: true, revealed: true})
 				}
 			}
 			for b.Loop() {

@@ -18,8 +18,8 @@ type chain struct {
 	blocks uint64 // up to the head, among those reported to the machine; skipped heights do not count
 }
 
-// rise takes the newest final block.
-func (c *chain) rise(h *Head) {
+// takeHead takes the newest final block.
+func (c *chain) takeHead(h *Head) {
 	if h.Height < c.head.Height {
 		panic(fmt.Sprintf("gateway: the head falls from height %d to %d", c.head.Height, h.Height))
 	}
@@ -28,9 +28,9 @@ func (c *chain) rise(h *Head) {
 	c.head = h
 }
 
-func (c *chain) params() *params.Params { return c.head.Params }
+func (c *chain) headParams() *params.Params { return c.head.Params }
 
-func (c *chain) phase() selection.Phase { return selection.PhaseOf(c.head.Params) }
+func (c *chain) headPhase() selection.Phase { return selection.PhaseOf(c.head.Params) }
 
 // mark is a moment by the two measures of age: the blocks up to it, and the time.
 type mark struct {
@@ -38,22 +38,22 @@ type mark struct {
 	at     types.Time
 }
 
-// mark is a moment, at this head.
-func (c *chain) mark(now types.Time) mark { return mark{c.blocks, now} }
+// markNow is a moment, at this head.
+func (c *chain) markNow(now types.Time) mark { return mark{c.blocks, now} }
 
-// within reports whether a number of blocks since a mark is not over: that many
+// isWithin reports whether a number of blocks since a mark is not over: that many
 // have come, skipped heights left out, and that many times cip11.min_block_ms has
 // passed, before it is.
 //
 // The spec counts only blocks (deviation from CIP-11 §§6.3, 11.1, decision J13): if
 // these come faster than pings travel, no runner would ever be present.
-func (c *chain) within(now types.Time, since mark, blocks uint64) bool {
-	return c.blocks-since.blocks < blocks || now < c.until(since, blocks)
+func (c *chain) isWithin(now types.Time, since mark, blocks uint64) bool {
+	return c.blocks-since.blocks < blocks || now < c.timeAfter(since, blocks)
 }
 
-// until is when the time of a number of blocks since a mark is over.
-func (c *chain) until(since mark, blocks uint64) types.Time {
-	each := c.params().MinBlockMS.Duration()
+// timeAfter is when the time of a number of blocks since a mark is over.
+func (c *chain) timeAfter(since mark, blocks uint64) types.Time {
+	each := c.headParams().MinBlockMS.Duration()
 	if blocks > uint64(types.Never)/uint64(max(each, 1)) {
 		return types.Never
 	}
@@ -74,12 +74,12 @@ type registry struct {
 	params        *params.Params
 }
 
-// place looks up whether a runner belongs to this validator: it is registered, has
+// placePeer looks up whether a runner belongs to this validator: it is registered, has
 // the stake, and this validator is in its subset, or during the overlap in its
 // former one.
 //
 // Spec: CIP-11 §§5.2, 5.3, 6.2, decision J10.
-func (c *chain) place(p *peer) {
+func (c *chain) placePeer(p *peer) {
 	rotation := c.head.Rotation
 	now := membership{rotation.Epoch, rotation.Overlaps(c.head.Height, c.head.Pace), true}
 	from := registry{c.head.Registry, c.head.Params}
@@ -95,7 +95,7 @@ func (c *chain) place(p *peer) {
 	standing := push.Standing{InSubset: p.member}
 	if registered := p.registered; registered != nil {
 		standing.Registered = !registered.Deregistered
-		standing.Staked = registered.Stake.Cmp(c.params().MinStake) >= 0
+		standing.Staked = registered.Stake.Cmp(c.headParams().MinStake) >= 0
 		p.index, p.enlisted, p.mostJobs = registered.Index, registered.Since, registered.MaxJobs
 	}
 	p.misses = ""
@@ -104,13 +104,13 @@ func (c *chain) place(p *peer) {
 	}
 }
 
-// assignment finds an open assignment of a runner.
-func (c *chain) assignment(runner types.Address, id AssignmentID) *Assignment {
+// findAssignment finds an open assignment of a runner.
+func (c *chain) findAssignment(runner types.Address, id AssignmentID) *Assignment {
 	return c.head.Reader.Assignment(runner, id)
 }
 
-// assigned returns the open assignment of a runner for a job. Without one its draw is 0.
-func (c *chain) assigned(runner types.Address, job types.Hash) AssignmentID {
+// assignmentIDOf returns the open assignment of a runner for a job. Without one its draw is 0.
+func (c *chain) assignmentIDOf(runner types.Address, job types.Hash) AssignmentID {
 	id := AssignmentID{Job: job}
 	for _, a := range c.head.Reader.Assignments(runner) {
 		if a.Job == job {
@@ -124,12 +124,12 @@ func (c *chain) assigned(runner types.Address, job types.Hash) AssignmentID {
 // hard failure came since the last ping.
 func (c *chain) attestsUntil(p *peer) types.Time {
 	switch {
-	case p.stage != live || !p.present || !p.accepting || !p.serves():
+	case p.stage != live || !p.present || !p.accepting || !p.isServedHere():
 		return 0
-	case c.blocks-p.ping.blocks < c.params().PresenceTimeoutBlocks:
+	case c.blocks-p.ping.blocks < c.headParams().PresenceTimeoutBlocks:
 		return types.Never
 	}
-	return c.until(p.ping, c.params().PresenceTimeoutBlocks)
+	return c.timeAfter(p.ping, c.headParams().PresenceTimeoutBlocks)
 }
 
 // heartbeatBlocks is how old a runner's heartbeat on chain has to be before this
@@ -138,8 +138,8 @@ func (c *chain) attestsUntil(p *peer) types.Time {
 // thousand runners of genesis come in many blocks, and one per runner, if no validator
 // fails. The extra is at most half of the blocks left before the runner is stale.
 func (c *chain) heartbeatBlocks(p *peer) uint64 {
-	least := c.params().HeartbeatTxBlocks
-	slack := c.params().StaleHeartbeatBlocks - min(least, c.params().StaleHeartbeatBlocks)
+	least := c.headParams().HeartbeatTxBlocks
+	slack := c.headParams().StaleHeartbeatBlocks - min(least, c.headParams().StaleHeartbeatBlocks)
 	spread := uint64(p.index) % (min(least/3, slack/4, heartbeatSpread) + 1)
 	return least + spread + min(min(least/8, heartbeatTurn)*uint64(p.turn), slack/4)
 }

@@ -45,8 +45,8 @@ func (c *connections) check() error {
 func (r *results) check() error {
 	bytes, of := 0, map[types.Address]int{}
 	for _, h := range r.index.all { // order: sums
-		bytes += h.weight()
-		of[h.runner] += h.weight()
+		bytes += h.heldBytes()
+		of[h.runner] += h.heldBytes()
 	}
 	for runner, held := range r.of { // order: any that is wrong will do
 		if of[runner] != held {

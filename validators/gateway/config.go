@@ -22,22 +22,22 @@ type Config struct {
 	Chance *rand.Rand
 }
 
-func (c *Config) own() types.PublicKey                   { return c.Signer.PublicKey() }
-func (c *Config) sign(digest types.Hash) types.Signature { return c.Signer.Sign(digest) }
+func (c *Config) ownKey() types.PublicKey                      { return c.Signer.PublicKey() }
+func (c *Config) signDigest(digest types.Hash) types.Signature { return c.Signer.Sign(digest) }
 
-// signed reports whether the runner of a connection made a signature.
-func (c *Config) signed(p *peer, digest types.Hash, sig types.Signature) bool {
-	return c.by(p.address, digest, sig)
+// isSignedBy reports whether the runner of a connection made a signature.
+func (c *Config) isSignedBy(p *peer, digest types.Hash, sig types.Signature) bool {
+	return c.isSignedByRunner(p.address, digest, sig)
 }
 
-// by reports whether a runner made a signature.
-func (c *Config) by(runner types.Address, digest types.Hash, sig types.Signature) bool {
+// isSignedByRunner reports whether a runner made a signature.
+func (c *Config) isSignedByRunner(runner types.Address, digest types.Hash, sig types.Signature) bool {
 	signer, ok := c.Verifier.Recover(digest, sig)
 	return ok && signer == runner
 }
 
-// nonce returns an unpredictable nonce.
-func (c *Config) nonce() (nonce types.Hash) {
+// newNonce returns an unpredictable nonce.
+func (c *Config) newNonce() (nonce types.Hash) {
 	for i := 0; i < len(nonce); i += 8 {
 		binary.BigEndian.PutUint64(nonce[i:], c.Chance.Uint64())
 	}

@@ -21,64 +21,64 @@ type connections struct {
 	alarms alarms
 }
 
-// up begins to wait for a runner's Hello.
-func (c *connections) up(e connection.Up) {
+// onUp begins to wait for a runner's Hello.
+func (c *connections) onUp(e connection.Up) {
 	address, err := crypto.AddressOf(e.Peer)
 	if err != nil || c.peers[e.ID] != nil {
 		panic(fmt.Sprintf("gateway: connection %d is up twice, or without a key: %v", e.ID, err))
 	}
 	p := &peer{id: e.ID, key: e.Peer, address: address, remote: e.Remote, accepting: true}
 	switch {
-	case !c.chain.phase().Connects():
-		c.do(connection.Close{ID: e.ID, Code: connection.CodeDone, Reason: string(push.Shutdown)})
+	case !c.chain.headPhase().Connects():
+		c.addVerb(connection.Close{ID: e.ID, Code: connection.CodeDone, Reason: string(push.Shutdown)})
 		return
 	case len(c.peers) >= MaxConnections:
-		c.do(connection.Close{ID: e.ID, Code: connection.CodeRefused, Reason: string(push.RateLimited)})
+		c.addVerb(connection.Close{ID: e.ID, Code: connection.CodeRefused, Reason: string(push.RateLimited)})
 		return
 	}
 	c.peers[e.ID] = p
 	c.order = append(c.order, p)
-	c.alarms.set(alarm{at: c.now.Add(c.chain.params().HelloTimeoutMS.Duration()), id: e.ID, why: helloDue})
+	c.alarms.addAlarm(alarm{at: c.now.Add(c.chain.headParams().HelloTimeoutMS.Duration()), id: e.ID, why: helloDue})
 }
 
-// down forgets a connection. Its runner is not present from now on (CIP-11 §11.3).
-func (c *connections) down(p *peer, e connection.Down) {
+// onDown forgets a connection. Its runner is not present from now on (CIP-11 §11.3).
+func (c *connections) onDown(p *peer, e connection.Down) {
 	c.notLive(p, e.Reason)
-	c.forget(p)
+	c.forgetPeer(p)
 }
 
-// forget drops the state of a connection.
-func (c *connections) forget(p *peer) {
+// forgetPeer drops the state of a connection.
+func (c *connections) forgetPeer(p *peer) {
 	p.stage = over
 	delete(c.peers, p.id)
 }
 
-// sweep clears the order when half of it is over, so that it costs nothing much for
+// sweepOrder clears the order when half of it is over, so that it costs nothing much for
 // each connection.
-func (c *connections) sweep() {
+func (c *connections) sweepOrder() {
 	if len(c.order) > 2*len(c.peers) {
 		c.order = slices.DeleteFunc(c.order, func(p *peer) bool { return p.stage == over })
 	}
 }
 
-// served are the runners that are live here and belong here.
-func (c *connections) served() map[types.Address]bool {
+// servedRunners are the runners that are live here and belong here.
+func (c *connections) servedRunners() map[types.Address]bool {
 	all := make(map[types.Address]bool, len(c.live))
 	for _, p := range c.order {
-		if p.stage == live && p.serves() {
+		if p.stage == live && p.isServedHere() {
 			all[p.address] = true
 		}
 	}
 	return all
 }
 
-// send queues a frame of ours.
-func (c *connections) send(p *peer, s connection.Stream, f push.Frame) {
-	c.do(connection.Send{ID: p.id, Stream: s, Frame: push.Write(f)})
+// sendFrame queues a frame of ours.
+func (c *connections) sendFrame(p *peer, s connection.Stream, f push.Frame) {
+	c.addVerb(connection.Send{ID: p.id, Stream: s, Frame: push.Write(f)})
 }
 
-// attest reports a change of a runner's bit.
-func (c *connections) attest(p *peer) {
+// attestPeer reports a change of a runner's bit.
+func (c *connections) attestPeer(p *peer) {
 	if until := c.chain.attestsUntil(p); until != p.attested {
 		p.attested = until
 		c.out.Attest = append(c.out.Attest, Attests{p.index, p.enlisted, until})
@@ -88,14 +88,14 @@ func (c *connections) attest(p *peer) {
 // leaveDrained lets go of a runner that does not belong here any more, when none of
 // its jobs is open here (CIP-11 §11.4).
 func (c *connections) leaveDrained(p *peer) {
-	if p.stage == live && !p.serves() && p.openStreams() == 0 {
-		c.leave(p, p.misses)
+	if p.stage == live && !p.isServedHere() && p.openStreams() == 0 {
+		c.leavePeer(p, p.misses)
 	}
 }
 
-// leave says Goodbye, and waits for the runner to close for the grace. Without a
+// leavePeer says Goodbye, and waits for the runner to close for the grace. Without a
 // stream to say it on, closing is enough.
-func (c *connections) leave(p *peer, why push.Reason) {
+func (c *connections) leavePeer(p *peer, why push.Reason) {
 	if p.stage >= leaving {
 		return
 	}
@@ -103,25 +103,25 @@ func (c *connections) leave(p *peer, why push.Reason) {
 		c.leaveWithout(p, why)
 		return
 	}
-	c.tell(p, why)
+	c.reportLeft(p, why)
 	p.stage, p.reason = leaving, why
-	c.send(p, connection.Control, &push.Goodbye{Reason: why})
-	c.do(connection.End{ID: p.id, Stream: connection.Control})
-	c.alarms.set(alarm{at: c.now.Add(c.chain.params().GoodbyeGraceMS.Duration()), id: p.id, why: goodbyeDone})
+	c.sendFrame(p, connection.Control, &push.Goodbye{Reason: why})
+	c.addVerb(connection.End{ID: p.id, Stream: connection.Control})
+	c.alarms.addAlarm(alarm{at: c.now.Add(c.chain.headParams().GoodbyeGraceMS.Duration()), id: p.id, why: goodbyeDone})
 }
 
 // leaveWithout closes at once: nothing could be written any more.
 func (c *connections) leaveWithout(p *peer, why push.Reason) {
 	if p.stage < leaving {
-		c.tell(p, why)
+		c.reportLeft(p, why)
 	}
-	c.close(p, why.Code(), string(why))
+	c.closePeer(p, why.Code(), string(why))
 }
 
-// tell reports why a connection is left.
-func (c *connections) tell(p *peer, why push.Reason) {
+// reportLeft reports why a connection is left.
+func (c *connections) reportLeft(p *peer, why push.Reason) {
 	if p.stage < live {
-		c.report(Refused{Peer: p.address, Registered: p.registered != nil, Remote: p.remote, Reason: why})
+		c.addReport(Refused{Peer: p.address, Registered: p.registered != nil, Remote: p.remote, Reason: why})
 		return
 	}
 	c.notLive(p, string(why))
@@ -131,21 +131,21 @@ func (c *connections) tell(p *peer, why push.Reason) {
 func (c *connections) notLive(p *peer, why string) {
 	if c.live[p.key] == p {
 		delete(c.live, p.key)
-		c.report(Left{Runner: p.address, Reason: why})
+		c.addReport(Left{Runner: p.address, Reason: why})
 	}
 }
 
-// close ends a connection for us.
-func (c *connections) close(p *peer, code uint64, why string) {
+// closePeer ends a connection for us.
+func (c *connections) closePeer(p *peer, code uint64, why string) {
 	c.notLive(p, why)
-	c.do(connection.Close{ID: p.id, Code: code, Reason: why})
-	c.forget(p)
+	c.addVerb(connection.Close{ID: p.id, Code: code, Reason: why})
+	c.forgetPeer(p)
 }
 
-// shutdown says Goodbye to everybody.
-func (c *connections) shutdown() {
+// leaveAll says Goodbye to everybody.
+func (c *connections) leaveAll() {
 	for _, p := range c.order {
-		c.leave(p, push.Shutdown)
-		c.attest(p)
+		c.leavePeer(p, push.Shutdown)
+		c.attestPeer(p)
 	}
 }

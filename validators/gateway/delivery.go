@@ -25,8 +25,8 @@ type delivery struct {
 	over   bool // both, or the stream was broken off; it stays to be known, until the assignment ended
 }
 
-// delivery finds the one on a stream, or nil.
-func (p *peer) delivery(s connection.Stream) *delivery {
+// findDelivery finds the one on a stream, or nil.
+func (p *peer) findDelivery(s connection.Stream) *delivery {
 	for _, d := range p.deliveries {
 		if d.stream == s {
 			return d
@@ -35,8 +35,8 @@ func (p *peer) delivery(s connection.Stream) *delivery {
 	return nil
 }
 
-// delivered reports whether an assignment was pushed on this connection.
-func (p *peer) delivered(id AssignmentID) bool {
+// wasPushed reports whether an assignment was pushed on this connection.
+func (p *peer) wasPushed(id AssignmentID) bool {
 	return slices.ContainsFunc(p.deliveries, func(d *delivery) bool { return d.AssignmentID == id })
 }
 
@@ -55,12 +55,12 @@ func (p *peer) allowedStreams() int {
 	return int(min(max(p.mostJobs, minJobStreams), MaxJobStreams))
 }
 
-// deliver pushes the open assignments of a runner that were not pushed on this
+// deliverOpen pushes the open assignments of a runner that were not pushed on this
 // connection. Assignments found too late for any result are not pushed.
 //
 // Spec: CIP-11 §10.1, decision J13.
-func (m *Machine) deliver(p *peer) {
-	if !m.chain.phase().Pushes() || !p.serves() {
+func (m *Machine) deliverOpen(p *peer) {
+	if !m.chain.headPhase().Pushes() || !p.isServedHere() {
 		return
 	}
 	open, allowed := p.openStreams(), p.allowedStreams()
@@ -68,31 +68,32 @@ func (m *Machine) deliver(p *peer) {
 		if open >= allowed || len(p.deliveries) >= MaxJobStreams {
 			return
 		}
-		if a.Deadline > m.chain.head.Height && !p.delivered(a.AssignmentID) {
-			m.push(p, &a)
+		if a.Deadline > m.chain.head.Height && !p.wasPushed(a.AssignmentID) {
+			m.pushAssignment(p, &a)
 			open++
 		}
 	}
 }
 
-// push opens a stream for an assignment and says it.
-func (m *Machine) push(p *peer, a *Assignment) {
-	d := &delivery{AssignmentID: a.AssignmentID, stream: connection.Job(p.opens), sent: m.chain.mark(m.now)}
+// pushAssignment opens a stream for an assignment and says it.
+func (m *Machine) pushAssignment(p *peer, a *Assignment) {
+	d := &delivery{AssignmentID: a.AssignmentID, stream: connection.Job(p.opens), sent: m.chain.markNow(m.now)}
 	p.opens++
 	p.deliveries = append(p.deliveries, d)
-	m.do(connection.Open{ID: p.id, Stream: d.stream})
-	frame := m.drafts.frame(&m.config, draftKey{a.AssignmentID, a.Deadline, a.Spec},
+	m.addVerb(connection.Open{ID: p.id, Stream: d.stream})
+	frame := m.drafts.frameOf(&m.config, draftKey{a.AssignmentID, a.Deadline, a.Spec},
 		func() *push.JobSpec { return m.chain.head.Reader.Spec(a.Job) })
-	m.do(connection.Send{ID: p.id, Stream: d.stream, Frame: frame})
-	m.report(Pushed{Runner: p.address, Assignment: a.AssignmentID})
-	m.connections.alarms.set(alarm{at: m.chain.until(d.sent, m.chain.params().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})
+	m.addVerb(connection.Send{ID: p.id, Stream: d.stream, Frame: frame})
+	m.addReport(Pushed{Runner: p.address, Assignment: a.AssignmentID})
+	m.connections.alarms.addAlarm(alarm{at: m.chain.timeAfter(d.sent, m.chain.headParams().AckTimeoutBlocks), id: p.id, stream: d.stream,
+		why: ackDue})
 }
 
 // attendDeliveries looks at each delivery of a runner: whether its assignment ended, and
 // whether its answer is overdue.
 func (m *Machine) attendDeliveries(p *peer) {
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(d *delivery) bool {
-		if m.chain.assignment(p.address, d.AssignmentID) != nil {
+		if m.chain.findAssignment(p.address, d.AssignmentID) != nil {
 			m.onSilence(p, d)
 			return false
 		}
@@ -109,18 +110,18 @@ func (m *Machine) attendDeliveries(p *peer) {
 // Spec: CIP-11 §10.5.
 func (m *Machine) endDelivery(p *peer, d *delivery) {
 	if ending := m.chain.head.Reader.Ending(p.address, d.AssignmentID); ending != Landed && !d.rejected {
-		f := &push.JobCancel{JobID: d.Job, Reason: cancelled(ending)}
-		f.ValidatorSigned = m.config.sign(f.Digest(m.config.ChainID))
-		m.connections.send(p, d.stream, f)
+		f := &push.JobCancel{JobID: d.Job, Reason: cancelReasonOf(ending)}
+		f.ValidatorSigned = m.config.signDigest(f.Digest(m.config.ChainID))
+		m.connections.sendFrame(p, d.stream, f)
 	}
-	m.do(connection.End{ID: p.id, Stream: d.stream})
+	m.addVerb(connection.End{ID: p.id, Stream: d.stream})
 	d.ended, d.over = true, d.theirs
 	if !d.over {
-		m.connections.alarms.set(alarm{at: m.now.Add(linger), id: p.id, stream: d.stream, why: lingerDone})
+		m.connections.alarms.addAlarm(alarm{at: m.now.Add(linger), id: p.id, stream: d.stream, why: lingerDone})
 	}
 }
 
-func cancelled(e Ending) push.CancelReason {
+func cancelReasonOf(e Ending) push.CancelReason {
 	switch e {
 	case Reassigned:
 		return push.Reassigned
@@ -133,7 +134,7 @@ func cancelled(e Ending) push.CancelReason {
 // endLinger breaks off a stream whose other side the runner did not end.
 func (m *Machine) endLinger(p *peer, d *delivery) {
 	if p.stage == live && d != nil && d.ended && !d.over {
-		m.do(connection.Reset{ID: p.id, Stream: d.stream, Code: connection.CodeDone})
+		m.addVerb(connection.Reset{ID: p.id, Stream: d.stream, Code: connection.CodeDone})
 		m.forgetStream(p, d)
 	}
 }
@@ -143,17 +144,18 @@ func (m *Machine) endLinger(p *peer, d *delivery) {
 //
 // Spec: CIP-11 §§10.6, 11.1.
 func (m *Machine) onSilence(p *peer, d *delivery) {
-	if p.stage != live || d == nil || d.answered || d.ended || d.over || m.chain.within(m.now, d.sent, m.chain.params().AckTimeoutBlocks) {
+	if p.stage != live || d == nil || d.answered || d.ended || d.over ||
+		m.chain.isWithin(m.now, d.sent, m.chain.headParams().AckTimeoutBlocks) {
 		return
 	}
-	m.classify(p, d, HardFailure)
+	m.classifyDelivery(p, d, HardFailure)
 	p.present = false
 	d.over = true
-	m.do(connection.Reset{ID: p.id, Stream: d.stream, Code: connection.CodeRefused})
+	m.addVerb(connection.Reset{ID: p.id, Stream: d.stream, Code: connection.CodeRefused})
 }
 
-// classify tells a delivery's outcome. The first stays.
-func (m *Machine) classify(p *peer, d *delivery, outcome Outcome) {
+// classifyDelivery tells a delivery's outcome. The first stays.
+func (m *Machine) classifyDelivery(p *peer, d *delivery, outcome Outcome) {
 	m.classifyBy(p, d, Classified{Outcome: outcome})
 }
 
@@ -163,7 +165,7 @@ func (m *Machine) classifyBy(p *peer, d *delivery, by Classified) {
 	if d.outcome == Pending {
 		d.outcome = by.Outcome
 		by.Runner, by.Assignment = p.address, d.AssignmentID
-		m.report(by)
+		m.addReport(by)
 	}
 }
 
@@ -183,6 +185,6 @@ func (m *Machine) forgetStream(p *peer, d *delivery) {
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(other *delivery) bool { return other == d })
 	m.connections.leaveDrained(p)
 	if p.stage == live {
-		m.deliver(p) // what there was no stream for
+		m.deliverOpen(p) // what there was no stream for
 	}
 }

@@ -31,13 +31,13 @@ type draftKey struct {
 	spec     types.Hash
 }
 
-// frame returns the frame of an assignment, and makes it if it has no draft.
-func (d *drafts) frame(c *Config, key draftKey, spec func() *push.JobSpec) []byte {
+// frameOf returns the frame of an assignment, and makes it if it has no draft.
+func (d *drafts) frameOf(c *Config, key draftKey, spec func() *push.JobSpec) []byte {
 	if frame, known := d.frames[key]; known {
 		return frame
 	}
 	f := &push.JobAssignment{JobID: key.Job, JobSpec: *spec(), BlockHeight: key.Drawn, DeadlineBlock: key.deadline}
-	f.ValidatorSigned = c.sign(f.Digest(c.ChainID))
+	f.ValidatorSigned = c.signDigest(f.Digest(c.ChainID))
 	frame := push.Write(f)
 	if d.frames == nil {
 		d.frames = map[draftKey][]byte{}
@@ -51,8 +51,8 @@ func (d *drafts) frame(c *Config, key draftKey, spec func() *push.JobSpec) []byt
 	return frame
 }
 
-// drop forgets what the blocks up to a height drew, or would have drawn.
-func (d *drafts) drop(height types.Height) {
+// dropUpTo forgets what the blocks up to a height drew, or would have drawn.
+func (d *drafts) dropUpTo(height types.Height) {
 	d.order = slices.DeleteFunc(d.order, func(key draftKey) bool {
 		over := key.Drawn <= height
 		if over {
@@ -66,13 +66,13 @@ func (d *drafts) drop(height types.Height) {
 // validators vote on it. After finality, a runner then waits only for the network.
 // Nothing of it leaves before.
 func (m *Machine) onForeseen(e Foreseen) {
-	if len(e.Drafts) == 0 || !m.chain.phase().Pushes() {
+	if len(e.Drafts) == 0 || !m.chain.headPhase().Pushes() {
 		return
 	}
-	served := m.connections.served()
+	served := m.connections.servedRunners()
 	for _, d := range e.Drafts[:min(len(e.Drafts), maxDrafts)] {
 		if d.Drawn > m.chain.head.Height && slices.ContainsFunc(d.Committee, func(a types.Address) bool { return served[a] }) {
-			m.drafts.frame(&m.config, draftKey{d.AssignmentID, d.Deadline, d.Spec.Hash()}, func() *push.JobSpec { return d.Spec })
+			m.drafts.frameOf(&m.config, draftKey{d.AssignmentID, d.Deadline, d.Spec.Hash()}, func() *push.JobSpec { return d.Spec })
 		}
 	}
 }

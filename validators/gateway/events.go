@@ -9,7 +9,7 @@ import (
 )
 
 // Event is an input of a machine: a Connection's event, a Head or a Tick.
-type Event interface{ event() }
+type Event interface{ isEvent() }
 
 // The events.
 type (
@@ -36,13 +36,13 @@ type (
 	Tick struct{}
 )
 
-func (Connection) event() {}
-func (Foreseen) event()   {}
-func (Polled) event()     {}
-func (Unkept) event()     {}
-func (Stop) event()       {}
-func (Tick) event()       {}
-func (*Head) event()      {}
+func (Connection) isEvent() {}
+func (Foreseen) isEvent()   {}
+func (Polled) isEvent()     {}
+func (Unkept) isEvent()     {}
+func (Stop) isEvent()       {}
+func (Tick) isEvent()       {}
+func (*Head) isEvent()      {}
 
 // Output lists the actions of a step, in this order.
 type Output struct {
@@ -54,7 +54,7 @@ type Output struct {
 
 // Submission is a transaction of the runner lane (decision J15): it is free, has no
 // nonce, and its content proves it.
-type Submission interface{ submission() }
+type Submission interface{ isSubmission() }
 
 // The submissions.
 type (
@@ -86,13 +86,13 @@ type (
 	}
 )
 
-func (Heartbeat) submission() {}
-func (Commit) submission()    {}
-func (Refuse) submission()    {}
-func (Reveal) submission()    {}
+func (Heartbeat) isSubmission() {}
+func (Commit) isSubmission()    {}
+func (Refuse) isSubmission()    {}
+func (Reveal) isSubmission()    {}
 
 // Report is what others may want to know. Nothing depends on it.
-type Report interface{ report() }
+type Report interface{ isReport() }
 
 // The reports.
 type (
@@ -161,16 +161,16 @@ type (
 	}
 )
 
-func (Arrived) report()    {}
-func (Left) report()       {}
-func (Refused) report()    {}
-func (Pressed) report()    {}
-func (Amended) report()    {}
-func (Pushed) report()     {}
-func (Accepted) report()   {}
-func (Classified) report() {}
-func (Progressed) report() {}
-func (NotTaken) report()   {}
+func (Arrived) isReport()    {}
+func (Left) isReport()       {}
+func (Refused) isReport()    {}
+func (Pressed) isReport()    {}
+func (Amended) isReport()    {}
+func (Pushed) isReport()     {}
+func (Accepted) isReport()   {}
+func (Classified) isReport() {}
+func (Progressed) isReport() {}
+func (NotTaken) isReport()   {}
 
 // Outcome is the outcome of one delivery (CIP-11 §10.6).
 type Outcome uint8

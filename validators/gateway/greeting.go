@@ -5,15 +5,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// expects judges type and place of a frame on the control stream; where one of them
+// expectsFrame judges type and place of a frame on the control stream; where one of them
 // is wrong the connection is left.
-func (m *Machine) expects(p *peer, t push.Type) bool {
+func (m *Machine) expectsFrame(p *peer, t push.Type) bool {
 	if err := push.Place(t, push.Control, push.Runner); err != nil {
-		m.connections.leave(p, push.ReasonOf(err))
+		m.connections.leavePeer(p, push.ReasonOf(err))
 		return false
 	}
 	if !p.atItsTime(t) {
-		m.connections.leave(p, push.UnexpectedFrame)
+		m.connections.leavePeer(p, push.UnexpectedFrame)
 		return false
 	}
 	return true
@@ -45,12 +45,12 @@ func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
 		m.onJobFrame(p, s, t, frame)
 		return
 	}
-	if !m.expects(p, t) || !m.paced(p, t, len(frame)) {
+	if !m.expectsFrame(p, t) || !m.isPaced(p, t, len(frame)) {
 		return
 	}
 	read, why := push.Read(frame)
 	if why != "" {
-		m.connections.leave(p, why)
+		m.connections.leavePeer(p, why)
 		return
 	}
 	switch f := read.(type) {
@@ -69,17 +69,17 @@ func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
 	}
 }
 
-// paced judges the rate of a frame on the control stream, and of its size in bytes.
-func (m *Machine) paced(p *peer, t push.Type, size int) bool {
+// isPaced judges the rate of a frame on the control stream, and of its size in bytes.
+func (m *Machine) isPaced(p *peer, t push.Type, size int) bool {
 	ok := true
 	switch {
 	case t == push.TypeHello:
-		ok = m.hellos.admit(m.now, p, m.chain.params())
+		ok = m.hellos.admitPeer(m.now, p, m.chain.headParams())
 	case p.stage == live && t != push.TypeGoodbye:
-		ok = p.frames.allow(m.now, int(m.chain.params().ControlFramesPerSecond)) && m.long.allow(m.now, p.key, size)
+		ok = p.frames.allowsOne(m.now, int(m.chain.headParams().ControlFramesPerSecond)) && m.long.allowsFrame(m.now, p.key, size)
 	}
 	if !ok {
-		m.connections.leave(p, push.RateLimited)
+		m.connections.leavePeer(p, push.RateLimited)
 	}
 	return ok
 }
@@ -88,44 +88,45 @@ func (m *Machine) paced(p *peer, t push.Type, size int) bool {
 //
 // Spec: CIP-11 §6.2.
 func (m *Machine) onHello(p *peer, f *push.Hello) {
-	m.chain.place(p)
+	m.chain.placePeer(p)
 	if err := f.Check(push.Runner, p.key); err != nil {
-		m.connections.leave(p, push.ReasonOf(err))
+		m.connections.leavePeer(p, push.ReasonOf(err))
 		return
 	}
-	if !p.serves() {
-		m.connections.leave(p, p.misses)
+	if !p.isServedHere() {
+		m.connections.leavePeer(p, p.misses)
 		return
 	}
 	p.stage = greeting
-	p.challenge = m.config.nonce()
-	m.connections.send(p, connection.Control, &push.Hello{Version: push.Version, PartyPubkey: m.config.own(), PartyRole: push.Validator,
+	p.challenge = m.config.newNonce()
+	m.connections.sendFrame(p, connection.Control, &push.Hello{Version: push.Version, PartyPubkey: m.config.ownKey(),
+		PartyRole:   push.Validator,
 		BlockHeight: m.chain.head.Height, ChallengeNonce: p.challenge})
-	ack := &push.HelloAck{Version: push.Version, PartyPubkey: m.config.own(), PartyRole: push.Validator, BlockHeight: m.chain.head.Height}
-	ack.SignedChallenge = m.config.sign(ack.Digest(m.config.ChainID, f.ChallengeNonce, p.key))
-	m.connections.send(p, connection.Control, ack)
+	ack := &push.HelloAck{Version: push.Version, PartyPubkey: m.config.ownKey(), PartyRole: push.Validator, BlockHeight: m.chain.head.Height}
+	ack.SignedChallenge = m.config.signDigest(ack.Digest(m.config.ChainID, f.ChallengeNonce, p.key))
+	m.connections.sendFrame(p, connection.Control, ack)
 }
 
 // onHelloAck makes a connection live, in place of an older one of the same runner.
 func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	if err := f.Check(push.Runner, p.key); err != nil {
-		m.connections.leave(p, push.ReasonOf(err))
+		m.connections.leavePeer(p, push.ReasonOf(err))
 		return
 	}
-	if !m.config.signed(p, f.Digest(m.config.ChainID, p.challenge, m.config.own()), f.SignedChallenge) {
-		m.connections.leave(p, push.BadSignature)
+	if !m.config.isSignedBy(p, f.Digest(m.config.ChainID, p.challenge, m.config.ownKey()), f.SignedChallenge) {
+		m.connections.leavePeer(p, push.BadSignature)
 		return
 	}
 	if former := m.connections.live[p.key]; former != nil {
-		m.connections.leave(former, push.Replaced)
-		m.connections.attest(former) // before the bit of the new one, which is the same
+		m.connections.leavePeer(former, push.Replaced)
+		m.connections.attestPeer(former) // before the bit of the new one, which is the same
 	}
 	p.stage, p.since = live, m.now
 	m.connections.live[p.key] = p
-	m.do(connection.Admit{ID: p.id})
-	m.report(Arrived{Runner: p.address, Remote: p.remote})
-	m.chain.place(p) // a head may have come since its Hello
-	m.deliver(p)
+	m.addVerb(connection.Admit{ID: p.id})
+	m.addReport(Arrived{Runner: p.address, Remote: p.remote})
+	m.chain.placePeer(p) // a head may have come since its Hello
+	m.deliverOpen(p)
 	m.connections.leaveDrained(p)
 }
 
@@ -138,22 +139,22 @@ func (m *Machine) onBackpressure(p *peer, f *push.BackpressureSignal) {
 	p.accepting = said.Accepting
 	if p.load == nil || *p.load != said {
 		p.load = &said
-		m.report(Pressed{Runner: p.address, Load: said})
+		m.addReport(Pressed{Runner: p.address, Load: said})
 	}
 }
 
 // onDelta stores a runner's report on its capabilities.
 func (m *Machine) onDelta(p *peer, f *push.CapabilityDelta) {
-	if !m.config.signed(p, f.Digest(m.config.ChainID), f.Signed) {
-		m.connections.leave(p, push.BadSignature)
+	if !m.config.isSignedBy(p, f.Digest(m.config.ChainID), f.Signed) {
+		m.connections.leavePeer(p, push.BadSignature)
 		return
 	}
-	p.changed.apply(f)
-	m.report(Amended{Runner: p.address, Said: amendment(f)})
+	p.changed.applyDelta(f)
+	m.addReport(Amended{Runner: p.address, Said: amendmentOf(f)})
 }
 
 // onGoodbye closes at once, as the reader of a Goodbye must.
 func (m *Machine) onGoodbye(p *peer, f *push.Goodbye) {
 	m.connections.notLive(p, string(f.Reason))
-	m.connections.close(p, connection.CodeDone, "")
+	m.connections.closePeer(p, connection.CodeDone, "")
 }

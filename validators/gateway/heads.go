@@ -9,40 +9,40 @@ import (
 // changes take effect.
 func (m *Machine) onHead(h *Head) {
 	before := m.chain.head
-	m.chain.rise(h)
+	m.chain.takeHead(h)
 	if h.Params.WriteTimeoutMS != before.Params.WriteTimeoutMS {
-		m.do(connection.Patience{Write: h.Params.WriteTimeoutMS.Duration()})
+		m.addVerb(connection.Patience{Write: h.Params.WriteTimeoutMS.Duration()})
 	}
-	if !m.chain.phase().Connects() {
-		m.connections.shutdown()
+	if !m.chain.headPhase().Connects() {
+		m.connections.leaveAll()
 	}
 	for _, p := range m.connections.order {
 		if p.stage == live {
-			m.chain.place(p)
+			m.chain.placePeer(p)
 			m.attendDeliveries(p)
-			m.deliver(p)
+			m.deliverOpen(p)
 			m.connections.leaveDrained(p)
 		}
 		if p.stage == live {
-			m.herald.add(m.now, h.Params.PingSpread(), p)
+			m.herald.addPeer(m.now, h.Params.PingSpread(), p)
 		}
-		m.connections.attest(p)
+		m.connections.attestPeer(p)
 	}
-	m.drafts.drop(h.Height)
+	m.drafts.dropUpTo(h.Height)
 	m.results.advanceReady()
 }
 
-// serves reports whether the runner belonged to this validator at the last look.
-func (p *peer) serves() bool { return p.misses == "" }
+// isServedHere reports whether the runner belonged to this validator at the last look.
+func (p *peer) isServedHere() bool { return p.misses == "" }
 
-// pong tells a runner the head. One of each head is signed.
+// sendPong tells a runner the head. One of each head is signed.
 //
 // Spec: CIP-11 §6.3, decision J13.
-func (m *Machine) pong(p *peer) {
+func (m *Machine) sendPong(p *peer) {
 	if p.ponged == nil || p.pongedAt != m.chain.head.Height {
 		f := &push.HeartbeatPong{BlockHeight: m.chain.head.Height}
-		f.ValidatorSigned = m.config.sign(f.Digest(m.config.ChainID, p.key))
+		f.ValidatorSigned = m.config.signDigest(f.Digest(m.config.ChainID, p.key))
 		p.ponged, p.pongedAt = push.Write(f), m.chain.head.Height
 	}
-	m.do(connection.Send{ID: p.id, Stream: connection.Control, Frame: p.ponged})
+	m.addVerb(connection.Send{ID: p.id, Stream: connection.Control, Frame: p.ponged})
 }

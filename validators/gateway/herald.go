@@ -15,12 +15,12 @@ type herald struct {
 	rest    types.Time // before it there is only one turn
 }
 
-// add enters a runner that needs the announcement of the head. A runner that waits for
+// addPeer enters a runner that needs the announcement of the head. A runner that waits for
 // its turn since an earlier head gets this head instead. The first turn is heraldTurn
 // after the head: what the head has pushed goes before it. In a crowd, the others' turns
 // come after spread, when no more pings are due. A runner that pings learns the head in
 // the packet of its pong, and a second packet would cost as much as the first.
-func (h *herald) add(now types.Time, spread time.Duration, p *peer) {
+func (h *herald) addPeer(now types.Time, spread time.Duration, p *peer) {
 	if p.unheard {
 		return
 	}
@@ -32,16 +32,16 @@ func (h *herald) add(now types.Time, spread time.Duration, p *peer) {
 	h.share = max(heraldLeast, (len(h.waiting)+heraldTurns-1)/heraldTurns)
 }
 
-// due is when the next turn is, or types.Never.
-func (h *herald) due() types.Time {
+// nextTurnTime is when the next turn is, or types.Never.
+func (h *herald) nextTurnTime() types.Time {
 	if len(h.waiting) == 0 {
 		return types.Never
 	}
 	return h.next
 }
 
-// take takes those of one turn.
-func (h *herald) take(now types.Time) (turn []*peer) {
+// takeTurn takes those of one turn.
+func (h *herald) takeTurn(now types.Time) (turn []*peer) {
 	for len(h.waiting) > 0 && len(turn) < h.share {
 		if p := h.waiting[0]; p.unheard {
 			turn = append(turn, p)
@@ -55,22 +55,22 @@ func (h *herald) take(now types.Time) (turn []*peer) {
 	return turn
 }
 
-// announce announces the head to those whose turn it is.
+// announceHead announces the head to those whose turn it is.
 //
 // Spec: decision J13.
-func (m *Machine) announce() {
-	if m.now < m.herald.due() {
+func (m *Machine) announceHead() {
+	if m.now < m.herald.nextTurnTime() {
 		return
 	}
-	for _, p := range m.herald.take(m.now) {
-		m.unasked(p)
+	for _, p := range m.herald.takeTurn(m.now) {
+		m.sendUnaskedPong(p)
 	}
 }
 
-// unasked sends a runner that is still there the pong that it did not ask for.
-func (m *Machine) unasked(p *peer) {
+// sendUnaskedPong sends a runner that is still there the pong that it did not ask for.
+func (m *Machine) sendUnaskedPong(p *peer) {
 	p.unheard = false
 	if p.stage == live {
-		m.pong(p)
+		m.sendPong(p)
 	}
 }

@@ -72,11 +72,11 @@ func TestAHeadIsAnnouncedToACrowdInTurns(t *testing.T) {
 func TestAHeadIsAnnouncedToManyInSixteenTurns(t *testing.T) {
 	var h herald
 	for range heraldTurns*heraldLeast + 5 {
-		h.add(0, 0, &peer{})
+		h.addPeer(0, 0, &peer{})
 	}
 	turns := 0
-	for now := h.due(); len(h.waiting) > 0; now = h.due() {
-		h.take(now)
+	for now := h.nextTurnTime(); len(h.waiting) > 0; now = h.nextTurnTime() {
+		h.takeTurn(now)
 		turns++
 	}
 	if turns != heraldTurns {

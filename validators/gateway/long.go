@@ -20,9 +20,9 @@ type longFrames struct {
 // minSweep is from how many entries on those that are over are looked for.
 const minSweep = 64
 
-// allow reports whether the ration of a runner covers a frame, and takes it from the ration
+// allowsFrame reports whether the ration of a runner covers a frame, and takes it from the ration
 // if so. size is in bytes, with the type.
-func (l *longFrames) allow(now types.Time, of types.PublicKey, size int) bool {
+func (l *longFrames) allowsFrame(now types.Time, of types.PublicKey, size int) bool {
 	long := push.Long(size)
 	if long == 0 {
 		return true
@@ -35,12 +35,12 @@ func (l *longFrames) allow(now types.Time, of types.PublicKey, size int) bool {
 		l.used = map[types.PublicKey]types.Time{}
 	}
 	l.used[of] = full
-	l.sweep(now)
+	l.forgetFull(now)
 	return true
 }
 
-// sweep forgets the rations that are full, when the entries have doubled.
-func (l *longFrames) sweep(now types.Time) {
+// forgetFull forgets the rations that are full, when the entries have doubled.
+func (l *longFrames) forgetFull(now types.Time) {
 	if len(l.used) < max(2*l.swept, minSweep) {
 		return
 	}

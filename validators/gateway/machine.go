@@ -28,8 +28,8 @@ func New(config Config, head *Head) (*Machine, Output) {
 	m := &Machine{step: &step{}, config: config, chain: chain{self: config.Signer.Address(), head: head}}
 	m.connections = connections{step: m.step, chain: &m.chain, peers: map[connection.ID]*peer{}, live: map[types.PublicKey]*peer{}}
 	m.results = results{step: m.step, chain: &m.chain, index: newHeldIndex(), of: map[types.Address]int{}}
-	m.do(connection.Patience{Write: head.Params.WriteTimeoutMS.Duration()})
-	return m, m.taken()
+	m.addVerb(connection.Patience{Write: head.Params.WriteTimeoutMS.Duration()})
+	return m, m.takeOutput()
 }
 
 // Step takes an event; times never decrease.
@@ -37,7 +37,7 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
 	switch e := e.(type) {
 	case Connection:
-		m.connection(e.Event)
+		m.handleConnection(e.Event)
 	case *Head:
 		m.onHead(e)
 	case Foreseen:
@@ -45,26 +45,28 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	case Polled:
 		m.onPolled(e)
 	case Unkept:
-		m.results.index.lose(e.Runner, e.Job) // the next head submits it again
+		m.results.index.markLost(e.Runner, e.Job) // the next head submits it again
 	case Stop:
-		m.connections.shutdown()
+		m.connections.leaveAll()
 	case Tick:
 	default:
 		panic(fmt.Sprintf("gateway: an event of type %T", e))
 	}
-	m.ring()
-	m.announce()
-	m.connections.sweep()
-	return m.taken()
+	m.handleDueAlarms()
+	m.announceHead()
+	m.connections.sweepOrder()
+	return m.takeOutput()
 }
 
 // Deadline is when a Tick is due, or types.Never.
-func (m *Machine) Deadline() types.Time { return min(m.connections.alarms.next(), m.herald.due()) }
+func (m *Machine) Deadline() types.Time {
+	return min(m.connections.alarms.nextTime(), m.herald.nextTurnTime())
+}
 
-// ring handles the entries that are due.
-func (m *Machine) ring() {
+// handleDueAlarms handles the entries that are due.
+func (m *Machine) handleDueAlarms() {
 	for {
-		a, ok := m.connections.alarms.due(m.now)
+		a, ok := m.connections.alarms.takeDue(m.now)
 		if !ok {
 			return
 		}
@@ -75,23 +77,23 @@ func (m *Machine) ring() {
 		switch a.why {
 		case helloDue:
 			if p.stage < live {
-				m.connections.leave(p, push.Timeout)
+				m.connections.leavePeer(p, push.Timeout)
 			}
 		case goodbyeDone:
-			m.connections.close(p, p.reason.Code(), string(p.reason))
+			m.connections.closePeer(p, p.reason.Code(), string(p.reason))
 		case ackDue:
-			m.onSilence(p, p.delivery(a.stream))
+			m.onSilence(p, p.findDelivery(a.stream))
 		case lingerDone:
-			m.endLinger(p, p.delivery(a.stream))
+			m.endLinger(p, p.findDelivery(a.stream))
 		}
-		m.connections.attest(p)
+		m.connections.attestPeer(p)
 	}
 }
 
-// connection takes an event of a connection.
-func (m *Machine) connection(e connection.Event) {
+// handleConnection takes an event of a connection.
+func (m *Machine) handleConnection(e connection.Event) {
 	if up, is := e.(connection.Up); is {
-		m.connections.up(up)
+		m.connections.onUp(up)
 		return
 	}
 	p := m.connections.peers[e.Of()]
@@ -100,16 +102,16 @@ func (m *Machine) connection(e connection.Event) {
 	}
 	switch e := e.(type) {
 	case connection.Down:
-		m.connections.down(p, e)
+		m.connections.onDown(p, e)
 	case connection.Opened:
 		m.onOpened(p, e.Stream)
 	case connection.Came:
 		m.onFrame(p, e.Stream, e.Frame)
-		m.do(connection.Taken{ID: p.id})
+		m.addVerb(connection.Taken{ID: p.id})
 	case connection.TooLong:
 		m.onTooLong(p, e)
 	case connection.Stalled:
-		m.connections.leave(p, push.Timeout)
+		m.connections.leavePeer(p, push.Timeout)
 	case connection.Ended:
 		m.onEnded(p, e.Stream, e.Torn)
 	case connection.Cut:
@@ -119,7 +121,7 @@ func (m *Machine) connection(e connection.Event) {
 	default:
 		panic(fmt.Sprintf("gateway: an event of type %T", e))
 	}
-	m.connections.attest(p)
+	m.connections.attestPeer(p)
 }
 
 // onOpened takes note of the control stream. The runner has no other to open.
@@ -128,7 +130,7 @@ func (m *Machine) onOpened(p *peer, s connection.Stream) {
 		return
 	}
 	if s != connection.Control {
-		m.connections.leave(p, push.UnexpectedStream)
+		m.connections.leavePeer(p, push.UnexpectedStream)
 		return
 	}
 	p.opened = true
@@ -141,12 +143,12 @@ func (m *Machine) onTooLong(p *peer, e connection.TooLong) {
 	switch {
 	case p.stage == leaving:
 	case e.Length == 0:
-		m.connections.leave(p, push.Malformed)
+		m.connections.leavePeer(p, push.Malformed)
 	case e.Length > connection.MaxFrameBytes:
-		m.connections.leave(p, push.FrameTooLarge)
+		m.connections.leavePeer(p, push.FrameTooLarge)
 	default:
-		if m.expects(p, push.Type(e.Type)) {
-			m.connections.leave(p, push.Malformed)
+		if m.expectsFrame(p, push.Type(e.Type)) {
+			m.connections.leavePeer(p, push.Malformed)
 		}
 	}
 }
@@ -156,12 +158,12 @@ func (m *Machine) onEnded(p *peer, s connection.Stream, torn bool) {
 	switch {
 	case p.stage == leaving:
 	case torn:
-		m.connections.leave(p, push.Malformed)
+		m.connections.leavePeer(p, push.Malformed)
 	case s == connection.Control:
 		// There is no connection without it (CIP-11 §6.1), and the runner said no
 		// Goodbye: it left.
-		m.connections.close(p, connection.CodeDone, "")
+		m.connections.closePeer(p, connection.CodeDone, "")
 	default:
-		m.onStreamEnded(p, p.delivery(s))
+		m.onStreamEnded(p, p.findDelivery(s))
 	}
 }

@@ -149,7 +149,7 @@ func TestWindowsAreWhatTheDumbTwinCounts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var w window[int]
 		var one recent
-		var all []happened[int]
+		var all []occurrence[int]
 		now := types.Time(0)
 		for range rapid.IntRange(1, 100).Draw(r, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 400).Draw(r, "ms")) * time.Millisecond)
@@ -160,15 +160,15 @@ func TestWindowsAreWhatTheDumbTwinCounts(t *testing.T) {
 					count++
 				}
 			}
-			if got := w.within(now, by, 3); got != (count < 3) {
+			if got := w.isWithin(now, by, 3); got != (count < 3) {
 				r.Fatalf("within: %v with %d", got, count)
 			}
-			if by == 0 && one.allow(now, 3) != (count < 3) {
+			if by == 0 && one.allowsOne(now, 3) != (count < 3) {
 				r.Fatalf("allowed: %v with %d", count >= 3, count)
 			}
 			if count < 3 {
-				w.note(now, by)
-				all = append(all, happened[int]{now, by})
+				w.countOne(now, by)
+				all = append(all, occurrence[int]{now, by})
 			}
 		}
 		if len(w.counts) > 3 || len(w.queue) > 9 {

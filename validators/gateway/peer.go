@@ -70,24 +70,24 @@ type runtimeChanges struct {
 	entitlements map[string]bool
 }
 
-func (r *runtimeChanges) apply(d *push.CapabilityDelta) {
-	note(&r.capabilities, d.AddedCapabilities, true)
-	note(&r.capabilities, d.RemovedCapabilities, false)
-	note(&r.entitlements, d.AddedEntitlements, true)
-	note(&r.entitlements, d.RemovedEntitlements, false)
+func (r *runtimeChanges) applyDelta(d *push.CapabilityDelta) {
+	noteNames(&r.capabilities, d.AddedCapabilities, true)
+	noteNames(&r.capabilities, d.RemovedCapabilities, false)
+	noteNames(&r.entitlements, d.AddedEntitlements, true)
+	noteNames(&r.entitlements, d.RemovedEntitlements, false)
 }
 
-// shown returns all of it, nil if it is empty.
-func (r *runtimeChanges) shown() *Changes {
+// asChanges returns all of it, nil if it is empty.
+func (r *runtimeChanges) asChanges() *Changes {
 	if len(r.capabilities)+len(r.entitlements) == 0 {
 		return nil
 	}
-	return &Changes{AddedCapabilities: named(r.capabilities, true), RemovedCapabilities: named(r.capabilities, false),
-		AddedEntitlements: named(r.entitlements, true), RemovedEntitlements: named(r.entitlements, false)}
+	return &Changes{AddedCapabilities: namesBy(r.capabilities, true), RemovedCapabilities: namesBy(r.capabilities, false),
+		AddedEntitlements: namesBy(r.entitlements, true), RemovedEntitlements: namesBy(r.entitlements, false)}
 }
 
-// named returns the present names, or the absent ones.
-func named(all map[string]bool, there bool) []string {
+// namesBy returns the present names, or the absent ones.
+func namesBy(all map[string]bool, there bool) []string {
 	names := []string{}
 	for name, is := range all { // order: they are sorted below
 		if is == there {
@@ -98,7 +98,7 @@ func named(all map[string]bool, there bool) []string {
 	return names
 }
 
-func note(to *map[string]bool, names []string, there bool) {
+func noteNames(to *map[string]bool, names []string, there bool) {
 	if *to == nil {
 		*to = map[string]bool{}
 	}

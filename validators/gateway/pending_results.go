@@ -47,9 +47,9 @@ func newHeldIndex() resultIndex {
 	return resultIndex{all: map[resultID]*pendingResult{}, jobs: map[types.Hash][]*pendingResult{}}
 }
 
-// put adds a result. The first head at height due or above advances it, whatever changed;
+// putResult adds a result. The first head at height due or above advances it, whatever changed;
 // due is 0 if the result waits for changes only.
-func (x *resultIndex) put(h *pendingResult, due types.Height) {
+func (x *resultIndex) putResult(h *pendingResult, due types.Height) {
 	h.place, h.due = x.next, due
 	x.next++
 	x.all[h.resultID] = h
@@ -59,8 +59,8 @@ func (x *resultIndex) put(h *pendingResult, due types.Height) {
 	}
 }
 
-// drop removes a result. Its submission is not marked as lost: ready took the mark.
-func (x *resultIndex) drop(h *pendingResult) {
+// dropResult removes a result. Its submission is not marked as lost: ready took the mark.
+func (x *resultIndex) dropResult(h *pendingResult) {
 	delete(x.all, h.resultID)
 	rest := slices.DeleteFunc(x.jobs[h.Job], func(other *pendingResult) bool { return other == h })
 	if x.jobs[h.Job] = rest; len(rest) == 0 {
@@ -72,8 +72,8 @@ func (x *resultIndex) drop(h *pendingResult) {
 	}
 }
 
-// lose marks what is held of a runner for a job, so that the next head advances it.
-func (x *resultIndex) lose(runner types.Address, job types.Hash) {
+// markLost marks what is held of a runner for a job, so that the next head advances it.
+func (x *resultIndex) markLost(runner types.Address, job types.Hash) {
 	for _, h := range x.jobs[job] {
 		if h.runner != runner {
 			continue
@@ -86,9 +86,9 @@ func (x *resultIndex) lose(runner types.Address, job types.Hash) {
 	}
 }
 
-// ready takes the results that a head at a height can advance, in the order in which they
+// takeReady takes the results that a head at a height can advance, in the order in which they
 // came. changed are the jobs that changed; unknown says that all may have.
-func (x *resultIndex) ready(height types.Height, changed []types.Hash, unknown bool) []*pendingResult {
+func (x *resultIndex) takeReady(height types.Height, changed []types.Hash, unknown bool) []*pendingResult {
 	found := x.lost
 	x.lost = nil
 	for _, h := range found {

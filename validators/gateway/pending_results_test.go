@@ -229,28 +229,28 @@ func TestAHeadTouchesOnlyWhatItCanAdvance(t *testing.T) {
 	for n := range 4096 {
 		h := &pendingResult{resultID: resultID{types.Address{byte(n)}, AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 1}}}
 		all = append(all, h)
-		x.put(h, types.Height(10+n%2*10)) // at 10 and 20 in turn
+		x.putResult(h, types.Height(10+n%2*10)) // at 10 and 20 in turn
 	}
-	if got := x.ready(9, nil, false); len(got) != 0 {
+	if got := x.takeReady(9, nil, false); len(got) != 0 {
 		t.Errorf("%d are ready at height 9", len(got))
 	}
-	x.lose(all[7].runner, all[7].Job)
-	x.lose(all[7].runner, all[7].Job)
+	x.markLost(all[7].runner, all[7].Job)
+	x.markLost(all[7].runner, all[7].Job)
 	changed := []types.Hash{all[9].Job, all[7].Job, {1}, all[3].Job}
-	if got := x.ready(9, changed, false); !slices.Equal(got, []*pendingResult{all[3], all[7], all[9]}) {
+	if got := x.takeReady(9, changed, false); !slices.Equal(got, []*pendingResult{all[3], all[7], all[9]}) {
 		t.Errorf("%d are ready, want three", len(got))
 	}
-	if got := x.ready(15, nil, false); len(got) != 2048 || got[1] != all[2] {
+	if got := x.takeReady(15, nil, false); len(got) != 2048 || got[1] != all[2] {
 		t.Errorf("%d are ready at height 15, want 2048", len(got))
 	}
-	if got := x.ready(16, nil, false); len(got) != 0 {
+	if got := x.takeReady(16, nil, false); len(got) != 0 {
 		t.Errorf("%d are ready again", len(got))
 	}
-	if got := x.ready(16, nil, true); !slices.Equal(got, all) {
+	if got := x.takeReady(16, nil, true); !slices.Equal(got, all) {
 		t.Errorf("%d are ready without a list of changes, want all", len(got))
 	}
 	for i, h := range all {
-		x.drop(h)
+		x.dropResult(h)
 		if i%512 == 0 {
 			if err := x.check(); err != nil {
 				t.Fatal(err)

@@ -12,19 +12,19 @@ import (
 func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
 	switch {
 	case p.pinged && f.Nonce <= p.nonce:
-		m.connections.leave(p, push.BadNonce)
+		m.connections.leavePeer(p, push.BadNonce)
 		return
-	case !m.config.signed(p, m.digestOf(f), f.Signed):
-		m.connections.leave(p, push.BadSignature)
+	case !m.config.isSignedBy(p, m.digestOf(f), f.Signed):
+		m.connections.leavePeer(p, push.BadSignature)
 		return
 	}
 	p.nonce, p.pinged = f.Nonce, true
-	p.ping, p.present = m.chain.mark(m.now), true // also after a hard failure (CIP-11 §10.6, presence floor)
-	m.pong(p)
+	p.ping, p.present = m.chain.markNow(m.now), true // also after a hard failure (CIP-11 §10.6, presence floor)
+	m.sendPong(p)
 	if p.unheard { // it need not wait for its turn: both frames go out together
-		m.unasked(p)
+		m.sendUnaskedPong(p)
 	}
-	m.heartbeat(p, f)
+	m.submitHeartbeat(p, f)
 }
 
 // lastPing is what a ping's sender signed. A ping names neither runner nor validator, so
@@ -43,11 +43,11 @@ func (m *Machine) digestOf(f *push.HeartbeatPing) types.Hash {
 	return m.lastPing.digest
 }
 
-// heartbeat brings a ping on chain where the last heartbeat there is old enough
+// submitHeartbeat brings a ping on chain where the last heartbeat there is old enough
 // (decision J18). In sunset heartbeats are not required (CIP-11 §14).
-func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
+func (m *Machine) submitHeartbeat(p *peer, f *push.HeartbeatPing) {
 	registered := p.registered
-	if registered == nil || registered.Deregistered || m.chain.phase() == selection.Sunset {
+	if registered == nil || registered.Deregistered || m.chain.headPhase() == selection.Sunset {
 		return
 	}
 	last := registered.LastHeartbeat
@@ -57,5 +57,5 @@ func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
 		return
 	}
 	p.beat, p.beaten = m.chain.head.Height, true
-	m.submit(Heartbeat{Runner: p.address, Ping: *f})
+	m.addSubmission(Heartbeat{Runner: p.address, Ping: *f})
 }

@@ -10,8 +10,8 @@ import (
 // limit lets through in a second.
 type recent []types.Time
 
-// allow reports whether one more is within the limit, and remembers it if so.
-func (r *recent) allow(now types.Time, limit int) bool {
+// allowsOne reports whether one more is within the limit, and remembers it if so.
+func (r *recent) allowsOne(now types.Time, limit int) bool {
 	kept := (*r)[:0]
 	for _, at := range *r {
 		if now < at.Add(second) {
@@ -29,16 +29,16 @@ func (r *recent) allow(now types.Time, limit int) bool {
 // window counts the events of the last second, by key.
 type window[K comparable] struct {
 	counts map[K]int
-	queue  []happened[K] // oldest first
+	queue  []occurrence[K] // oldest first
 }
 
-type happened[K comparable] struct {
+type occurrence[K comparable] struct {
 	at types.Time
 	by K
 }
 
-// within reports whether one more of a key is within the limit.
-func (w *window[K]) within(now types.Time, by K, limit int) bool {
+// isWithin reports whether one more of a key is within the limit.
+func (w *window[K]) isWithin(now types.Time, by K, limit int) bool {
 	gone := 0
 	for gone < len(w.queue) && now >= w.queue[gone].at.Add(second) {
 		old := w.queue[gone].by
@@ -54,13 +54,13 @@ func (w *window[K]) within(now types.Time, by K, limit int) bool {
 	return w.counts[by] < limit && len(w.queue) < MaxHellos
 }
 
-// note counts one.
-func (w *window[K]) note(now types.Time, by K) {
+// countOne counts one.
+func (w *window[K]) countOne(now types.Time, by K) {
 	if w.counts == nil {
 		w.counts = map[K]int{}
 	}
 	w.counts[by]++
-	w.queue = append(w.queue, happened[K]{now, by})
+	w.queue = append(w.queue, occurrence[K]{now, by})
 }
 
 // hellos are the rates of Hellos. Every one that was read counts, good or bad, but for
@@ -70,12 +70,12 @@ type hellos struct {
 	byAddress  window[connection.Address]
 }
 
-// admit reports whether one more of a peer is within the limits, and counts it if so.
-func (h *hellos) admit(now types.Time, p *peer, limits *params.Params) bool {
-	ok := h.byIdentity.within(now, p.key, int(limits.HelloPerIdentity)) && h.byAddress.within(now, p.remote, int(limits.HelloPerAddress))
+// admitPeer reports whether one more of a peer is within the limits, and counts it if so.
+func (h *hellos) admitPeer(now types.Time, p *peer, limits *params.Params) bool {
+	ok := h.byIdentity.isWithin(now, p.key, int(limits.HelloPerIdentity)) && h.byAddress.isWithin(now, p.remote, int(limits.HelloPerAddress))
 	if ok {
-		h.byIdentity.note(now, p.key)
-		h.byAddress.note(now, p.remote)
+		h.byIdentity.countOne(now, p.key)
+		h.byAddress.countOne(now, p.remote)
 	}
 	return ok
 }

@@ -34,8 +34,8 @@ func reasonOf(said *string) string {
 	return kept.String()
 }
 
-// amendment returns the stored part of the names that a delta adds and removes.
-func amendment(d *push.CapabilityDelta) string {
+// amendmentOf returns the stored part of the names that a delta adds and removes.
+func amendmentOf(d *push.CapabilityDelta) string {
 	var all strings.Builder
 	list := func(sign string, names []string) {
 		for _, name := range names {

@@ -14,16 +14,16 @@ func (m *Machine) onRefusal(p *peer, d *delivery, f *push.JobAck) {
 	if why != "" {
 		return // the ack rejects, and does not count on chain
 	}
-	if !m.config.signed(p, one.Refusal.Digest(m.config.ChainID), one.Signed) {
-		m.connections.leave(p, push.BadSignature)
+	if !m.config.isSignedBy(p, one.Refusal.Digest(m.config.ChainID), one.Signed) {
+		m.connections.leavePeer(p, push.BadSignature)
 		return
 	}
-	why = m.results.full(one.resultID(), len(one.Refusal.Text))
+	why = m.results.whyFull(one.resultID(), len(one.Refusal.Text))
 	switch {
 	case why == "":
-		m.results.keep(&pendingResult{resultID: one.resultID(), refusal: &one})
+		m.results.keepResult(&pendingResult{resultID: one.resultID(), refusal: &one})
 	case m.results.index.all[one.resultID()] == nil:
-		m.report(NotTaken{Runner: p.address, Assignment: d.AssignmentID, Why: why})
+		m.addReport(NotTaken{Runner: p.address, Assignment: d.AssignmentID, Why: why})
 	}
 }
 
@@ -32,19 +32,19 @@ func (m *Machine) onRefusal(p *peer, d *delivery, f *push.JobAck) {
 //
 // Spec: decisions J11, J21.
 func (m *Machine) onPolledRefusal(e Polled) {
-	id := m.chain.assigned(e.Runner, e.Ack.JobID)
+	id := m.chain.assignmentIDOf(e.Runner, e.Ack.JobID)
 	one, why := m.refusalOf(e.Runner, id, e.Ack)
 	if why == "" {
-		why = m.results.full(one.resultID(), len(one.Refusal.Text))
+		why = m.results.whyFull(one.resultID(), len(one.Refusal.Text))
 	}
-	if why == "" && !m.config.by(e.Runner, one.Refusal.Digest(m.config.ChainID), one.Signed) {
+	if why == "" && !m.config.isSignedByRunner(e.Runner, one.Refusal.Digest(m.config.ChainID), one.Signed) {
 		why = "the runner did not sign the refusal of this draw and spec (refusal_signed)"
 	}
 	if why != "" {
-		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: why, Polled: true})
+		m.addReport(NotTaken{Runner: e.Runner, Assignment: id, Why: why, Polled: true})
 		return
 	}
-	m.results.keep(&pendingResult{resultID: one.resultID(), refusal: &one})
+	m.results.keepResult(&pendingResult{resultID: one.resultID(), refusal: &one})
 }
 
 // refusalOf returns what an ack refuses: the assignment, with its draw and its spec. why
@@ -52,7 +52,7 @@ func (m *Machine) onPolledRefusal(e Polled) {
 //
 // Spec: decision J21.
 func (m *Machine) refusalOf(runner types.Address, id AssignmentID, f *push.JobAck) (one Refuse, why string) {
-	a := m.chain.assignment(runner, id)
+	a := m.chain.findAssignment(runner, id)
 	switch {
 	case f.Status.Reject == nil:
 		return one, "its status is not Reject"

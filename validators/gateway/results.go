@@ -16,32 +16,32 @@ type results struct {
 	of    map[types.Address]int // the bytes of each runner that has any
 }
 
-// hold takes a result, the first of a runner for an assignment. A refused result is
+// holdResult takes a result, the first of a runner for an assignment. A refused result is
 // dropped.
-func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
-	if why := r.refuses(runner, id, f); why != "" {
-		r.report(NotTaken{Runner: runner, Assignment: id, Why: why})
+func (r *results) holdResult(runner types.Address, id AssignmentID, f *push.JobResult) {
+	if why := r.whyRefused(runner, id, f); why != "" {
+		r.addReport(NotTaken{Runner: runner, Assignment: id, Why: why})
 		return
 	}
-	r.keep(&pendingResult{resultID: resultID{runner, id}, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)})
+	r.keepResult(&pendingResult{resultID: resultID{runner, id}, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)})
 }
 
-// keep holds what was found to have room, of an open assignment, and submits what is next.
-func (r *results) keep(h *pendingResult) {
-	a := r.chain.assignment(h.runner, h.AssignmentID)
+// keepResult holds what was found to have room, of an open assignment, and submits what is next.
+func (r *results) keepResult(h *pendingResult) {
+	a := r.chain.findAssignment(h.runner, h.AssignmentID)
 	due := types.Height(0)
 	if h.refusal == nil && a.Committee > 1 && a.CommitEnd > r.chain.head.Height {
 		due = a.CommitEnd // the result may be submitted from there on
 	}
-	r.index.put(h, due)
-	r.weigh(h.runner, h.weight())
-	r.advance(h, a)
+	r.index.putResult(h, due)
+	r.addHeldBytes(h.runner, h.heldBytes())
+	r.advanceResult(h, a)
 }
 
-// refuses says why a result is not taken, "" if it is: it came too late, or is longer than
+// whyRefused says why a result is not taken, "" if it is: it came too late, or is longer than
 // the job allows, or has no signed commitment for a committee, or there is no room for it.
-func (r *results) refuses(runner types.Address, id AssignmentID, f *push.JobResult) (why string) {
-	a, size := r.chain.assignment(runner, id), len(f.ResultData)
+func (r *results) whyRefused(runner types.Address, id AssignmentID, f *push.JobResult) (why string) {
+	a, size := r.chain.findAssignment(runner, id), len(f.ResultData)
 	switch {
 	case a == nil:
 		return "its assignment is over"
@@ -50,12 +50,12 @@ func (r *results) refuses(runner types.Address, id AssignmentID, f *push.JobResu
 	case a.Committee > 1 && f.CommitSigned == nil:
 		return "commit_signed is null, and its job has a committee: sign the commitment"
 	}
-	return r.full(resultID{runner, id}, size)
+	return r.whyFull(resultID{runner, id}, size)
 }
 
-// full says why nothing more of a number of bytes is held, "" if it can be: the runner's
+// whyFull says why nothing more of a number of bytes is held, "" if it can be: the runner's
 // answer is held already, or the runner would have more held than is left to all others.
-func (r *results) full(id resultID, size int) (why string) {
+func (r *results) whyFull(id resultID, size int) (why string) {
 	switch before := r.index.all[id]; {
 	case before != nil && before.refusal != nil:
 		return "the runner's refusal is held already"
@@ -67,16 +67,16 @@ func (r *results) full(id resultID, size int) (why string) {
 	return ""
 }
 
-// weight is what a result or a refusal counts of MaxHeldBytes.
-func (h *pendingResult) weight() int {
+// heldBytes is what a result or a refusal counts of MaxHeldBytes.
+func (h *pendingResult) heldBytes() int {
 	if h.refusal != nil {
 		return len(h.refusal.Refusal.Text) + heldOverhead
 	}
 	return len(h.result.ResultData) + heldOverhead
 }
 
-// weigh adds to what is held of a runner.
-func (r *results) weigh(runner types.Address, bytes int) {
+// addHeldBytes adds to what is held of a runner.
+func (r *results) addHeldBytes(runner types.Address, bytes int) {
 	r.bytes += bytes
 	if r.of[runner] += bytes; r.of[runner] == 0 {
 		delete(r.of, runner)
@@ -87,27 +87,27 @@ func (r *results) weigh(runner types.Address, bytes int) {
 // they came. It drops those whose assignment is over.
 func (r *results) advanceReady() {
 	changed, known := r.chain.head.Reader.Changed()
-	for _, h := range r.index.ready(r.chain.head.Height, changed, !known) {
-		if a := r.chain.assignment(h.runner, h.AssignmentID); a != nil {
-			r.advance(h, a)
+	for _, h := range r.index.takeReady(r.chain.head.Height, changed, !known) {
+		if a := r.chain.findAssignment(h.runner, h.AssignmentID); a != nil {
+			r.advanceResult(h, a)
 			continue
 		}
-		r.index.drop(h)
-		r.weigh(h.runner, -h.weight())
+		r.index.dropResult(h)
+		r.addHeldBytes(h.runner, -h.heldBytes())
 	}
 }
 
-// advance submits what is next. A refusal goes into a block of the time to commit. The
+// advanceResult submits what is next. A refusal goes into a block of the time to commit. The
 // commitment of a result goes there as well; the result itself goes when the commitment is
 // final and that time is over or all have committed. A committee of one has nothing to
 // hide.
 //
 // Spec: decisions J15, J21.
-func (r *results) advance(h *pendingResult, a *Assignment) {
+func (r *results) advanceResult(h *pendingResult, a *Assignment) {
 	if h.refusal != nil {
 		if !h.committed && r.chain.head.Height < a.CommitEnd && len(a.Commitments) == 0 {
 			h.committed = true
-			r.submit(*h.refusal)
+			r.addSubmission(*h.refusal)
 		}
 		return
 	}
@@ -118,9 +118,9 @@ func (r *results) advance(h *pendingResult, a *Assignment) {
 	case h.revealed || r.chain.head.Height >= a.Deadline:
 	case alone || final && over:
 		h.revealed = true
-		r.submit(Reveal{Runner: h.runner, Assignment: h.AssignmentID, Result: h.result, Alone: alone})
+		r.addSubmission(Reveal{Runner: h.runner, Assignment: h.AssignmentID, Result: h.result, Alone: alone})
 	case !final && !over && !h.committed:
 		h.committed = true
-		r.submit(Commit{Runner: h.runner, Assignment: h.AssignmentID, Commitment: h.commitment, Signed: *h.result.CommitSigned})
+		r.addSubmission(Commit{Runner: h.runner, Assignment: h.AssignmentID, Commitment: h.commitment, Signed: *h.result.CommitSigned})
 	}
 }

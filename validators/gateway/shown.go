@@ -40,7 +40,7 @@ func (m *Machine) Live() []Live {
 	for _, p := range m.connections.order {
 		if p.stage == live {
 			shown = append(shown, Live{Runner: p.address, Remote: p.remote, Since: p.since, Pinged: p.ping.at, Accepting: p.accepting,
-				Streams: p.openStreams(), Changes: p.changed.shown()})
+				Streams: p.openStreams(), Changes: p.changed.asChanges()})
 		}
 	}
 	return shown

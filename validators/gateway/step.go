@@ -11,10 +11,10 @@ type step struct {
 	out Output
 }
 
-func (s *step) report(r Report)       { s.out.Report = append(s.out.Report, r) }
-func (s *step) submit(one Submission) { s.out.Submit = append(s.out.Submit, one) }
+func (s *step) addReport(r Report)           { s.out.Report = append(s.out.Report, r) }
+func (s *step) addSubmission(one Submission) { s.out.Submit = append(s.out.Submit, one) }
 
-func (s *step) do(v connection.Verb) {
+func (s *step) addVerb(v connection.Verb) {
 	if s.out.Do == nil {
 		s.out.Do = make([]connection.Verb, 0, mostlyDone)
 	}
@@ -24,8 +24,8 @@ func (s *step) do(v connection.Verb) {
 // mostlyDone is how many verbs have room from the first on: more than most steps have.
 const mostlyDone = 4
 
-// taken returns the output of the step, and ends it.
-func (s *step) taken() Output {
+// takeOutput returns the output of the step, and ends it.
+func (s *step) takeOutput() Output {
 	out := s.out
 	s.out = Output{}
 	return out

@@ -366,7 +366,7 @@ func (w *world) assign(to crypto.Signer, job byte, committee int) AssignmentID {
 
 // at finds an open assignment to change it.
 func (w *world) at(to crypto.Signer, id AssignmentID) *Assignment {
-	return w.chain.assignment(to.Address(), id)
+	return w.chain.findAssignment(to.Address(), id)
 }
 
 // finish ends an assignment.

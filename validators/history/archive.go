@@ -146,7 +146,7 @@ func (a *Archive) HeightOf(block types.Hash) (h types.Height, found bool, err er
 
 // Receipt returns the receipt of a transaction, a fire or a message, or nil.
 func (a *Archive) Receipt(hash types.Hash) (*types.Receipt, error) {
-	stored, index, err := a.execution(hash)
+	stored, index, err := a.findExecution(hash)
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (a *Archive) Receipt(hash types.Hash) (*types.Receipt, error) {
 
 // Transaction returns a finalized transaction and its receipt, or nil.
 func (a *Archive) Transaction(hash types.Hash) (*types.Transaction, *types.Receipt, error) {
-	stored, index, err := a.execution(hash)
+	stored, index, err := a.findExecution(hash)
 	if err != nil || stored == nil {
 		return nil, nil, err
 	}
@@ -167,7 +167,7 @@ func (a *Archive) Transaction(hash types.Hash) (*types.Transaction, *types.Recei
 	return nil, nil, nil
 }
 
-func (a *Archive) execution(hash types.Hash) (stored *Stored, index int, err error) {
+func (a *Archive) findExecution(hash types.Hash) (stored *Stored, index int, err error) {
 	key, err := a.store.Get(bucketExecutions, hash[:])
 	if err != nil || key == nil {
 		return nil, 0, err
@@ -205,7 +205,7 @@ func (s *Stored) PrintedBy() map[types.Hash][]string {
 
 // Execution returns a receipt and the lines its execution printed, or nil.
 func (a *Archive) Execution(hash types.Hash) (*types.Receipt, []string, error) {
-	stored, index, err := a.execution(hash)
+	stored, index, err := a.findExecution(hash)
 	if err != nil || stored == nil {
 		return nil, nil, err
 	}
@@ -238,7 +238,7 @@ func (a *Archive) Hashes(of HashKind, first, last types.Hash, each func(types.Ha
 func (a *Archive) Logs(actor types.Address, p Page) (lines []LogLine, err error) {
 	offset, limit := p.Offset, p.Limit
 	var keys [][]byte
-	err = a.store.Scan(bucketLogs, actor[:], after(actor[:]), p.Newest, func(key, _ []byte) bool {
+	err = a.store.Scan(bucketLogs, actor[:], keyAfterPrefix(actor[:]), p.Newest, func(key, _ []byte) bool {
 		if offset > 0 {
 			offset--
 			return true
@@ -278,9 +278,9 @@ func (a *Archive) Logs(actor types.Address, p Page) (lines []LogLine, err error)
 // heightKey orders heights as bytes.
 func heightKey(h types.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
 
-// after returns the smallest key above every key that begins with prefix, or nil if
+// keyAfterPrefix returns the smallest key above every key that begins with prefix, or nil if
 // there is none.
-func after(prefix []byte) []byte {
+func keyAfterPrefix(prefix []byte) []byte {
 	end := append([]byte{}, prefix...)
 	for i := len(end) - 1; i >= 0; i-- {
 		if end[i]++; end[i] != 0 {

@@ -42,8 +42,8 @@ func (a *Archive) Compare() *Comparison {
 // it.
 func (c *Comparison) Block(result *ledger.Result) (what []string, err error) {
 	var want writes
-	want.jobs(result)
-	want.lane(result)
+	want.writeJobs(result)
+	want.writeLane(result)
 	for _, row := range want {
 		job := jobOf(row)
 		if slices.Contains(jobStands, row.Bucket) {
@@ -59,7 +59,7 @@ func (c *Comparison) Block(result *ledger.Result) (what []string, err error) {
 			return nil, err
 		}
 		if !bytes.Equal(got, row.Value) {
-			what = append(what, differs(row.Bucket, job))
+			what = append(what, differenceIn(row.Bucket, job))
 		}
 	}
 	return what, nil
@@ -74,7 +74,7 @@ func (c *Comparison) End() (what []string, err error) {
 			return nil, err
 		}
 		if !bytes.Equal(got, s.row.Value) {
-			what = append(what, differs(s.row.Bucket, s.job))
+			what = append(what, differenceIn(s.row.Bucket, s.job))
 		}
 		if s.row.Value != nil {
 			count[s.row.Bucket]++
@@ -109,7 +109,7 @@ func jobOf(row env.Write) (job types.Hash) {
 	return job
 }
 
-func differs(bucket env.Bucket, job types.Hash) string {
+func differenceIn(bucket env.Bucket, job types.Hash) string {
 	if job.IsZero() {
 		return fmt.Sprintf("the block's row of %s", bucket)
 	}

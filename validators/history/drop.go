@@ -61,14 +61,14 @@ type dropping struct {
 	counted bool
 }
 
-// add makes room for blocks that a commit adds: it adds to the commit's writes
+// addDrops makes room for blocks that a commit adds: it adds to the commit's writes
 // what removes the oldest of the blocks in the store.
-func (d *dropping) add(w *writes, blocks int) error {
+func (d *dropping) addDrops(w *writes, blocks int) error {
 	if d.bound == 0 {
 		return nil
 	}
 	if !d.counted {
-		if err := d.count(); err != nil {
+		if err := d.countBlocks(); err != nil {
 			return err
 		}
 	}
@@ -77,22 +77,22 @@ func (d *dropping) add(w *writes, blocks int) error {
 		return nil
 	}
 	limit := min(d.blocks-d.bound, uint64(max(leastDropBlocks, 2*blocks)))
-	oldest, err := d.archive.oldest(int(limit))
+	oldest, err := d.archive.oldestBlocks(int(limit))
 	if err != nil || len(oldest) == 0 {
 		return err
 	}
 	for _, stored := range oldest {
-		if err := d.archive.remove(w, stored); err != nil {
+		if err := d.archive.removeBlock(w, stored); err != nil {
 			return err
 		}
 	}
 	d.blocks -= uint64(len(oldest))
 	from := oldest[len(oldest)-1].Block.Header.Height + 1
-	w.put(bucketMeta, keyKept, binary.BigEndian.AppendUint64(heightKey(from), d.bound))
+	w.putKey(bucketMeta, keyKept, binary.BigEndian.AppendUint64(heightKey(from), d.bound))
 	return nil
 }
 
-func (d *dropping) count() error {
+func (d *dropping) countBlocks() error {
 	d.counted = true
 	return d.archive.store.Scan(bucketHashes, nil, nil, false, func([]byte, []byte) bool {
 		d.blocks++
@@ -100,8 +100,8 @@ func (d *dropping) count() error {
 	})
 }
 
-// oldest returns the first blocks of the store, at most limit.
-func (a *Archive) oldest(limit int) (blocks []*Stored, err error) {
+// oldestBlocks returns the first blocks of the store, at most limit.
+func (a *Archive) oldestBlocks(limit int) (blocks []*Stored, err error) {
 	size := 0
 	err = a.rowsOf(bucketBlocks, 0, ^types.Height(0), limit, func(h types.Height, data []byte) error {
 		if size >= maxDropBytes {
@@ -118,20 +118,20 @@ func (a *Archive) oldest(limit int) (blocks []*Stored, err error) {
 	return blocks, err
 }
 
-// remove drops a block's records outside the state: those of BlockWrites, except
+// removeBlock drops a block's records outside the state: those of BlockWrites, except
 // the timers that it scheduled and the jobs submitted in it; these are dropped with
 // the block that ended them.
-func (a *Archive) remove(w *writes, stored *Stored) error {
+func (a *Archive) removeBlock(w *writes, stored *Stored) error {
 	height := heightKey(stored.Block.Header.Height)
 	for _, bucket := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents} {
-		w.remove(bucket, height)
+		w.removeKey(bucket, height)
 	}
-	w.remove(bucketHashes, stored.Hash[:])
+	w.removeKey(bucketHashes, stored.Hash[:])
 	for i := range stored.Receipts {
-		w.remove(bucketExecutions, stored.Receipts[i].Hash[:])
+		w.removeKey(bucketExecutions, stored.Receipts[i].Hash[:])
 	}
 	for i, line := range stored.Logs {
-		w.remove(bucketLogs, lineKey(line.Actor, height, i))
+		w.removeKey(bucketLogs, lineKey(line.Actor, height, i))
 	}
 	for i := range stored.Timers {
 		if mark := &stored.Timers[i]; mark.Status != types.TimerPending {
@@ -154,18 +154,18 @@ func (a *Archive) removeTimer(w *writes, id types.TimerID) error {
 		return fmt.Errorf("the stored timer %s: %w", id, err)
 	}
 	order := orderKey(&t)
-	w.remove(bucketTimers, id[:])
-	w.remove(bucketTimerSeqs, seqKey(t.Seq))
-	w.remove(bucketTimerOrder, order)
-	w.remove(bucketActorTimers, append(append([]byte{}, t.Actor[:]...), order...))
-	w.remove(bucketTimerEnds, id[:])
+	w.removeKey(bucketTimers, id[:])
+	w.removeKey(bucketTimerSeqs, seqKey(t.Seq))
+	w.removeKey(bucketTimerOrder, order)
+	w.removeKey(bucketActorTimers, append(append([]byte{}, t.Actor[:]...), order...))
+	w.removeKey(bucketTimerEnds, id[:])
 	return a.removeAll(w, bucketTimerNotes, seqKey(t.Seq))
 }
 
 // removeAll drops all rows of a bucket whose keys begin alike.
 func (a *Archive) removeAll(w *writes, bucket env.Bucket, prefix []byte) error {
-	return a.store.Scan(bucket, prefix, after(prefix), false, func(key, _ []byte) bool {
-		w.remove(bucket, append([]byte{}, key...))
+	return a.store.Scan(bucket, prefix, keyAfterPrefix(prefix), false, func(key, _ []byte) bool {
+		w.removeKey(bucket, append([]byte{}, key...))
 		return true
 	})
 }

@@ -45,7 +45,7 @@ type blockHead struct {
 // limit of them: the first of these, or with newest the last.
 func (a *Archive) Heads(from, to types.Height, newest bool, limit int) (heads []Head, err error) {
 	var bad error
-	err = a.store.Scan(bucketLanes, heightKey(from), after(heightKey(to)), newest, func(key, data []byte) bool {
+	err = a.store.Scan(bucketLanes, heightKey(from), keyAfterPrefix(heightKey(to)), newest, func(key, data []byte) bool {
 		var l *LaneRecord
 		if l, bad = decodeLane(key, data); bad != nil {
 			return false
@@ -62,12 +62,12 @@ func (a *Archive) Heads(from, to types.Height, newest bool, limit int) (heads []
 	if newest {
 		slices.Reverse(heads)
 	}
-	return a.headed(heads)
+	return a.withHeaders(heads)
 }
 
-// headed reads the headers of blocks; those that were dropped since their lanes were read
+// withHeaders reads the headers of blocks; those that were dropped since their lanes were read
 // are left out.
-func (a *Archive) headed(heads []Head) (out []Head, err error) {
+func (a *Archive) withHeaders(heads []Head) (out []Head, err error) {
 	for i := range heads {
 		key := heightKey(heads[i].Lane.Height)
 		data, err := a.store.Get(bucketBlocks, key)

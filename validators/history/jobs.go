@@ -70,9 +70,9 @@ type JobNote struct {
 	Left       []uint32 // of waiting and failed, as in types.JobChange
 }
 
-// judged reports whether the note ends an attempt with enough results to compare:
+// wasJudged reports whether the note ends an attempt with enough results to compare:
 // too few cannot be judged (decision J19).
-func (n *JobNote) judged() bool {
+func (n *JobNote) wasJudged() bool {
 	switch {
 	case n.Kind == types.JobChangeCompleted:
 		return true
@@ -118,8 +118,8 @@ func drawKey(id types.Hash, attempt uint32) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte{}, id[:]...), attempt)
 }
 
-// jobs keeps what a block did to jobs.
-func (w *writes) jobs(result *ledger.Result) {
+// writeJobs keeps what a block did to jobs.
+func (w *writes) writeJobs(result *ledger.Result) {
 	if len(result.Jobs) == 0 {
 		return
 	}
@@ -129,51 +129,51 @@ func (w *writes) jobs(result *ledger.Result) {
 	for i := range result.Jobs {
 		c := &result.Jobs[i]
 		marks[i] = jobMark{ID: c.ID, Kind: c.Kind}
-		w.job(c, height, i)
+		w.writeJobChange(c, height, i)
 		if c.Kind != types.JobChangeCalledBack {
 			last[c.ID] = i
 		}
 	}
-	w.put(bucketJobMarks, height, codec.Marshal(marks))
+	w.putKey(bucketJobMarks, height, codec.Marshal(marks))
 	for i := range result.Jobs {
 		if c := &result.Jobs[i]; c.Kind != types.JobChangeCalledBack && last[c.ID] == i {
-			w.standing(c)
+			w.writeStatus(c)
 		}
 	}
 }
 
-// job keeps one change of a job.
-func (w *writes) job(c *types.JobChange, height []byte, index int) {
+// writeJobChange keeps one change of a job.
+func (w *writes) writeJobChange(c *types.JobChange, height []byte, index int) {
 	note := JobNote{Kind: c.Kind, ID: c.ID, At: c.At, Submitter: c.Submitter, Attempt: c.Attempts, Runner: c.Runner, Validator: c.Validator,
 		Commitment: c.Commitment, Agreed: c.Agreed, Differed: c.Discredited, Error: c.Error, Left: c.Left}
 	switch c.Kind {
 	case types.JobChangeSubmitted:
 		s := c.Submitted
-		w.put(bucketJobs, c.ID[:], codec.Marshal(&JobEntry{ID: c.ID, Seq: c.Seq, Submitter: *c.Submitter, SubmittedAt: c.At, Spec: s.Spec,
+		w.putKey(bucketJobs, c.ID[:], codec.Marshal(&JobEntry{ID: c.ID, Seq: c.Seq, Submitter: *c.Submitter, SubmittedAt: c.At, Spec: s.Spec,
 			Escrow: s.Escrow, TimeoutBlocks: s.TimeoutBlocks, CommitBlocks: s.CommitBlocks}))
-		w.put(bucketJobOrder, seqKey(c.Seq), c.ID[:])
-		w.put(bucketSubmitterJobs, ofAddress(*c.Submitter, c.Seq), c.ID[:])
+		w.putKey(bucketJobOrder, seqKey(c.Seq), c.ID[:])
+		w.putKey(bucketSubmitterJobs, ofAddress(*c.Submitter, c.Seq), c.ID[:])
 	case types.JobChangeDrawn:
 		note.Committee = c.Committee
 		if c.Draw != nil {
-			w.put(bucketJobDraws, drawKey(c.ID, c.Attempts), codec.Marshal(c.Draw))
+			w.putKey(bucketJobDraws, drawKey(c.ID, c.Attempts), codec.Marshal(c.Draw))
 		}
 		for _, runner := range c.Committee {
-			w.put(bucketRunnerJobs, ofAddress(runner, c.Seq), c.ID[:])
+			w.putKey(bucketRunnerJobs, ofAddress(runner, c.Seq), c.ID[:])
 		}
 	case types.JobChangeRevealed:
-		w.put(bucketJobResults, resultKey(c.ID, c.Attempts, *c.Runner), c.Result)
+		w.putKey(bucketJobResults, resultKey(c.ID, c.Attempts, *c.Runner), c.Result)
 	case types.JobChangeRetried, types.JobChangeCancelled, types.JobChangeCompleted, types.JobChangeFailed:
 		note.Committee = c.Committee
 	case types.JobChangeWaiting, types.JobChangeCommitted, types.JobChangeRefused, types.JobChangeCalledBack:
 	default:
 		panic(fmt.Sprintf("history: the change of job %s at height %d has an unknown kind", c.ID, c.At))
 	}
-	w.put(bucketJobNotes, noteKey(c.ID, height, index), codec.Marshal(&note))
+	w.putKey(bucketJobNotes, noteKey(c.ID, height, index), codec.Marshal(&note))
 }
 
-// standing stores a job's status after its last change in a block.
-func (w *writes) standing(c *types.JobChange) {
+// writeStatus stores a job's status after its last change in a block.
+func (w *writes) writeStatus(c *types.JobChange) {
 	s := JobStanding{Status: c.Status, Attempts: c.Attempts, Since: c.Since, Committee: c.Committee, Drawn: c.Drawn}
 	if c.Status == types.JobPending {
 		s.Committee, s.Drawn = nil, nil
@@ -184,12 +184,12 @@ func (w *writes) standing(c *types.JobChange) {
 	if c.Kind == types.JobChangeCompleted {
 		s.Winner, s.Price = c.Runner, &c.Price
 	}
-	w.put(bucketJobStandings, c.ID[:], codec.Marshal(&s))
+	w.putKey(bucketJobStandings, c.ID[:], codec.Marshal(&s))
 	for _, status := range jobStatuses {
 		if status == c.Status {
-			w.put(bucketStatusJobs, statusKey(status, c.Seq), c.ID[:])
+			w.putKey(bucketStatusJobs, statusKey(status, c.Seq), c.ID[:])
 		} else {
-			w.remove(bucketStatusJobs, statusKey(status, c.Seq))
+			w.removeKey(bucketStatusJobs, statusKey(status, c.Seq))
 		}
 	}
 }
@@ -200,13 +200,13 @@ func (a *Archive) removeJobs(w *writes, h types.Height) error {
 	if err != nil {
 		return err
 	}
-	w.remove(bucketJobMarks, heightKey(h))
+	w.removeKey(bucketJobMarks, heightKey(h))
 	for i, mark := range marks {
 		switch mark.Kind {
 		case types.JobChangeCancelled, types.JobChangeCompleted, types.JobChangeFailed:
 			err = a.removeJob(w, mark.ID)
 		case types.JobChangeCalledBack:
-			w.remove(bucketJobNotes, noteKey(mark.ID, heightKey(h), i)) // its job may be gone before it
+			w.removeKey(bucketJobNotes, noteKey(mark.ID, heightKey(h), i)) // its job may be gone before it
 		}
 		if err != nil {
 			return err
@@ -222,18 +222,18 @@ func (a *Archive) removeJob(w *writes, id types.Hash) error {
 	}
 	err = a.eachNote(id, false, func(n *JobNote) bool {
 		for _, runner := range n.Committee {
-			w.remove(bucketRunnerJobs, ofAddress(runner, record.Seq))
+			w.removeKey(bucketRunnerJobs, ofAddress(runner, record.Seq))
 		}
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	w.remove(bucketJobs, id[:])
-	w.remove(bucketJobStandings, id[:])
-	w.remove(bucketJobOrder, seqKey(record.Seq))
-	w.remove(bucketSubmitterJobs, ofAddress(record.Submitter, record.Seq))
-	w.remove(bucketStatusJobs, statusKey(record.Status, record.Seq))
+	w.removeKey(bucketJobs, id[:])
+	w.removeKey(bucketJobStandings, id[:])
+	w.removeKey(bucketJobOrder, seqKey(record.Seq))
+	w.removeKey(bucketSubmitterJobs, ofAddress(record.Submitter, record.Seq))
+	w.removeKey(bucketStatusJobs, statusKey(record.Status, record.Seq))
 	for _, bucket := range []env.Bucket{bucketJobNotes, bucketJobDraws} {
 		if err := a.removeAll(w, bucket, id[:]); err != nil {
 			return err

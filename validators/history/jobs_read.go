@@ -26,11 +26,11 @@ func (a *Archive) Job(id types.Hash) (*JobRecord, error) {
 	if err := codec.Unmarshal(standing, maxJobNoteBytes, &record.JobStanding); err != nil {
 		return nil, fmt.Errorf("the stored status of job %s: %w", id, err)
 	}
-	return record, a.drawn(record)
+	return record, a.findLastDraw(record)
 }
 
-// drawn finds when a job was drawn last.
-func (a *Archive) drawn(r *JobRecord) error {
+// findLastDraw finds when a job was drawn last.
+func (a *Archive) findLastDraw(r *JobRecord) error {
 	switch {
 	case r.Attempts == 0:
 	case len(r.Committee) > 0:
@@ -64,12 +64,12 @@ func (a *Archive) Jobs(f JobFilter) (records []JobRecord, err error) {
 		bucket, from = bucketStatusJobs, statusKey(f.Status, 0)[:1]
 	}
 	skip := f.Offset
-	err = a.eachOf(bucket, from, after(from), f.Newest, func(id types.Hash) (bool, error) {
+	err = a.eachOf(bucket, from, keyAfterPrefix(from), f.Newest, func(id types.Hash) (bool, error) {
 		if len(records) >= f.Limit {
 			return false, nil
 		}
 		record, err := a.Job(id)
-		if err != nil || record == nil || !f.selects(record) {
+		if err != nil || record == nil || !f.selectsJob(record) {
 			return true, err
 		}
 		if skip > 0 {
@@ -82,7 +82,7 @@ func (a *Archive) Jobs(f JobFilter) (records []JobRecord, err error) {
 	return records, err
 }
 
-func (f *JobFilter) selects(r *JobRecord) bool {
+func (f *JobFilter) selectsJob(r *JobRecord) bool {
 	return (f.Status == "" || r.Status == f.Status) && (f.Submitter == nil || r.Submitter == *f.Submitter)
 }
 
@@ -126,7 +126,7 @@ func (a *Archive) JobNotes(id types.Hash, p Page) (notes []JobNote, err error) {
 // each must not use the store.
 func (a *Archive) eachNote(id types.Hash, backwards bool, each func(*JobNote) bool) error {
 	var bad error
-	err := a.store.Scan(bucketJobNotes, id[:], after(id[:]), backwards, func(_, value []byte) bool {
+	err := a.store.Scan(bucketJobNotes, id[:], keyAfterPrefix(id[:]), backwards, func(_, value []byte) bool {
 		var n JobNote
 		bad = codec.Unmarshal(value, maxJobNoteBytes, &n)
 		return bad == nil && each(&n)
@@ -214,13 +214,13 @@ func (a *Archive) JobTurns(id types.Hash) (turns []JobTurn, err error) {
 				bad = fmt.Errorf("a stored note of job %s at height %d names a runner outside its draw", id, n.At)
 				return false
 			}
-			turns[first+i].add(n)
+			turns[first+i].addNote(n)
 		case types.JobChangeRetried, types.JobChangeFailed, types.JobChangeCompleted:
 			if len(n.Committee) > 0 { // otherwise no committee was drawn
-				conclude(turns[first:], n)
+				concludeAttempt(turns[first:], n)
 			}
 			if n.Kind == types.JobChangeCompleted {
-				compare(turns[:first], n)
+				compareTurns(turns[:first], n)
 			}
 		}
 		return true
@@ -231,8 +231,8 @@ func (a *Archive) JobTurns(id types.Hash) (turns []JobTurn, err error) {
 	return turns, err
 }
 
-// add takes what a runner did.
-func (t *JobTurn) add(n *JobNote) {
+// addNote takes what a runner did.
+func (t *JobTurn) addNote(n *JobNote) {
 	switch n.Kind {
 	case types.JobChangeRevealed:
 		t.RevealedAt = n.At
@@ -251,9 +251,9 @@ func ofAttempt(turns []JobTurn, attempt uint32) (n int) {
 	return n
 }
 
-// compare judges results of earlier attempts by the one that completed the job (decision
+// compareTurns judges results of earlier attempts by the one that completed the job (decision
 // J19).
-func compare(turns []JobTurn, n *JobNote) {
+func compareTurns(turns []JobTurn, n *JobNote) {
 	for i := range turns {
 		if turns[i].RevealedAt > 0 {
 			turns[i].Judged, turns[i].Agreed = true, !slices.Contains(n.Differed, turns[i].Runner)
@@ -261,10 +261,10 @@ func compare(turns []JobTurn, n *JobNote) {
 	}
 }
 
-// conclude ends an attempt.
-func conclude(turns []JobTurn, n *JobNote) {
+// concludeAttempt ends an attempt.
+func concludeAttempt(turns []JobTurn, n *JobNote) {
 	for i := range turns {
-		turns[i].Concluded, turns[i].Judged = true, n.judged()
+		turns[i].Concluded, turns[i].Judged = true, n.wasJudged()
 		turns[i].Agreed = slices.Contains(n.Agreed, turns[i].Runner)
 	}
 }

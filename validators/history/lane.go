@@ -71,8 +71,8 @@ const (
 	maxEventsBytes     = 64 << 20
 )
 
-// lane keeps what the timer lane of a block did.
-func (w *writes) lane(result *ledger.Result) {
+// writeLane keeps what the timer lane of a block did.
+func (w *writes) writeLane(result *ledger.Result) {
 	height := heightKey(result.Block.Header.Height)
 	record := laneOf(result)
 	var examined rows
@@ -88,13 +88,13 @@ func (w *writes) lane(result *ledger.Result) {
 		case types.ChangeExtended, types.ChangeTriggered:
 			continue
 		case types.ChangeEnded:
-			if !record.ended(c.Status) {
+			if !record.countEnd(c.Status) {
 				continue
 			}
 		default:
 			panic(fmt.Sprintf("history: the change of timer %s at height %d has an unknown kind", c.Timer.ID, c.At))
 		}
-		examined.add(c.Timer.Seq, verdict{c.Status, c.Reason, c.Priority, c.Weight})
+		examined.addRow(c.Timer.Seq, verdict{c.Status, c.Reason, c.Priority, c.Weight})
 	}
 	if n := result.Lane.Unexamined; n > 0 {
 		reasons[ReasonUnexamined] = n
@@ -102,30 +102,30 @@ func (w *writes) lane(result *ledger.Result) {
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		record.Deferred = append(record.Deferred, Reasoned{Reason: reason, Count: reasons[reason]})
 	}
-	w.put(bucketLanes, height, codec.Marshal(&record))
+	w.putKey(bucketLanes, height, codec.Marshal(&record))
 	if examined.count > 0 {
-		w.put(bucketLaneTimers, height, examined.encode())
+		w.putKey(bucketLaneTimers, height, examined.encodeRows())
 	}
-	w.moves(height, result.Lane.Moves)
+	w.writeMoves(height, result.Lane.Moves)
 	if len(result.Events) > 0 {
-		w.put(bucketEvents, height, codec.Marshal(result.Events))
+		w.putKey(bucketEvents, height, codec.Marshal(result.Events))
 	}
 }
 
-func (w *writes) moves(height []byte, moves []types.TimerMove) {
+func (w *writes) writeMoves(height []byte, moves []types.TimerMove) {
 	if len(moves) == 0 {
 		return
 	}
 	var moved rows
 	for i := range moves {
-		moved.add(moves[i].Seq, verdict{Status: types.TimerStatus(moves[i].From), Reason: moves[i].To})
+		moved.addRow(moves[i].Seq, verdict{Status: types.TimerStatus(moves[i].From), Reason: moves[i].To})
 	}
-	w.put(bucketLaneMoves, height, moved.encode())
+	w.putKey(bucketLaneMoves, height, moved.encodeRows())
 }
 
-// ended counts an end, and reports whether the lane made it, and no handler or
+// countEnd counts an end, and reports whether the lane made it, and no handler or
 // instruction.
-func (l *LaneRecord) ended(s types.TimerStatus) bool {
+func (l *LaneRecord) countEnd(s types.TimerStatus) bool {
 	switch s {
 	case types.TimerFired:
 		l.Fired++
@@ -181,7 +181,7 @@ func decodeLane(key, data []byte) (*LaneRecord, error) {
 // Lanes lists what the lanes of the last blocks up to a height did, newest last.
 func (a *Archive) Lanes(upTo types.Height, last int) (lanes []LaneRecord, err error) {
 	var bad error
-	err = a.store.Scan(bucketLanes, nil, after(heightKey(upTo)), true, func(key, data []byte) bool {
+	err = a.store.Scan(bucketLanes, nil, keyAfterPrefix(heightKey(upTo)), true, func(key, data []byte) bool {
 		var l *LaneRecord
 		if l, bad = decodeLane(key, data); bad == nil {
 			lanes = append(lanes, *l)
@@ -213,19 +213,19 @@ func (a *Archive) Deferred(h types.Height) (marks []TimerMark, err error) {
 	if err != nil || len(seqs) == 0 {
 		return nil, err
 	}
-	return marks, a.name(seqs, marks)
+	return marks, a.nameMarks(seqs, marks)
 }
 
-// name adds to marks who the timers with these sequence numbers are. Numbers
+// nameMarks adds to marks who the timers with these sequence numbers are. Numbers
 // that lie close together are read in one pass.
-func (a *Archive) name(seqs []types.Seq, marks []TimerMark) error {
+func (a *Archive) nameMarks(seqs []types.Seq, marks []TimerMark) error {
 	first, last := slices.Min(seqs), slices.Max(seqs)
 	if uint64(last-first) > 16*uint64(len(seqs)) {
 		return a.nameEach(seqs, marks)
 	}
 	who := make([]TimerMark, last-first+1)
-	err := a.store.Scan(bucketTimerSeqs, seqKey(first), after(seqKey(last)), false, func(key, value []byte) bool {
-		who[types.Seq(binary.BigEndian.Uint64(key))-first].named(value)
+	err := a.store.Scan(bucketTimerSeqs, seqKey(first), keyAfterPrefix(seqKey(last)), false, func(key, value []byte) bool {
+		who[types.Seq(binary.BigEndian.Uint64(key))-first].setFrom(value)
 		return true
 	})
 	for i, seq := range seqs {
@@ -241,13 +241,13 @@ func (a *Archive) nameEach(seqs []types.Seq, marks []TimerMark) error {
 			return err
 		}
 		if value != nil {
-			marks[i].named(value)
+			marks[i].setFrom(value)
 		}
 	}
 	return nil
 }
 
-func (m *TimerMark) named(value []byte) {
+func (m *TimerMark) setFrom(value []byte) {
 	copy(m.ID[:], value)
 	copy(m.Actor[:], value[min(len(m.ID), len(value)):])
 }

@@ -36,12 +36,12 @@ func (a *Archive) Presence(h types.Height) (*Presence, error) {
 	if err != nil || told == 0 {
 		return nil, err
 	}
-	return a.presenceTold(told, h)
+	return a.presenceCarriedBy(told, h)
 }
 
-// presenceTold returns the P that the block of a height carries, nil if that is not
+// presenceCarriedBy returns the P that the block of a height carries, nil if that is not
 // the P of h.
-func (a *Archive) presenceTold(told, h types.Height) (*Presence, error) {
+func (a *Archive) presenceCarriedBy(told, h types.Height) (*Presence, error) {
 	stored, err := a.Block(told)
 	if err != nil || stored == nil || parentOf(&stored.Block.Header) != h {
 		return nil, err
@@ -92,7 +92,7 @@ func (a *Archive) Changed(told types.Height) (p *Presence, bits []int, err error
 	if err != nil || kept.Dropped(before) {
 		return nil, nil, err
 	}
-	if p, err = a.presenceTold(told, before); err != nil || p == nil {
+	if p, err = a.presenceCarriedBy(told, before); err != nil || p == nil {
 		return nil, nil, err
 	}
 	former, err := a.LatestPresence(before)

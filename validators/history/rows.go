@@ -45,7 +45,7 @@ type table[T comparable] struct {
 	values []T
 }
 
-func (t *table[T]) place(v T) uint64 {
+func (t *table[T]) placeOf(v T) uint64 {
 	if at, ok := t.places[v]; ok {
 		return at
 	}
@@ -58,12 +58,12 @@ func (t *table[T]) place(v T) uint64 {
 	return at
 }
 
-func (r *rows) add(seq types.Seq, v verdict) {
+func (r *rows) addRow(seq types.Seq, v verdict) {
 	if r.count == 0 || v != r.last {
-		r.texts.place(string(v.Status))
-		r.texts.place(v.Reason)
-		r.weights.place(v.Weight)
-		r.last, r.lastAt = v, r.verdicts.place(v)
+		r.texts.placeOf(string(v.Status))
+		r.texts.placeOf(v.Reason)
+		r.weights.placeOf(v.Weight)
+		r.last, r.lastAt = v, r.verdicts.placeOf(v)
 	}
 	r.timers = binary.AppendVarint(r.timers, int64(seq-r.seq))
 	r.timers = binary.AppendUvarint(r.timers, r.lastAt)
@@ -71,7 +71,7 @@ func (r *rows) add(seq types.Seq, v verdict) {
 	r.count++
 }
 
-func (r *rows) encode() []byte {
+func (r *rows) encodeRows() []byte {
 	b := binary.AppendUvarint(make([]byte, 0, len(r.timers)+16*len(r.verdicts.values)+64), uint64(len(r.texts.values)))
 	for _, text := range r.texts.values {
 		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
@@ -83,9 +83,9 @@ func (r *rows) encode() []byte {
 	b = binary.AppendUvarint(b, uint64(len(r.verdicts.values)))
 	for i := range r.verdicts.values {
 		v := &r.verdicts.values[i]
-		b = binary.AppendUvarint(b, r.texts.place(string(v.Status)))
-		b = binary.AppendUvarint(b, r.texts.place(v.Reason))
-		b = binary.AppendUvarint(b, r.weights.place(v.Weight))
+		b = binary.AppendUvarint(b, r.texts.placeOf(string(v.Status)))
+		b = binary.AppendUvarint(b, r.texts.placeOf(v.Reason))
+		b = binary.AppendUvarint(b, r.weights.placeOf(v.Weight))
 		priority := v.Priority.Big().Bytes()
 		b = append(append(b, byte(len(priority))), priority...)
 	}
@@ -97,16 +97,16 @@ var errRows = errors.New("a stored record of the timer lane is damaged")
 // eachRow calls each for every timer of an encoding until it returns false.
 func eachRow(data []byte, each func(types.Seq, *verdict) bool) error {
 	r := rowReader{rest: data}
-	verdicts := r.verdicts()
-	count := r.number()
+	verdicts := r.readVerdicts()
+	count := r.readNumber()
 	var seq types.Seq
 	for range count {
 		if r.bad {
 			return errRows
 		}
 		distance, n := binary.Varint(r.rest)
-		r.cut(n)
-		at := r.number()
+		r.cutBytes(n)
+		at := r.readNumber()
 		if r.bad || at >= uint64(len(verdicts)) {
 			return errRows
 		}
@@ -127,7 +127,7 @@ type rowReader struct {
 	bad  bool
 }
 
-func (r *rowReader) cut(n int) []byte {
+func (r *rowReader) cutBytes(n int) []byte {
 	if n <= 0 || n > len(r.rest) {
 		r.bad, r.rest = true, nil
 		return nil
@@ -137,16 +137,16 @@ func (r *rowReader) cut(n int) []byte {
 	return head
 }
 
-func (r *rowReader) number() uint64 {
+func (r *rowReader) readNumber() uint64 {
 	n, size := binary.Uvarint(r.rest)
-	r.cut(size)
+	r.cutBytes(size)
 	return n
 }
 
-// count reads how many values follow, each of at least the given number of bytes,
+// readCount reads how many values follow, each of at least the given number of bytes,
 // so that a damaged record makes no large list.
-func (r *rowReader) count(bytes int) int {
-	n := r.number()
+func (r *rowReader) readCount(bytes int) int {
+	n := r.readNumber()
 	if n > uint64(len(r.rest)/bytes) {
 		r.bad, r.rest = true, nil
 		return 0
@@ -154,27 +154,27 @@ func (r *rowReader) count(bytes int) int {
 	return int(n)
 }
 
-func (r *rowReader) bytes(n uint64) []byte {
+func (r *rowReader) readBytes(n uint64) []byte {
 	if n == 0 || n > uint64(len(r.rest)) {
 		r.bad = r.bad || n > 0
 		return nil
 	}
-	return r.cut(int(n))
+	return r.cutBytes(int(n))
 }
 
-func (r *rowReader) verdicts() []verdict {
-	texts := make([]string, r.count(1))
+func (r *rowReader) readVerdicts() []verdict {
+	texts := make([]string, r.readCount(1))
 	for i := range texts {
-		texts[i] = string(r.bytes(r.number()))
+		texts[i] = string(r.readBytes(r.readNumber()))
 	}
-	weights := make([]types.Weight, r.count(2))
+	weights := make([]types.Weight, r.readCount(2))
 	for i := range weights {
-		weights[i].Num, weights[i].Den = r.number(), r.number()
+		weights[i].Num, weights[i].Den = r.readNumber(), r.readNumber()
 	}
-	verdicts := make([]verdict, r.count(4))
+	verdicts := make([]verdict, r.readCount(4))
 	for i := range verdicts {
-		status, reason, weight := r.number(), r.number(), r.number()
-		priority, ok := types.WeiFromBig(new(big.Int).SetBytes(r.bytes(r.number())))
+		status, reason, weight := r.readNumber(), r.readNumber(), r.readNumber()
+		priority, ok := types.WeiFromBig(new(big.Int).SetBytes(r.readBytes(r.readNumber())))
 		if r.bad || !ok || max(status, reason) >= uint64(len(texts)) || weight >= uint64(len(weights)) {
 			r.bad, r.rest = true, nil
 			return nil

@@ -37,10 +37,10 @@ func TestLawRowsReadWhatTheyWrite(t *testing.T) {
 				types.TimerStatus(rapid.SampledFrom([]string{"pending", "fired", ""}).Draw(t, "status")),
 				rapid.SampledFrom([]string{"", "lane_full", "a longer reason"}).Draw(t, "reason"), priority,
 				types.Weight{Num: rapid.Uint64().Draw(t, "n"), Den: rapid.Uint64Range(0, 3).Draw(t, "d")}}}
-			r.add(v.seq, v.verdict)
+			r.addRow(v.seq, v.verdict)
 			want = append(want, v)
 		}
-		if got := readRows(t, r.encode()); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := readRows(t, r.encodeRows()); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("read %v, want %v", got, want)
 		}
 	})
@@ -59,9 +59,9 @@ func TestRowsAreSmall(t *testing.T) {
 	} {
 		var r rows
 		for i := range count {
-			r.add(types.Seq(i*3), verdict{types.TimerPending, "lane_full", c.priority(i), types.Weight{Num: uint64(100 + i%100), Den: 100}})
+			r.addRow(types.Seq(i*3), verdict{types.TimerPending, "lane_full", c.priority(i), types.Weight{Num: uint64(100 + i%100), Den: 100}})
 		}
-		if size := len(r.encode()); size > c.most*count {
+		if size := len(r.encodeRows()); size > c.most*count {
 			t.Errorf("%s: %d bytes a timer", name, size/count)
 		}
 	}
@@ -70,9 +70,9 @@ func TestRowsAreSmall(t *testing.T) {
 // FuzzRows: no record makes the reader panic or run on.
 func FuzzRows(f *testing.F) {
 	var r rows
-	r.add(9, verdict{types.TimerPending, "lane_full", types.WeiOf(3), types.Weight{Num: 3, Den: 2}})
-	r.add(4, verdict{types.TimerFired, "", types.MaxWei, types.Weight{}})
-	f.Add(r.encode())
+	r.addRow(9, verdict{types.TimerPending, "lane_full", types.WeiOf(3), types.Weight{Num: 3, Den: 2}})
+	r.addRow(4, verdict{types.TimerFired, "", types.MaxWei, types.Weight{}})
+	f.Add(r.encodeRows())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		count := 0

@@ -65,7 +65,7 @@ func (a *Archive) Story(p *params.Params, id types.TimerID, from types.Height, l
 	if err != nil {
 		return nil, err
 	}
-	record, err := r.timer(id)
+	record, err := r.readTimer(id)
 	if err != nil || record == nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (s *Story) addWaits(a *Archive, from, last types.Height, limit int) error {
 	if err := s.addVerdicts(a, from, to, proposers); err != nil {
 		return err
 	}
-	s.fold()
+	s.foldRows()
 	return s.addFailures(a, from, to)
 }
 
@@ -202,12 +202,12 @@ func (s *Story) addVerdicts(a *Archive, from, to types.Height, proposers map[typ
 	})
 }
 
-// fold makes one row of blocks that follow each other and said the same.
-func (s *Story) fold() {
+// foldRows makes one row of blocks that follow each other and said the same.
+func (s *Story) foldRows() {
 	var folded []Wait
 	for _, w := range s.Waits {
-		if n := len(folded); n > 0 && folded[n-1].same(&w) {
-			folded[n-1].extend(&w)
+		if n := len(folded); n > 0 && folded[n-1].isSame(&w) {
+			folded[n-1].extendTo(&w)
 			continue
 		}
 		folded = append(folded, w)
@@ -215,12 +215,12 @@ func (s *Story) fold() {
 	s.Waits = folded
 }
 
-func (w *Wait) same(next *Wait) bool {
+func (w *Wait) isSame(next *Wait) bool {
 	return w.To+1 == next.From && w.Reason == next.Reason && w.Examined == next.Examined && w.Priority == next.Priority &&
 		w.Weight == next.Weight && w.Policy == next.Policy && w.Budget == next.Budget && w.Proposer == next.Proposer
 }
 
-func (w *Wait) extend(next *Wait) {
+func (w *Wait) extendTo(next *Wait) {
 	w.To, w.LastFee = next.To, next.LastFee
 	w.LeastFee, w.LeastSpare = w.LeastFee.Min(next.LeastFee), min(w.LeastSpare, next.LeastSpare)
 	if w.MostFee.Less(next.MostFee) {

@@ -60,22 +60,22 @@ type Note struct {
 // moved.
 func (n *Note) Triggered() bool { return n.Reason == scheduler.ReasonTriggered }
 
-// timer keeps one change of a timer. Deferrals are not in a timer's own record: a
+// writeTimer keeps one change of a timer. Deferrals are not in a timer's own record: a
 // block may make fifty thousand of them, and the lane's record has them.
-func (w *writes) timer(c *types.TimerChange, index int) {
+func (w *writes) writeTimer(c *types.TimerChange, index int) {
 	t := &c.Timer
 	switch c.Kind {
 	case types.ChangeScheduled:
 		order := orderKey(t)
-		w.put(bucketTimers, t.ID[:], codec.Marshal(t))
-		w.put(bucketTimerSeqs, seqKey(t.Seq), append(append([]byte{}, t.ID[:]...), t.Actor[:]...))
-		w.put(bucketTimerOrder, order, t.ID[:])
-		w.put(bucketActorTimers, append(append([]byte{}, t.Actor[:]...), order...), t.ID[:])
+		w.putKey(bucketTimers, t.ID[:], codec.Marshal(t))
+		w.putKey(bucketTimerSeqs, seqKey(t.Seq), append(append([]byte{}, t.ID[:]...), t.Actor[:]...))
+		w.putKey(bucketTimerOrder, order, t.ID[:])
+		w.putKey(bucketActorTimers, append(append([]byte{}, t.Actor[:]...), order...), t.ID[:])
 	case types.ChangeExtended, types.ChangeTriggered:
 		key := binary.BigEndian.AppendUint32(append(seqKey(t.Seq), heightKey(c.At)...), uint32(index))
-		w.put(bucketTimerNotes, key, codec.Marshal(&Note{At: c.At, Reason: c.Reason, ExpiresAt: t.ExpiresAt}))
+		w.putKey(bucketTimerNotes, key, codec.Marshal(&Note{At: c.At, Reason: c.Reason, ExpiresAt: t.ExpiresAt}))
 	case types.ChangeEnded:
-		w.put(bucketTimerEnds, t.ID[:], codec.Marshal(&timerEnd{Status: c.Status, At: c.At, ExpiresAt: t.ExpiresAt, Deferrals: t.Deferrals,
+		w.putKey(bucketTimerEnds, t.ID[:], codec.Marshal(&timerEnd{Status: c.Status, At: c.At, ExpiresAt: t.ExpiresAt, Deferrals: t.Deferrals,
 			Reason: c.Reason, Priority: c.Priority, Weight: c.Weight, CyclesUsed: c.CyclesUsed, CellsUsed: c.CellsUsed,
 			FeePaid: c.FeePaid, TipPaid: c.TipPaid, Result: c.Result}))
 	}
@@ -89,7 +89,7 @@ func (a *Archive) Timer(id types.TimerID) (*TimerRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.timer(id)
+	return r.readTimer(id)
 }
 
 // timerReader reads timers at their state after one block. It keeps the lane's
@@ -118,7 +118,7 @@ func (a *Archive) timerReader() (*timerReader, error) {
 	return r, nil
 }
 
-func (r *timerReader) timer(id types.TimerID) (*TimerRecord, error) {
+func (r *timerReader) readTimer(id types.TimerID) (*TimerRecord, error) {
 	data, err := r.store.Get(bucketTimers, id[:])
 	if err != nil || data == nil {
 		return nil, err
@@ -132,19 +132,19 @@ func (r *timerReader) timer(id types.TimerID) (*TimerRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	record.note(notes)
+	record.applyNotes(notes)
 	end, err := r.store.Get(bucketTimerEnds, id[:])
 	if err != nil {
 		return nil, err
 	}
 	if end == nil {
-		return record, r.pending(record)
+		return record, r.readPending(record)
 	}
-	return record, r.ended(record, end)
+	return record, r.readEnd(record, end)
 }
 
-// note brings a timer's expiry and due height up to date.
-func (t *TimerRecord) note(notes []Note) {
+// applyNotes brings a timer's expiry and due height up to date.
+func (t *TimerRecord) applyNotes(notes []Note) {
 	if t.Timer.Watch == nil {
 		t.DueAt = t.Timer.Height
 	}
@@ -156,8 +156,8 @@ func (t *TimerRecord) note(notes []Note) {
 	}
 }
 
-// pending adds the last block's result for a pending timer.
-func (r *timerReader) pending(record *TimerRecord) error {
+// readPending adds the last block's result for a pending timer.
+func (r *timerReader) readPending(record *TimerRecord) error {
 	due := record.DueAt
 	if due == 0 {
 		due = record.Timer.ExpiresAt + 1 // where one that never triggered waits for the cleanup lane
@@ -166,12 +166,12 @@ func (r *timerReader) pending(record *TimerRecord) error {
 		return nil
 	}
 	record.Timer.Deferrals = scheduler.Deferrals(due, r.tip)
-	return r.deferred(record, r.tip)
+	return r.readDeferral(record, r.tip)
 }
 
-// ended adds the end of a timer. A fire has no reason, so the reason of the last
+// readEnd adds the end of a timer. A fire has no reason, so the reason of the last
 // deferral stays.
-func (r *timerReader) ended(record *TimerRecord, data []byte) error {
+func (r *timerReader) readEnd(record *TimerRecord, data []byte) error {
 	var end timerEnd
 	if err := codec.Unmarshal(data, maxTimerRecordBytes, &end); err != nil {
 		return fmt.Errorf("the stored end of timer %s: %w", record.Timer.ID, err)
@@ -180,7 +180,7 @@ func (r *timerReader) ended(record *TimerRecord, data []byte) error {
 	record.Timer.ExpiresAt, record.Timer.Deferrals = end.ExpiresAt, end.Deferrals
 	record.CyclesUsed, record.CellsUsed, record.FeePaid, record.TipPaid = end.CyclesUsed, end.CellsUsed, end.FeePaid, end.TipPaid
 	if end.Deferrals > 0 && end.Status == types.TimerFired {
-		if err := r.deferred(record, end.At-1); err != nil {
+		if err := r.readDeferral(record, end.At-1); err != nil {
 			return err
 		}
 	}
@@ -194,8 +194,8 @@ func (r *timerReader) ended(record *TimerRecord, data []byte) error {
 // (decision T16).
 const ReasonUnexamined = "not_examined"
 
-// deferred adds the result of the block of height h, which deferred a timer.
-func (r *timerReader) deferred(record *TimerRecord, h types.Height) error {
+// readDeferral adds the result of the block of height h, which deferred a timer.
+func (r *timerReader) readDeferral(record *TimerRecord, h types.Height) error {
 	if r.kept.Dropped(h) {
 		return nil // the block is pruned
 	}
@@ -230,7 +230,7 @@ const maxNotes = 1024
 func (a *Archive) Notes(seq types.Seq) (notes []Note, err error) {
 	from := seqKey(seq)
 	var bad error
-	err = a.store.Scan(bucketTimerNotes, from, after(from), false, func(_, value []byte) bool {
+	err = a.store.Scan(bucketTimerNotes, from, keyAfterPrefix(from), false, func(_, value []byte) bool {
 		var n Note
 		if bad = codec.Unmarshal(value, maxTimerRecordBytes, &n); bad == nil {
 			notes = append(notes, n)
@@ -268,16 +268,16 @@ func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
 	if f.Actor != nil {
 		bucket, from = bucketActorTimers, f.Actor[:]
 	}
-	to := after(from)
+	to := keyAfterPrefix(from)
 	if f.DueBy != nil {
-		to = after(append(append([]byte{}, from...), heightKey(*f.DueBy)...))
+		to = keyAfterPrefix(append(append([]byte{}, from...), heightKey(*f.DueBy)...))
 	}
 	skip := f.Offset
 	err = a.eachOf(bucket, from, to, f.Newest, func(id types.Hash) (bool, error) {
 		if len(records) >= f.Limit {
 			return false, nil
 		}
-		record, err := r.timer(id)
+		record, err := r.readTimer(id)
 		if err != nil || record == nil || f.Status != "" && record.Status != f.Status {
 			return true, err
 		}

@@ -52,7 +52,7 @@ const CodeNotKept = "not_kept"
 // *refusal.Error.
 func (t Target) Height(state *ledger.State, now types.Time) (to types.Height, clock time.Duration, err error) {
 	at := state.Height()
-	if to, err = t.height(state); err != nil {
+	if to, err = t.heightIn(state); err != nil {
 		return 0, 0, err
 	}
 	if !state.NextParams().Cheats {
@@ -71,7 +71,7 @@ func (t Target) Height(state *ledger.State, now types.Time) (to types.Height, cl
 	return to, time.Duration(uint64(to-at)*blockTime) * time.Millisecond, nil
 }
 
-func (t Target) height(state *ledger.State) (types.Height, error) {
+func (t Target) heightIn(state *ledger.State) (types.Height, error) {
 	if t.Make > 0 {
 		if t != (Target{Make: t.Make}) {
 			return 0, errTarget()
@@ -162,17 +162,17 @@ func (r *Advance) Count(a *Archive, to types.Height) error {
 			return err
 		}
 		if stored == nil || next-1-types.Height(stored.Block.Header.Skipped) > r.To {
-			return r.dropped(a, to)
+			return r.errDropped(a, to)
 		}
-		if err := r.add(a, stored); err != nil {
+		if err := r.addBlock(a, stored); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropped is the error for a way on which blocks are not in the store.
-func (r *Advance) dropped(a *Archive, to types.Height) error {
+// errDropped is the error for a way on which blocks are not in the store.
+func (r *Advance) errDropped(a *Archive, to types.Height) error {
 	kept, err := a.Kept()
 	if err != nil {
 		return err
@@ -184,8 +184,8 @@ func (r *Advance) dropped(a *Archive, to types.Height) error {
 		Hint("Advance by fewer blocks, or keep more than %d (--history).", kept.Blocks)
 }
 
-// add counts a block, or nothing of it.
-func (r *Advance) add(a *Archive, stored *Stored) error {
+// addBlock counts a block, or nothing of it.
+func (r *Advance) addBlock(a *Archive, stored *Stored) error {
 	height := stored.Block.Header.Height
 	lane, err := a.Lane(height)
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *Advance) add(a *Archive, stored *Stored) error {
 			return err
 		}
 		if record == nil {
-			return r.dropped(a, height)
+			return r.errDropped(a, height)
 		}
 		listed = append(listed, Ended{ID: mark.ID, Actor: mark.Actor, Due: record.Timer.Height,
 			At: height, Status: mark.Status, Result: record.Result, Reason: mark.Reason})

@@ -13,11 +13,11 @@ import (
 // writes gathers changes of a store. Later writes of a key replace earlier ones.
 type writes []env.Write
 
-func (w *writes) put(bucket env.Bucket, key, value []byte) {
+func (w *writes) putKey(bucket env.Bucket, key, value []byte) {
 	*w = append(*w, env.Write{Bucket: bucket, Key: key, Value: value})
 }
 
-func (w *writes) remove(bucket env.Bucket, key []byte) {
+func (w *writes) removeKey(bucket env.Bucket, key []byte) {
 	*w = append(*w, env.Write{Bucket: bucket, Key: key})
 }
 
@@ -58,15 +58,15 @@ func (w *Writer) Writes(finals []Final) ([]env.Write, error) {
 			if i == len(final.Results)-1 {
 				stored.Finalization, stored.Notarization = final.Finalization, final.Notarization
 			}
-			w.block(&all, stored, result)
+			w.writeBlock(&all, stored, result)
 			blocks++
 		}
 	}
-	if err := w.dropping.add(&all, blocks); err != nil {
+	if err := w.dropping.addDrops(&all, blocks); err != nil {
 		return nil, err
 	}
 	tip := finals[len(finals)-1].Tip()
-	all.put(bucketMeta, keyTip, heightKey(tip.Block.Header.Height))
+	all.putKey(bucketMeta, keyTip, heightKey(tip.Block.Header.Height))
 	return all, nil
 }
 
@@ -74,7 +74,7 @@ func (w *Writer) Writes(finals []Final) ([]env.Write, error) {
 func GenesisWrites(state *ledger.State) []env.Write {
 	var all writes
 	state.Scan(nil, nil, func(key, value []byte) bool {
-		all.put(bucketState, key, value)
+		all.putKey(bucketState, key, value)
 		return true
 	})
 	return all
@@ -88,8 +88,8 @@ type BlockWrites struct {
 	before, behind []byte // the certificates in the encoding of Stored
 }
 
-// block adds all records of one finalized block.
-func (w *Writer) block(all *writes, stored *Stored, result *ledger.Result) {
+// writeBlock adds all records of one finalized block.
+func (w *Writer) writeBlock(all *writes, stored *Stored, result *ledger.Result) {
 	make := func() *BlockWrites { return writesOf(stored, result) }
 	var left *BlockWrites
 	if w.Share != nil {
@@ -98,7 +98,7 @@ func (w *Writer) block(all *writes, stored *Stored, result *ledger.Result) {
 		left = make()
 	}
 	*all = append(slices.Grow(*all, len(left.writes)+ownWrites), left.writes...)
-	all.put(bucketBlocks, heightKey(stored.Block.Header.Height), left.stored(stored.Finalization, stored.Notarization))
+	all.putKey(bucketBlocks, heightKey(stored.Block.Header.Height), left.encodeStored(stored.Finalization, stored.Notarization))
 }
 
 // ownWrites is the number of a commit's writes that differ between validators: the
@@ -109,11 +109,11 @@ func writesOf(stored *Stored, result *ledger.Result) *BlockWrites {
 	left := &BlockWrites{}
 	height := heightKey(stored.Block.Header.Height)
 	for _, change := range result.Changes {
-		left.put(bucketState, change.Key, change.Value)
+		left.putKey(bucketState, change.Key, change.Value)
 	}
 	for i := range stored.Receipts {
 		at := binary.BigEndian.AppendUint32(append([]byte{}, height...), uint32(i))
-		left.put(bucketExecutions, stored.Receipts[i].Hash[:], at)
+		left.putKey(bucketExecutions, stored.Receipts[i].Hash[:], at)
 	}
 	plain := *stored
 	plain.Finalization, plain.Notarization = nil, nil
@@ -124,28 +124,28 @@ func writesOf(stored *Stored, result *ledger.Result) *BlockWrites {
 		}
 		plain.Timers = append(plain.Timers, TimerMark{ID: change.Timer.ID, Actor: change.Timer.Actor, Status: change.Status,
 			Reason: change.Reason})
-		left.timer(change, i)
+		left.writeTimer(change, i)
 	}
-	left.lane(result)
-	left.jobs(result)
+	left.writeLane(result)
+	left.writeJobs(result)
 	for i, line := range result.Logs {
-		left.put(bucketLogs, lineKey(line.Actor, height, i), []byte{})
+		left.putKey(bucketLogs, lineKey(line.Actor, height, i), []byte{})
 	}
-	left.put(bucketHashes, stored.Hash[:], height)
-	left.before, left.behind = plain.parts()
+	left.putKey(bucketHashes, stored.Hash[:], height)
+	left.before, left.behind = plain.encodedParts()
 	return left
 }
 
-// parts returns the encoding of a block without certificates, before and after
+// encodedParts returns the encoding of a block without certificates, before and after
 // their position.
-func (s *Stored) parts() (before, behind []byte) {
+func (s *Stored) encodedParts() (before, behind []byte) {
 	whole := codec.Marshal(s)
 	upTo := len(codec.Marshal(s.Block)) + len(codec.Marshal(&s.Hash)) + 1
 	return whole[:upTo:upTo], whole[upTo+2:] // each certificate that is not there is a null
 }
 
-// stored is the encoding of the block with certificates, which may be nil.
-func (r *BlockWrites) stored(finalization, notarization *types.Certificate) []byte {
+// encodeStored is the encoding of the block with certificates, which may be nil.
+func (r *BlockWrites) encodeStored(finalization, notarization *types.Certificate) []byte {
 	out := make([]byte, 0, len(r.before)+roomFor(finalization)+roomFor(notarization)+len(r.behind))
 	out = codec.Append(append(out, r.before...), finalization)
 	return append(codec.Append(out, notarization), r.behind...)

@@ -15,7 +15,7 @@ import (
 // name, stakes and jobs that the books of the system actors contradict.
 func Audit(state *State) error {
 	var held types.Wei
-	state.accounts(func(_ types.Address, account actors.Account) bool {
+	state.eachAccount(func(_ types.Address, account actors.Account) bool {
 		held = held.Add(account.Balance)
 		return true
 	})
@@ -47,6 +47,6 @@ func Audit(state *State) error {
 	return nil
 }
 
-func (s *State) accounts(each func(types.Address, actors.Account) bool) {
+func (s *State) eachAccount(each func(types.Address, actors.Account) bool) {
 	actors.ScanAccounts(reader{s.tree}, each)
 }

@@ -37,18 +37,18 @@ func headerOf(parent *State, proposal Proposal, presence Presence) types.Header 
 func checkProposal(parent *State, proposal Proposal) *Invalid {
 	switch skippable := parent.Skippable(); {
 	case proposal.Skipped > skippable:
-		return invalid(CodeBadSkip, "C8", "the block skips %d heights; the next thing is due after %d", proposal.Skipped, skippable)
+		return newInvalid(CodeBadSkip, "C8", "the block skips %d heights; the next thing is due after %d", proposal.Skipped, skippable)
 	case proposal.View <= parent.header.View:
-		return invalid(CodeBadView, "C1", "view %d is not after the parent's, %d", proposal.View, parent.header.View)
+		return newInvalid(CodeBadView, "C1", "view %d is not after the parent's, %d", proposal.View, parent.header.View)
 	case proposal.Proposer != parent.set.Leader(proposal.View):
-		return invalid(CodeBadProposer, "C1", "%s is not the leader of view %d, who is %s", proposal.Proposer, proposal.View,
+		return newInvalid(CodeBadProposer, "C1", "%s is not the leader of view %d, who is %s", proposal.Proposer, proposal.View,
 			parent.set.Leader(proposal.View))
 	case proposal.Timestamp <= parent.header.Timestamp:
-		return invalid(CodeBadTimestamp, "C7", "%d ms is not after the parent's %d", proposal.Timestamp, parent.header.Timestamp)
+		return newInvalid(CodeBadTimestamp, "C7", "%d ms is not after the parent's %d", proposal.Timestamp, parent.header.Timestamp)
 	}
 	for _, c := range []*types.Certificate{proposal.Parent, proposal.Finalization} {
 		if c != nil && (c.Block != parent.hash || c.Height != parent.header.Height) {
-			return invalid(CodeBadCertificate, "C3", "a certificate of block %s at height %d, the parent is %s at %d",
+			return newInvalid(CodeBadCertificate, "C3", "a certificate of block %s at height %d, the parent is %s at %d",
 				c.Block, c.Height, parent.hash, parent.header.Height)
 		}
 	}
@@ -62,7 +62,7 @@ func checkProposal(parent *State, proposal Proposal) *Invalid {
 //
 // Spec: decision C2.
 func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
-	return x.apply(parent, block, false)
+	return x.applyBlock(parent, block, false)
 }
 
 // Judge is Apply for a voter: a program that is late ends there and then, as an
@@ -70,36 +70,36 @@ func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
 //
 // Spec: decision C18.
 func (x *Executor) Judge(parent *State, block *types.Block) (*Result, error) {
-	return x.apply(parent, block, true)
+	return x.applyBlock(parent, block, true)
 }
 
-func (x *Executor) apply(parent *State, block *types.Block, strict bool) (*Result, error) {
+func (x *Executor) applyBlock(parent *State, block *types.Block, strict bool) (*Result, error) {
 	claimed := &block.Header
 	proposal := Proposal{View: claimed.View, Proposer: claimed.Proposer, Timestamp: claimed.Timestamp,
 		Skipped: claimed.Skipped, Parent: block.Parent, Finalization: block.Finalization}
 	if claimed.Parent != parent.hash {
-		return nil, invalid(CodeBadParent, "C1", "the block's parent is %s, but the state belongs to %s", claimed.Parent, parent.hash)
+		return nil, newInvalid(CodeBadParent, "C1", "the block's parent is %s, but the state belongs to %s", claimed.Parent, parent.hash)
 	}
 	if refusal := checkProposal(parent, proposal); refusal != nil {
 		return nil, refusal
 	}
-	presence, refusal := parent.presence(proposal.Parent)
+	presence, refusal := parent.presenceOf(proposal.Parent)
 	if refusal != nil {
 		return nil, refusal
 	}
-	r := x.open(parent, headerOf(parent, proposal, presence), presence, x.forBlocks())
-	if refusal := checkOpened(claimed, &r.header); refusal != nil {
+	r := x.openBlock(parent, headerOf(parent, proposal, presence), presence, x.forBlocks())
+	if refusal := checkBeforeExecution(claimed, &r.header); refusal != nil {
 		return nil, refusal
 	}
 	switch own := types.PassedHash(block.Passed); {
 	case block.Passed.TooLong():
-		return nil, invalid(CodeBadPassed, "C18", "the block skips more than %d items of one kind by name", types.MaxPassed)
+		return nil, newInvalid(CodeBadPassed, "C18", "the block skips more than %d items of one kind by name", types.MaxPassed)
 	case claimed.Passed != own:
-		return nil, invalid(CodeBadPassed, "C18", "the header commits to another list of skipped items: %s, not %s", claimed.Passed, own)
+		return nil, newInvalid(CodeBadPassed, "C18", "the header commits to another list of skipped items: %s, not %s", claimed.Passed, own)
 	}
-	r.passing.follow(block.Passed)
+	r.passing.followPassed(block.Passed)
 	r.sessions.strict = strict
-	result, err := r.transition(func() error {
+	result, err := r.runPhases(func() error {
 		if refusal := r.followLists(block.Passed); refusal != nil {
 			return refusal
 		}
@@ -114,10 +114,10 @@ func (x *Executor) apply(parent *State, block *types.Block, strict bool) (*Resul
 	if err != nil {
 		return nil, err
 	}
-	if refusal := r.passing.check(r.late.made); refusal != nil {
+	if refusal := r.passing.checkPassed(r.late.made); refusal != nil {
 		return nil, refusal
 	}
-	if refusal := checkSealed(claimed, &result.Block.Header); refusal != nil {
+	if refusal := checkAfterExecution(claimed, &result.Block.Header); refusal != nil {
 		refusal.Own = result.Receipts
 		return nil, refusal
 	}
@@ -130,57 +130,59 @@ func (r *run) includeAll(txs []types.Transaction) error {
 	for i := range txs {
 		raw := txs[i].Encode()
 		if limit := maxTransaction(r.params); len(raw) > limit {
-			return invalid(CodeTooLarge, "C11", "transaction %d has %d bytes, at most %d", i, len(raw), limit)
+			return newInvalid(CodeTooLarge, "C11", "transaction %d has %d bytes, at most %d", i, len(raw), limit)
 		}
-		c, refusal := r.x.check(r.params, &txs[i], raw)
+		c, refusal := r.x.checkTransaction(r.params, &txs[i], raw)
 		if refusal != nil {
 			return refusal
 		}
-		if err := r.include(c); err != nil {
+		if err := r.includeTransaction(c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkOpened judges what is known before anything is executed.
-func checkOpened(claimed, own *types.Header) *Invalid {
+// checkBeforeExecution judges what is known before anything is executed.
+func checkBeforeExecution(claimed, own *types.Header) *Invalid {
 	switch {
 	case claimed.ChainID != own.ChainID:
-		return invalid(CodeBadChain, "C10", "the block belongs to chain %d, want %d", claimed.ChainID, own.ChainID)
+		return newInvalid(CodeBadChain, "C10", "the block belongs to chain %d, want %d", claimed.ChainID, own.ChainID)
 	case claimed.Height != own.Height:
-		return invalid(CodeBadHeight, "C8", "height %d is not the parent's + 1 + skipped, %d", claimed.Height, own.Height)
+		return newInvalid(CodeBadHeight, "C8", "height %d is not the parent's + 1 + skipped, %d", claimed.Height, own.Height)
 	case claimed.Epoch != own.Epoch:
-		return invalid(CodeBadEpoch, "C6", "epoch %d; height %d is in epoch %d", claimed.Epoch, own.Height, own.Epoch)
+		return newInvalid(CodeBadEpoch, "C6", "epoch %d; height %d is in epoch %d", claimed.Epoch, own.Height, own.Epoch)
 	case claimed.SetEpoch != own.SetEpoch:
-		return invalid(CodeBadEpoch, "C6", "a set of epoch %d; that of epoch %d decides on height %d", claimed.SetEpoch, own.SetEpoch, own.Height)
+		return newInvalid(CodeBadEpoch, "C6", "a set of epoch %d; that of epoch %d decides on height %d", claimed.SetEpoch, own.SetEpoch,
+			own.Height)
 	case claimed.Presence != own.Presence:
-		return invalid(CodeBadPresence, "C3", "presence %s is not the hash of P, %s", claimed.Presence, own.Presence)
+		return newInvalid(CodeBadPresence, "C3", "presence %s is not the hash of P, %s", claimed.Presence, own.Presence)
 	case claimed.SubsetEpoch != own.SubsetEpoch:
-		return invalid(CodeBadSubsetEpoch, "J10", "subset epoch %d, not %d", claimed.SubsetEpoch, own.SubsetEpoch)
+		return newInvalid(CodeBadSubsetEpoch, "J10", "subset epoch %d, not %d", claimed.SubsetEpoch, own.SubsetEpoch)
 	case claimed.Randomness != own.Randomness:
-		return invalid(CodeBadRandomness, "C9", "randomness %s, not %s", claimed.Randomness, own.Randomness)
+		return newInvalid(CodeBadRandomness, "C9", "randomness %s, not %s", claimed.Randomness, own.Randomness)
 	case claimed.BaseFeeCycle != own.BaseFeeCycle, claimed.BaseFeeCell != own.BaseFeeCell, claimed.BaseFeeLaneTimer != own.BaseFeeLaneTimer:
-		return invalid(CodeBadBaseFee, "C14", "base fees of %s, %s and %s, not %s, %s and %s", claimed.BaseFeeCycle, claimed.BaseFeeCell,
+		return newInvalid(CodeBadBaseFee, "C14", "base fees of %s, %s and %s, not %s, %s and %s", claimed.BaseFeeCycle, claimed.BaseFeeCell,
 			claimed.BaseFeeLaneTimer, own.BaseFeeCycle, own.BaseFeeCell, own.BaseFeeLaneTimer)
 	}
 	return nil
 }
 
-// checkSealed judges what executing gave.
-func checkSealed(claimed, own *types.Header) *Invalid {
+// checkAfterExecution judges what executing gave.
+func checkAfterExecution(claimed, own *types.Header) *Invalid {
 	switch {
 	case claimed.Transactions != own.Transactions:
-		return invalid(CodeBadTransactions, "C2", "the header commits to other transactions: %s, not %s", claimed.Transactions, own.Transactions)
+		return newInvalid(CodeBadTransactions, "C2", "the header commits to other transactions: %s, not %s", claimed.Transactions,
+			own.Transactions)
 	case claimed.ReceiptsRoot != own.ReceiptsRoot:
-		return invalid(CodeBadReceipts, "C2", "receipts root %s, executing gives %s", claimed.ReceiptsRoot, own.ReceiptsRoot)
+		return newInvalid(CodeBadReceipts, "C2", "receipts root %s, executing gives %s", claimed.ReceiptsRoot, own.ReceiptsRoot)
 	case claimed.CyclesUsed != own.CyclesUsed, claimed.CellsUsed != own.CellsUsed, claimed.TimerCyclesUsed != own.TimerCyclesUsed:
-		return invalid(CodeBadUse, "C2", "use of %d cycles, %d cells and %d timer cycles, executing gives %d, %d and %d", claimed.CyclesUsed,
+		return newInvalid(CodeBadUse, "C2", "use of %d cycles, %d cells and %d timer cycles, executing gives %d, %d and %d", claimed.CyclesUsed,
 			claimed.CellsUsed, claimed.TimerCyclesUsed, own.CyclesUsed, own.CellsUsed, own.TimerCyclesUsed)
 	case claimed.StateRoot != own.StateRoot:
-		return invalid(CodeBadState, "C2, C12", "state root %s, executing gives %s", claimed.StateRoot, own.StateRoot)
+		return newInvalid(CodeBadState, "C2, C12", "state root %s, executing gives %s", claimed.StateRoot, own.StateRoot)
 	case claimed.NextSet != own.NextSet:
-		return invalid(CodeBadNextSet, "C6", "the next set's hash is %s, executing gives %s", claimed.NextSet, own.NextSet)
+		return newInvalid(CodeBadNextSet, "C6", "the next set's hash is %s, executing gives %s", claimed.NextSet, own.NextSet)
 	case *claimed != *own:
 		panic("ledger: a header has a field that nothing judges")
 	}
@@ -207,20 +209,20 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 	if refusal := checkProposal(parent, proposal); refusal != nil {
 		return nil, refusal
 	}
-	presence, refusal := parent.presence(proposal.Parent)
+	presence, refusal := parent.presenceOf(proposal.Parent)
 	if refusal != nil {
 		return nil, refusal
 	}
-	r := x.open(parent, headerOf(parent, proposal, presence), presence, program.ForBlock)
+	r := x.openBlock(parent, headerOf(parent, proposal, presence), presence, program.ForBlock)
 	r.pace.Pace = pace
 	r.sessions.strict = pace != nil
 	r.pace.members = len(parent.set.Members)
 	if pace != nil {
-		r.pace.tries().begin(r.header.Height, pace.Begun)
+		r.pace.rememberedTries().beginBlock(r.header.Height, pace.Begun)
 	}
 	built := new(Built)
-	result, err := r.transition(func() error {
-		built.Dropped = r.choose(txs)
+	result, err := r.runPhases(func() error {
+		built.Dropped = r.chooseTransactions(txs)
 		return nil
 	})
 	built.Failures = r.failures
@@ -232,25 +234,25 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 	return built, nil
 }
 
-// choose includes transactions that a mempool offers, as many as it can. The large one whose
+// chooseTransactions includes transactions that a mempool offers, as many as it can. The large one whose
 // turn it is comes when the mempool offers it.
-func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
-	r.pace.begin(r.parent, r.header.Height, phaseTransactions, r.afterTransactions()...)
+func (r *run) chooseTransactions(txs iter.Seq[*Checked]) (dropped []Dropped) {
+	r.pace.beginPhase(r.parent, r.header.Height, phaseTransactions, r.afterTransactions()...)
 	r.late.ended = map[slot]bool{}
 	r.listLate()
 	for c := range txs {
-		isFull := r.pace.over() || r.left(laneUser) < r.params.CostTransaction
-		if isFull && !r.pace.wants() {
+		isFull := r.pace.isOver() || r.cyclesLeft(laneUser) < r.params.CostTransaction
+		if isFull && !r.pace.continuesForTry() {
 			break
 		}
 		t := r.pace.takeTurn(c.Hash, c.Sender)
 		if t == turnWaits || t == turnFirst && isFull {
 			continue
 		}
-		end, err := r.try(c.Hash, t, c.Sender, func() error { return r.include(c) })
+		end, err := r.tryItem(c.Hash, t, c.Sender, func() error { return r.includeTransaction(c) })
 		switch {
 		case end == endStarved:
-			r.pace.Tries.forget(c.Hash)
+			r.pace.Tries.forgetItem(c.Hash)
 			dropped = append(dropped, Dropped{Transaction: c, Err: err})
 		case end == endDone, end == endWaits, end == endBroken && mayFitLater(err), end == endFailed && r.wasLate(c, err):
 		default:

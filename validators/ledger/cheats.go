@@ -16,7 +16,7 @@ type governedMoney struct{ state *actors.State }
 func (m governedMoney) SetBalance(at types.Address, balance types.Wei) (before types.Wei, refused *types.Fault) {
 	account, supply := actors.AccountOf(m.state, at), supplyOf(m.state)
 	before = account.Balance
-	if !supply.change(before, balance) {
+	if !supply.countChange(before, balance) {
 		return before, &types.Fault{Code: "supply", Message: "all balances together would exceed 2^256 wei"}
 	}
 	account.Balance = balance
@@ -25,9 +25,9 @@ func (m governedMoney) SetBalance(at types.Address, balance types.Wei) (before t
 	return before, nil
 }
 
-// change counts a balance that is set: what it gains was minted or no longer removed,
+// countChange counts a balance that is set: what it gains was minted or no longer removed,
 // and the reverse. ok is false where the supply would exceed an amount.
-func (s *Supply) change(before, after types.Wei) (ok bool) {
+func (s *Supply) countChange(before, after types.Wei) (ok bool) {
 	gained, lost := &s.Minted, &s.Removed
 	by := after.Sub(before.Min(after))
 	if after.Less(before) {
@@ -48,16 +48,16 @@ type governedState struct{ *actors.State }
 // HasActor implements governance.State.
 func (s governedState) HasActor(at types.Address) bool { return actors.ActorOf(s.State, at) != nil }
 
-// impersonate does what a transaction asks for in the name of another address, if that
+// executeImpersonation does what a transaction asks for in the name of another address, if that
 // may be impersonated. Nothing of it is signed, so no timer is paid by the sender.
 //
 // Spec: decision G2.
-func (r *run) impersonate(x *actors.Execution, c *Checked, as *governance.Impersonate) (to types.Address, outcome program.Outcome,
+func (r *run) executeImpersonation(x *actors.Execution, c *Checked, as *governance.Impersonate) (to types.Address, outcome program.Outcome,
 	err error) {
 	if as.To != nil {
 		to = *as.To
 	}
-	outcome, err = x.Instruct(c.Sender, types.GovernanceAddress, "instruct", func() program.Outcome { return r.govern(x, as) })
+	outcome, err = x.Instruct(c.Sender, types.GovernanceAddress, "instruct", func() program.Outcome { return r.executeInstruction(x, as) })
 	if err != nil || outcome.Status != types.StatusOK {
 		return to, outcome, err
 	}
@@ -68,7 +68,7 @@ func (r *run) impersonate(x *actors.Execution, c *Checked, as *governance.Impers
 	case *types.Deploy:
 		to, outcome, err = x.Deploy(as.From, in, as.Value)
 	default:
-		outcome = r.transfer(as.From, to, as.Value)
+		outcome = r.transferValue(as.From, to, as.Value)
 	}
 	return to, outcome, err
 }

@@ -235,7 +235,7 @@ func TestG2WhatCannotBeImpersonatedIsNoTransaction(t *testing.T) {
 		in := governance.Impersonate{From: w.address("alice"), To: &bob, Payload: codec.Marshal(payload)}
 		tx := w.sign("system", w.tx("system", nil, &types.System{Kind: types.KindSystem, Opcode: governance.OpImpersonate,
 			Args: codec.Marshal(&in)}))
-		if _, refusal := w.executor.check(w.head.next, tx, tx.Encode()); refusal == nil || refusal.Code != CodeMalformed {
+		if _, refusal := w.executor.checkTransaction(w.head.next, tx, tx.Encode()); refusal == nil || refusal.Code != CodeMalformed {
 			t.Errorf("%T: %v", payload, refusal)
 		}
 	}

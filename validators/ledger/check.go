@@ -17,18 +17,18 @@ import (
 // nothing; its error is an *Invalid.
 func (x *Executor) Admit(state *State, raw []byte) (*Checked, error) {
 	if limit := maxTransaction(state.next); len(raw) > limit {
-		return nil, invalid(CodeTooLarge, "C11", "a transaction of %d bytes, at most %d", len(raw), limit)
+		return nil, newInvalid(CodeTooLarge, "C11", "a transaction of %d bytes, at most %d", len(raw), limit)
 	}
 	tx, err := types.DecodeTransaction(raw)
 	if err != nil {
-		return nil, invalid(CodeMalformed, "C11", "%v", err)
+		return nil, newInvalid(CodeMalformed, "C11", "%v", err)
 	}
-	c, refusal := x.check(state.next, tx, raw)
+	c, refusal := x.checkTransaction(state.next, tx, raw)
 	if refusal == nil {
 		if c.report != nil {
 			refusal = state.precheckReport(c)
 		} else {
-			_, refusal = precheck(reader{state.tree}, state.next, state.fees, c)
+			_, refusal = precheckFee(reader{state.tree}, state.next, state.fees, c)
 		}
 	}
 	if refusal != nil && refusal.Code != CodeNonceTooHigh && refusal.Code != CodeEarlyReport {
@@ -41,44 +41,44 @@ func maxTransaction(p *params.Params) int {
 	return int(min(types.MaxTransactionBytes, p.MaxBlockBytes))
 }
 
-// check judges what depends on no state: raw is the canonical encoding of tx.
-func (x *Executor) check(p *params.Params, tx *types.Transaction, raw []byte) (*Checked, *Invalid) {
+// checkTransaction judges what depends on no state: raw is the canonical encoding of tx.
+func (x *Executor) checkTransaction(p *params.Params, tx *types.Transaction, raw []byte) (*Checked, *Invalid) {
 	c := &Checked{Tx: tx, Hash: types.Keccak(raw), Size: len(raw)}
 	if tx.ChainID != p.ChainID {
-		return nil, invalid(CodeWrongChain, "C10", "the transaction is for chain %d, this is %d", tx.ChainID, p.ChainID)
+		return nil, newInvalid(CodeWrongChain, "C10", "the transaction is for chain %d, this is %d", tx.ChainID, p.ChainID)
 	}
-	if refusal := c.decode(); refusal != nil {
+	if refusal := c.decodePayload(); refusal != nil {
 		return nil, refusal
 	}
 	if refusal := x.checkReport(c); refusal != nil {
 		return nil, refusal
 	}
 	if tx.Signature == nil {
-		return nil, invalid(CodeBadSignature, "C10", "the transaction is not signed")
+		return nil, newInvalid(CodeBadSignature, "C10", "the transaction is not signed")
 	}
 	signer, ok := x.Verifier.Recover(tx.SigningDigest(), *tx.Signature)
 	if !ok {
-		return nil, invalid(CodeBadSignature, "C10", "invalid signature: want r ‖ s ‖ v with low s, v 0 or 1")
+		return nil, newInvalid(CodeBadSignature, "C10", "invalid signature: want r ‖ s ‖ v with low s, v 0 or 1")
 	}
 	c.Sender = signer
 	return c, nil
 }
 
-// decode reads the payload and judges its form.
-func (c *Checked) decode() *Invalid {
+// decodePayload reads the payload and judges its form.
+func (c *Checked) decodePayload() *Invalid {
 	instruction, err := c.Tx.Instruction()
 	if err != nil {
-		return c.undecodable(err)
+		return c.errUndecodable(err)
 	}
 	c.Instruction = instruction
 	switch in := instruction.(type) {
 	case *types.Execute:
 		if len(in.Handler) > types.MaxNameBytes {
-			return invalid(CodeMalformed, "C11", "a handler's name of %d bytes, at most %d", len(in.Handler), types.MaxNameBytes)
+			return newInvalid(CodeMalformed, "C11", "a handler's name of %d bytes, at most %d", len(in.Handler), types.MaxNameBytes)
 		}
 	case *types.Deploy:
 		if c.Tx.To != nil {
-			return invalid(CodeMalformed, "C11", "a deploy has no address in to")
+			return newInvalid(CodeMalformed, "C11", "a deploy has no address in to")
 		}
 	case *types.System:
 		return c.decodeSystem(in)
@@ -86,7 +86,7 @@ func (c *Checked) decode() *Invalid {
 	return nil
 }
 
-func (c *Checked) undecodable(err error) *Invalid {
+func (c *Checked) errUndecodable(err error) *Invalid {
 	var head struct {
 		Kind string `cbor:"kind"`
 	}
@@ -95,22 +95,22 @@ func (c *Checked) undecodable(err error) *Invalid {
 		case types.KindTransfer, types.KindDeploy, types.KindExecute, types.KindSystem, types.KindRunner,
 			types.KindUpgrade, types.KindApply, types.KindTerms:
 		default:
-			return invalid(CodeUnknownKind, "C11", "%v", err)
+			return newInvalid(CodeUnknownKind, "C11", "%v", err)
 		}
 	}
-	return invalid(CodeMalformed, "C11", "%v", err)
+	return newInvalid(CodeMalformed, "C11", "%v", err)
 }
 
 func (c *Checked) decodeSystem(in *types.System) *Invalid {
 	if c.Tx.To != nil || !c.Tx.Value.IsZero() {
-		return invalid(CodeMalformed, "CIP-1 §12", "a system instruction has no address in to and moves no value")
+		return newInvalid(CodeMalformed, "CIP-1 §12", "a system instruction has no address in to and moves no value")
 	}
 	decoded, err := governance.Decode(in.Opcode, in.Args)
 	if unknown := (*governance.UnknownOpcode)(nil); errors.As(err, &unknown) {
-		return invalid(CodeUnknownOpcode, "CIP-1 §12", "%v", err)
+		return newInvalid(CodeUnknownOpcode, "CIP-1 §12", "%v", err)
 	}
 	if err != nil {
-		return invalid(CodeMalformed, "CIP-1 §12", "%v", err)
+		return newInvalid(CodeMalformed, "CIP-1 §12", "%v", err)
 	}
 	c.lane, c.system = laneSystem, decoded
 	if _, as := decoded.(*governance.Impersonate); as {
@@ -119,9 +119,9 @@ func (c *Checked) decodeSystem(in *types.System) *Invalid {
 	return nil
 }
 
-// intrinsic is what a transaction uses before anything runs: its cycles, and a
+// intrinsicUse is what a transaction uses before anything runs: its cycles, and a
 // cell for each byte of payload (CIP-3).
-func (c *Checked) intrinsic(p *params.Params) (cycles types.Cycles, cells types.Cells) {
+func (c *Checked) intrinsicUse(p *params.Params) (cycles types.Cycles, cells types.Cells) {
 	cycles = p.CostTransaction
 	if _, transfer := c.Instruction.(*types.Transfer); transfer || !c.Tx.Value.IsZero() {
 		cycles += p.CostTransfer
@@ -144,7 +144,7 @@ const cyclesPerCodeByte = 4
 //
 // Spec: decision C18.
 func (c *Checked) largestLimit(p *params.Params) types.Cycles {
-	limit := c.lane.limit(p)
+	limit := c.lane.cycleLimit(p)
 	if c.lane != laneUser {
 		return limit
 	}
@@ -161,33 +161,34 @@ func (c *Checked) largestLimit(p *params.Params) types.Cycles {
 	return min(limit, item)
 }
 
-// precheck reports whether the next transaction of a block may be c, and its
+// precheckFee reports whether the next transaction of a block may be c, and its
 // payment then: limits at the price of the block, before it runs.
 //
 // Spec: CIP-3, decision C14.
-func precheck(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (feemarket.Charge, *Invalid) {
+func precheckFee(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (feemarket.Charge, *Invalid) {
 	tx := c.Tx
 	account := actors.AccountOf(state, c.Sender)
 	if account == (actors.Account{}) {
 		// Recovery finds a signer for nearly every signature, a stranger where
 		// something else was signed.
-		return feemarket.Charge{}, invalid(CodeBadSignature, "C10", "the signature recovers to %s, which has no account: "+
+		return feemarket.Charge{}, newInvalid(CodeBadSignature, "C10", "the signature recovers to %s, which has no account: "+
 			"other bytes were signed, or the account was never funded", c.Sender)
 	}
 	if c.system != nil {
 		if key := governance.Key(state); c.Sender != key || key.IsZero() {
-			return feemarket.Charge{}, invalid(CodeNotSystem, "CIP-1 §12", "%s is not the system key", c.Sender)
+			return feemarket.Charge{}, newInvalid(CodeNotSystem, "CIP-1 §12", "%s is not the system key", c.Sender)
 		}
 	}
 	if tx.Nonce < account.Nonce {
-		return feemarket.Charge{}, invalid(CodeNonceTooLow, "C10", "nonce %d was used; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
+		return feemarket.Charge{}, newInvalid(CodeNonceTooLow, "C10", "nonce %d was used; the next of %s is %d", tx.Nonce, c.Sender,
+			account.Nonce)
 	}
 	if limit := c.largestLimit(p); tx.CyclesLimit > limit || tx.CellsLimit > p.CellsLimit {
-		return feemarket.Charge{}, invalid(CodeLimitTooHigh, "CIP-3", "limits of %d cycles and %d cells, at most %d and %d",
+		return feemarket.Charge{}, newInvalid(CodeLimitTooHigh, "CIP-3", "limits of %d cycles and %d cells, at most %d and %d",
 			tx.CyclesLimit, tx.CellsLimit, limit, p.CellsLimit)
 	}
-	if cycles, cells := c.intrinsic(p); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
-		return feemarket.Charge{}, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the bare transaction takes %d and %d",
+	if cycles, cells := c.intrinsicUse(p); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
+		return feemarket.Charge{}, newInvalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the bare transaction takes %d and %d",
 			tx.CyclesLimit, tx.CellsLimit, cycles, cells)
 	}
 	charge, refusal := chargeOf(tx, fees)
@@ -195,11 +196,11 @@ func precheck(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) 
 		return feemarket.Charge{}, refusal
 	}
 	if needed, ok := charge.Total.AddOk(tx.Value); !ok || account.Balance.Less(needed) {
-		return feemarket.Charge{}, invalid(CodeInsufficientFunds, "C14", "%s holds %s wei; the limits and the value take %s", c.Sender,
+		return feemarket.Charge{}, newInvalid(CodeInsufficientFunds, "C14", "%s holds %s wei; the limits and the value take %s", c.Sender,
 			account.Balance, orMore(needed, ok))
 	}
 	if tx.Nonce > account.Nonce {
-		return charge, invalid(CodeNonceTooHigh, "C10", "nonce %d; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
+		return charge, newInvalid(CodeNonceTooHigh, "C10", "nonce %d; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
 	}
 	return charge, nil
 }
@@ -209,13 +210,13 @@ func chargeOf(tx *types.Transaction, fees BaseFees) (feemarket.Charge, *Invalid)
 	tipCycle, okCycle := feemarket.Tip(tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle, fees.Cycle)
 	tipCell, okCell := feemarket.Tip(tx.MaxFeePerCell, tx.MaxPriorityFeePerCell, fees.Cell)
 	if !okCycle || !okCell {
-		return feemarket.Charge{}, invalid(CodeFeeTooLow, "C14", "at most %s wei a cycle and %s a cell; the base fees are %s and %s",
+		return feemarket.Charge{}, newInvalid(CodeFeeTooLow, "C14", "at most %s wei a cycle and %s a cell; the base fees are %s and %s",
 			tx.MaxFeePerCycle, tx.MaxFeePerCell, fees.Cycle, fees.Cell)
 	}
 	price := feemarket.Price{BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell, TipCycle: tipCycle, TipCell: tipCell}
 	charge, ok := feemarket.NewCharge(price, tx.CyclesLimit, tx.CellsLimit)
 	if !ok {
-		return feemarket.Charge{}, invalid(CodeInsufficientFunds, "C14", "the limits cost more than 2^256 wei")
+		return feemarket.Charge{}, newInvalid(CodeInsufficientFunds, "C14", "the limits cost more than 2^256 wei")
 	}
 	return charge, nil
 }

@@ -29,8 +29,8 @@ type disputes struct {
 	failures int          // own blocks in a row that found no quorum
 }
 
-// begin decides what the block that begins may have.
-func (d *disputes) begin() {
+// beginBlock decides what the block that begins may have.
+func (d *disputes) beginBlock() {
 	d.trying = nil
 	if len(d.groups) == 0 || d.failures > 0 {
 		return
@@ -52,24 +52,24 @@ func (d *disputes) leavesOut(item types.Hash) bool {
 		slices.ContainsFunc(d.groups, func(group []types.Hash) bool { return slices.Contains(group, item) })
 }
 
-// fail notes that an own block with these items found no quorum; stalled says that no other
+// noteFailure notes that an own block with these items found no quorum; stalled says that no other
 // block did since. It returns an item that is disputed from now on.
-func (d *disputes) fail(items []types.Hash, stalled bool) (found types.Hash, is bool) {
+func (d *disputes) noteFailure(items []types.Hash, stalled bool) (found types.Hash, is bool) {
 	d.failures++
 	tried := slices.DeleteFunc(slices.Clone(d.trying), func(h types.Hash) bool { return !slices.Contains(items, h) })
 	switch {
 	case len(tried) == 1:
-		return d.strike(tried[0])
+		return d.countStrike(tried[0])
 	case len(tried) > 1:
 		d.groups = slices.Insert(d.groups, 0, tried)
-	case len(items) > 0 && (stalled || d.failures > 1) && d.suspects()+len(items) <= maxSuspects:
+	case len(items) > 0 && (stalled || d.failures > 1) && d.countSuspects()+len(items) <= maxSuspects:
 		d.groups = append(d.groups, slices.Clone(items))
 	}
 	return found, false
 }
 
-// strike counts a block with one item alone.
-func (d *disputes) strike(item types.Hash) (types.Hash, bool) {
+// countStrike counts a block with one item alone.
+func (d *disputes) countStrike(item types.Hash) (types.Hash, bool) {
 	if d.strikes == nil {
 		d.strikes = map[types.Hash]int{}
 	}
@@ -84,11 +84,11 @@ func (d *disputes) strike(item types.Hash) (types.Hash, bool) {
 	return item, true
 }
 
-// hold notes that an own block found a quorum.
-func (d *disputes) hold() { d.failures = 0 }
+// noteQuorum notes that an own block found a quorum.
+func (d *disputes) noteQuorum() { d.failures = 0 }
 
-// end forgets items that are in a block with a quorum.
-func (d *disputes) end(items []types.Hash) {
+// forgetItems forgets items that are in a block with a quorum.
+func (d *disputes) forgetItems(items []types.Hash) {
 	if len(d.groups) == 0 && len(d.disputed) == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func (d *disputes) end(items []types.Hash) {
 	}
 }
 
-func (d *disputes) suspects() (n int) {
+func (d *disputes) countSuspects() (n int) {
 	for _, group := range d.groups {
 		n += len(group)
 	}
@@ -116,11 +116,11 @@ func (d *disputes) suspects() (n int) {
 //
 // Spec: decision C2.
 func (t *Tries) Refused(items []types.Hash, stalled bool) (disputed types.Hash, is bool) {
-	return t.disputes.fail(items, stalled)
+	return t.disputes.noteFailure(items, stalled)
 }
 
 // Accepted notes that a block of this proposer found a quorum.
-func (t *Tries) Accepted() { t.disputes.hold() }
+func (t *Tries) Accepted() { t.disputes.noteQuorum() }
 
 // Ended forgets items that a final block has.
-func (t *Tries) Ended(items []types.Hash) { t.disputes.end(items) }
+func (t *Tries) Ended(items []types.Hash) { t.disputes.forgetItems(items) }

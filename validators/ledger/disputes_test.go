@@ -20,7 +20,7 @@ type proposing struct {
 
 func (p *proposing) block(stood bool) (failed bool) {
 	p.made++
-	p.tries.begin(types.Height(p.made), 0)
+	p.tries.beginBlock(types.Height(p.made), 0)
 	var items []types.Hash
 	for _, item := range p.pool {
 		if p.tries.takeTurn(item, types.Address{}, phaseTransactions) == turnFirst {
@@ -78,13 +78,13 @@ func TestC2AnItemWithoutAQuorumIsFoundAndLeftOut(t *testing.T) {
 func TestC2ALostBlockMakesNoSuspects(t *testing.T) {
 	item := types.Keccak([]byte("item"))
 	tries := NewTries()
-	tries.begin(1, 0)
+	tries.beginBlock(1, 0)
 	if _, is := tries.Refused([]types.Hash{item}, false); is || tries.disputes.leavesOut(item) {
 		t.Error("one lost block makes a suspect")
 	}
-	tries.begin(2, 0)
+	tries.beginBlock(2, 0)
 	tries.Refused([]types.Hash{item}, false)
-	tries.begin(3, 0)
+	tries.beginBlock(3, 0)
 	if tries.takeTurn(item, types.Address{}, phaseTransactions) != turnWaits {
 		t.Error("the item of two lost blocks is in the next")
 	}
@@ -102,10 +102,10 @@ func TestC2SuspectsAreBounded(t *testing.T) {
 		for j := range 300 {
 			items = append(items, types.Keccak([]byte{byte(i), byte(j), byte(j >> 8)}))
 		}
-		tries.begin(types.Height(i), 0)
+		tries.beginBlock(types.Height(i), 0)
 		tries.Refused(items, true)
 	}
-	if n := tries.disputes.suspects(); n > maxSuspects {
+	if n := tries.disputes.countSuspects(); n > maxSuspects {
 		t.Errorf("%d suspects", n)
 	}
 }

@@ -30,7 +30,7 @@ func (e *Invalid) OfExecution(block *types.Block) bool {
 	return false
 }
 
-func invalid(code, section, format string, args ...any) *Invalid {
+func newInvalid(code, section, format string, args ...any) *Invalid {
 	return &Invalid{Code: code, Section: section, Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -110,10 +110,10 @@ func (e *EnvironmentError) Ended() string {
 	if e.Late {
 		return "it was late: its program hangs, or is slower than its cycles say"
 	}
-	return fmt.Sprintf("%s, in %s", e.Brief(), times(e.Attempts))
+	return fmt.Sprintf("%s, in %s", e.Brief(), timesWord(e.Attempts))
 }
 
-func times(attempts int) string {
+func timesWord(attempts int) string {
 	if attempts == 1 {
 		return "one attempt"
 	}

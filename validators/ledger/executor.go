@@ -56,20 +56,20 @@ func (s *sessions) Session() (program.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	session.Bound(program.Bounds{Left: s.pace.bound(), Strict: s.strict})
+	session.Bound(program.Bounds{Left: s.pace.sessionBound(), Strict: s.strict})
 	s.open = session
 	return session, nil
 }
 
-// close ends the conversation; the next Session opens another.
-func (s *sessions) close() {
+// closeSession ends the conversation; the next Session opens another.
+func (s *sessions) closeSession() {
 	if s.open != nil {
 		s.open.Close()
 		s.open = nil
 	}
 }
 
-func (x *Executor) carrier() actors.Deliverer {
+func (x *Executor) newDeliverer() actors.Deliverer {
 	switch {
 	case x.Recorder != nil:
 		return x.Recorder
@@ -79,8 +79,8 @@ func (x *Executor) carrier() actors.Deliverer {
 	return x.Deliverer
 }
 
-// begun names the execution that begins to the recorder, if there is one.
-func (x *Executor) begun(cause actors.Cause) {
+// recordBegin names the execution that begins to the recorder, if there is one.
+func (x *Executor) recordBegin(cause actors.Cause) {
 	if x.Recorder != nil {
 		x.Recorder.Begin(cause)
 	}
@@ -94,7 +94,7 @@ func (x *Executor) forBlocks() program.Purpose {
 	return x.purpose
 }
 
-func (x *Executor) worked(done *actors.Execution) {
+func (x *Executor) reportWork(done *actors.Execution) {
 	if x.Worked != nil {
 		cycles, _ := done.Used()
 		x.Worked(cycles)

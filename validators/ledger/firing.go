@@ -11,7 +11,7 @@ import (
 )
 
 // schedulerBlock lends the scheduler this block.
-func (r *run) schedulerBlock() *scheduler.InBlock { return r.programTimers().block(r.state) }
+func (r *run) schedulerBlock() *scheduler.InBlock { return r.programTimers().inBlock(r.state) }
 
 // books is a state's balances as the scheduler sees them: scheduler.Books.
 type books struct{ state *actors.State }
@@ -29,8 +29,8 @@ func (r *run) fireTimers() error {
 		LastCycles: r.cyclesBefore(),
 		Proposer:   r.header.Proposer,
 		Validators: r.parent.set,
-		Ask:        r.ask,
-		Fire:       r.fire,
+		Ask:        r.askBidder,
+		Fire:       r.fireTimer,
 	})
 	if err != nil {
 		return err
@@ -41,8 +41,8 @@ func (r *run) fireTimers() error {
 		r.timers = append(r.timers, settled.Changes...)
 	}
 	r.events = append(r.events, settled.Events...)
-	r.spend(laneTimer, settled.Cycles)
-	r.spend(laneBidders, settled.AskCycles)
+	r.spendCycles(laneTimer, settled.Cycles)
+	r.spendCycles(laneBidders, settled.AskCycles)
 	r.used.cells += settled.Cells
 	r.summary.Policy, r.summary.Examined = r.params.Policy, uint64(settled.Examined)
 	if r.summary.Examined >= r.params.MaxExamined {
@@ -68,24 +68,24 @@ func (r *run) cyclesBefore() types.Cycles {
 	return r.parent.header.CyclesUsed
 }
 
-// ask calls get_gas_bid of a bidder, read-only, and charges the payer what it
+// askBidder calls get_gas_bid of a bidder, read-only, and charges the payer what it
 // used at the cycle base fee, which is burned; or it passes the question over. A
 // bidder may use as many cells as cycles: they bound its answer and are not
 // charged, nor counted.
 // Its error is an *EnvironmentError.
 //
 // Spec: CIP-1 §7, decisions C18, T14, T15, T27.
-func (r *run) ask(q scheduler.BidCall) (answer scheduler.Answer, err error) {
+func (r *run) askBidder(q scheduler.BidCall) (answer scheduler.Answer, err error) {
 	if q.Failed {
 		charge := r.priceOf(q)
 		cost, _ := charge.Settle(q.Cycles, 0)
-		r.burn(cost)
+		r.countBurned(cost)
 		return scheduler.Answer{Fault: string(types.StatusHostFailed), Cycles: q.Cycles}, nil
 	}
 	which := types.AgentQuestion{Bidder: q.Bidder, Actor: q.Actor, Trigger: q.Trigger}
-	left, err := attempting(r, &r.passing.questions, which, types.Keccak(q.Bidder[:], q.Actor[:]), q.Bidder, func() error {
+	left, err := attemptItem(r, &r.passing.questions, which, types.Keccak(q.Bidder[:], q.Actor[:]), q.Bidder, func() error {
 		before := r.state.Snapshot()
-		if answer, err = r.call(q); err != nil {
+		if answer, err = r.callBidder(q); err != nil {
 			r.state.Revert(before)
 		}
 		return err
@@ -103,21 +103,21 @@ func (r *run) priceOf(q scheduler.BidCall) feemarket.Charge {
 	return charge
 }
 
-// call asks a bidder and settles what it used.
-func (r *run) call(q scheduler.BidCall) (scheduler.Answer, error) {
+// callBidder asks a bidder and settles what it used.
+func (r *run) callBidder(q scheduler.BidCall) (scheduler.Answer, error) {
 	charge := r.priceOf(q)
 	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: q.Bidder, Handler: program.BidHandler,
 		Payload: q.Context}
-	x, outcome, err := r.attempt(func() string { return "gas bidder " + q.Bidder.String() },
+	x, outcome, err := r.executeWithin(func() string { return "gas bidder " + q.Bidder.String() },
 		actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, q.Cycles, types.Cells(q.Cycles),
-		r.calling(msg))
+		r.deliverUnsent(msg))
 	if err != nil {
 		return scheduler.Answer{}, err
 	}
 	cycles, _ := x.Used()
 	cost, refund := charge.Settle(cycles, 0)
 	r.state.Credit(q.Payer, refund)
-	r.burn(cost)
+	r.countBurned(cost)
 	r.logs = append(r.logs, x.Logs...)
 	answer := scheduler.Answer{Output: outcome.Output, Cycles: cycles}
 	if outcome.Status != types.StatusOK {
@@ -126,10 +126,10 @@ func (r *run) call(q scheduler.BidCall) (scheduler.Answer, error) {
 	return answer, nil
 }
 
-// calling delivers a message that no transaction sent, at the base cost of every
+// deliverUnsent delivers a message that no transaction sent, at the base cost of every
 // call of an actor. Without it, a handler that is refused at once would use
 // nothing, and neither the lane nor a price would bound how often a block runs it.
-func (r *run) calling(msg program.Message) func(*actors.Execution) (program.Outcome, error) {
+func (r *run) deliverUnsent(msg program.Message) func(*actors.Execution) (program.Outcome, error) {
 	return func(x *actors.Execution) (program.Outcome, error) {
 		if spent := x.Spend(r.params.CostActorCall, 0); spent != nil {
 			return program.Outcome{Status: spent.Status, Fault: &types.Fault{Code: spent.Code, Message: spent.Message}}, nil
@@ -138,17 +138,17 @@ func (r *run) calling(msg program.Message) func(*actors.Execution) (program.Outc
 	}
 }
 
-// fire runs a timer's handler, or passes the timer over, and leaves it where it
+// fireTimer runs a timer's handler, or passes the timer over, and leaves it where it
 // is. Its error is an *EnvironmentError.
 //
 // Spec: CIP-1 §3 step 8, decision C18.
-func (r *run) fire(order scheduler.Fire) (fired scheduler.Fired, err error) {
+func (r *run) fireTimer(order scheduler.Fire) (fired scheduler.Fired, err error) {
 	if order.Failed {
 		return r.failFire(order), nil
 	}
-	left, err := attempting(r, &r.passing.fires, order.Timer.ID, order.Timer.ID, order.Timer.Actor, func() error {
+	left, err := attemptItem(r, &r.passing.fires, order.Timer.ID, order.Timer.ID, order.Timer.Actor, func() error {
 		before := r.state.Snapshot()
-		if fired, err = r.handle(order); err != nil {
+		if fired, err = r.handleFire(order); err != nil {
 			r.state.Revert(before)
 		}
 		return err
@@ -157,9 +157,9 @@ func (r *run) fire(order scheduler.Fire) (fired scheduler.Fired, err error) {
 	return fired, err
 }
 
-// hold takes a timer out of state, and charges its payer for all that its fire
+// chargeForFire takes a timer out of state, and charges its payer for all that its fire
 // may use.
-func (r *run) hold(order scheduler.Fire) feemarket.Charge {
+func (r *run) chargeForFire(order scheduler.Fire) feemarket.Charge {
 	t := &order.Timer
 	order.Take()
 	charge, _ := feemarket.NewCharge(order.Price, order.Cycles, order.Cells)
@@ -169,33 +169,34 @@ func (r *run) hold(order scheduler.Fire) feemarket.Charge {
 	return charge
 }
 
-// handle charges the payer, runs the handler, refunds what it did not use, also
+// handleFire charges the payer, runs the handler, refunds what it did not use, also
 // when it failed, and takes an auction's payment from the escrow. Its error is an
 // *EnvironmentError.
 //
 // Spec: CIP-1 §3 step 8, CIP-5 §§5.2, 6.2, 9.5, decisions T2, T13, T20, T24, T27.
-func (r *run) handle(order scheduler.Fire) (scheduler.Fired, error) {
+func (r *run) handleFire(order scheduler.Fire) (scheduler.Fired, error) {
 	t := &order.Timer
-	charge := r.hold(order)
+	charge := r.chargeForFire(order)
 	cause := actors.Cause{Origin: types.OriginTimer, Hash: t.ID}
 	msg := program.Message{Kind: program.Timer, Sender: t.Actor, Self: t.Actor, Handler: t.Handler, Payload: t.Payload}
-	x, outcome, err := r.attempt(func() string { return "timer " + t.ID.String() }, cause, order.Cycles, order.Cells, r.calling(msg))
+	x, outcome, err := r.executeWithin(func() string { return "timer " + t.ID.String() }, cause, order.Cycles, order.Cells,
+		r.deliverUnsent(msg))
 	if err != nil {
 		return scheduler.Fired{}, err
 	}
 	cycles, cells := x.Used()
 	fired := r.settleFire(order, charge, cycles, cells)
 	fired.Result, fired.Changes = outcome.Status, x.Timers
-	r.record(receiptOfFire(t, &fired), x, outcome)
+	r.recordReceipt(receiptOfFire(t, &fired), x, outcome)
 	return fired, nil
 }
 
 // failFire ends a timer over which the hosts of f + 1 validators failed: it is
 // charged as for full use (decision C18).
 func (r *run) failFire(order scheduler.Fire) scheduler.Fired {
-	fired := r.settleFire(order, r.hold(order), order.Cycles, order.Cells)
+	fired := r.settleFire(order, r.chargeForFire(order), order.Cycles, order.Cells)
 	fired.Result = types.StatusHostFailed
-	r.recordFailed(receiptOfFire(&order.Timer, &fired), fired.Cycles, fired.Cells)
+	r.recordHostFailure(receiptOfFire(&order.Timer, &fired), fired.Cycles, fired.Cells)
 	return fired
 }
 
@@ -204,7 +205,7 @@ func (r *run) failFire(order scheduler.Fire) scheduler.Fired {
 func (r *run) settleFire(order scheduler.Fire, charge feemarket.Charge, cycles types.Cycles, cells types.Cells) scheduler.Fired {
 	cost, refund := charge.Settle(cycles, cells)
 	r.state.Credit(order.Timer.FeePayer, refund)
-	r.burn(cost)
+	r.countBurned(cost)
 	if !r.state.Debit(types.TimerEscrow, order.Payment) {
 		panic(fmt.Sprintf("ledger: the escrow does not hold the payment of timer %s, %s wei", order.Timer.ID, order.Payment))
 	}

@@ -81,7 +81,7 @@ func FuzzApply(f *testing.F) {
 		// The same transactions as an honest proposer would include them.
 		var checked []*Checked
 		for i := range block.Transactions {
-			if c, refusal := w.executor.check(w.head.next, &block.Transactions[i], block.Transactions[i].Encode()); refusal == nil {
+			if c, refusal := w.executor.checkTransaction(w.head.next, &block.Transactions[i], block.Transactions[i].Encode()); refusal == nil {
 				checked = append(checked, c)
 			}
 		}

@@ -99,30 +99,30 @@ func (g *Genesis) Parameters() (*params.Params, error) {
 //
 // Spec: decisions C7, C9, C12, C15.
 func (g *Genesis) State() (*State, *types.Block, error) {
-	state, p, err := g.entered()
+	state, p, err := g.enterState()
 	if err != nil {
 		return nil, nil, err
 	}
 	storeParams(state, p, nil)
 	tree, _ := state.Seal()
-	block := g.block(p, tree.Root())
+	block := g.genesisBlock(p, tree.Root())
 	return newState(tree, block.Header, block.Hash(), p, 0, registryOf(tree)), block, nil
 }
 
 // Check returns the error of State, without making it.
 func (g *Genesis) Check() error {
-	_, _, err := g.entered()
+	_, _, err := g.enterState()
 	return err
 }
 
-// entered returns all that a genesis enters into the state but its parameters, and
+// enterState returns all that a genesis enters into the state but its parameters, and
 // these.
-func (g *Genesis) entered() (*actors.State, *params.Params, error) {
+func (g *Genesis) enterState() (*actors.State, *params.Params, error) {
 	p, err := g.Parameters()
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := g.check(p); err != nil {
+	if err := g.checkGenesis(p); err != nil {
 		return nil, nil, fmt.Errorf("genesis: %w", err)
 	}
 	state := actors.NewState(trie.Empty)
@@ -133,16 +133,16 @@ func (g *Genesis) entered() (*actors.State, *params.Params, error) {
 	}
 	governance.SetSystemKey(state, g.SystemKey)
 	governance.SetValidators(state, &g.Validators)
-	if err := g.enrol(state, p, &supply); err != nil {
+	if err := g.enrolRunners(state, p, &supply); err != nil {
 		return nil, nil, fmt.Errorf("genesis: %w", err)
 	}
 	setSupply(state, &supply)
 	return state, p, nil
 }
 
-// enrol enters the runners, whose stakes are part of the supply, and the first
+// enrolRunners enters the runners, whose stakes are part of the supply, and the first
 // assignment of subsets.
-func (g *Genesis) enrol(state *actors.State, p *params.Params, supply *Supply) error {
+func (g *Genesis) enrolRunners(state *actors.State, p *params.Params, supply *Supply) error {
 	b := system.InBlock{Params: p, State: state}
 	first := selection.Assignment{Members: g.Validators.Members, Constants: selection.ConstantsOf(p)}
 	system.SetRotation(state, &selection.Rotation{Current: first})
@@ -161,9 +161,9 @@ func storeParams(state *actors.State, p, before *params.Params) {
 	})
 }
 
-// block returns the block of height 0: it has no proposer, and its base fees are
+// genesisBlock returns the block of height 0: it has no proposer, and its base fees are
 // the initial ones.
-func (g *Genesis) block(p *params.Params, root types.Hash) *types.Block {
+func (g *Genesis) genesisBlock(p *params.Params, root types.Hash) *types.Block {
 	return &types.Block{Header: types.Header{
 		ChainID: g.ChainID, Timestamp: g.Timestamp,
 		Parent:       g.Hash(), // so that the block's hash covers all of genesis
@@ -174,7 +174,7 @@ func (g *Genesis) block(p *params.Params, root types.Hash) *types.Block {
 	}}
 }
 
-func (g *Genesis) check(p *params.Params) error {
+func (g *Genesis) checkGenesis(p *params.Params) error {
 	members := g.Validators.Members
 	switch {
 	case g.Timestamp < 0:

@@ -13,13 +13,13 @@ import (
 func (r *run) systemBlock() *system.InBlock {
 	return &system.InBlock{Params: r.params, State: r.state, Height: r.header.Height, Parent: r.header.Parent, Presence: r.presence.Bitmap,
 		Recover: r.x.Verifier.Recover, Roster: r.parent.runners.roster,
-		BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell, Within: r.within}
+		BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell, Within: r.actWithin}
 }
 
-// within lets a contract act while another one acts; if it panics, neither
+// actWithin lets a contract act while another one acts; if it panics, neither
 // continues.
-func (r *run) within(contract types.Address, step string, do func()) {
-	_, err := r.x.carrier().Run(actors.Native(func() program.Outcome {
+func (r *run) actWithin(contract types.Address, step string, do func()) {
+	_, err := r.x.newDeliverer().Run(actors.Native(func() program.Outcome {
 		do()
 		return program.Outcome{}
 	}), nil, program.Code{}, program.Message{Kind: program.Call, Self: contract, Handler: step})
@@ -59,7 +59,7 @@ func (s systemActors) Handle(state *actors.State, m program.Message) (actors.Sys
 // that can submit a job.
 func (r *run) advanceJobs() error {
 	var effect system.Effect
-	if err := r.instruct(types.DispatcherAddress, "advance", func() { effect = r.systemBlock().Advance() }); err != nil {
+	if err := r.instructContract(types.DispatcherAddress, "advance", func() { effect = r.systemBlock().Advance() }); err != nil {
 		return err
 	}
 	r.events = append(r.events, effect.Events...)

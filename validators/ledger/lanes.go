@@ -39,8 +39,8 @@ var laneTable = [lanes]struct {
 // String returns the lane's name, as refusals say it.
 func (l lane) String() string { return laneTable[l].name }
 
-// limit is the number of a block's cycles that the lane may use.
-func (l lane) limit(p *params.Params) types.Cycles { return laneTable[l].limit(p) }
+// cycleLimit is the number of a block's cycles that the lane may use.
+func (l lane) cycleLimit(p *params.Params) types.Cycles { return laneTable[l].limit(p) }
 
 // use is a block's use so far.
 type use struct {
@@ -48,21 +48,21 @@ type use struct {
 	cells  types.Cells
 }
 
-// total is the cycles of all lanes.
-func (u *use) total() (sum types.Cycles) {
+// totalCycles is the cycles of all lanes.
+func (u *use) totalCycles() (sum types.Cycles) {
 	for _, used := range u.cycles {
 		sum += used
 	}
 	return sum
 }
 
-// left is the number of unused cycles of a lane.
-func (r *run) left(l lane) types.Cycles { return l.limit(r.params).Sub(r.used.cycles[l]) }
+// cyclesLeft is the number of unused cycles of a lane.
+func (r *run) cyclesLeft(l lane) types.Cycles { return l.cycleLimit(r.params).Sub(r.used.cycles[l]) }
 
-// spend counts what was used in a lane, which had room for it.
-func (r *run) spend(l lane, cycles types.Cycles) {
-	if cycles > r.left(l) {
-		panic(fmt.Sprintf("ledger: %d cycles in the %s lane, which has %d left", cycles, l, r.left(l)))
+// spendCycles counts what was used in a lane, which had room for it.
+func (r *run) spendCycles(l lane, cycles types.Cycles) {
+	if cycles > r.cyclesLeft(l) {
+		panic(fmt.Sprintf("ledger: %d cycles in the %s lane, which has %d left", cycles, l, r.cyclesLeft(l)))
 	}
 	r.used.cycles[l] += cycles
 }

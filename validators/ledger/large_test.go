@@ -130,7 +130,7 @@ func TestC18AnItemHasAMillionCycles(t *testing.T) {
 			t.Errorf("a limit of %d: %+v", c.largest+1, w.dropped)
 		}
 		w.forget()
-		if _, refusal := precheck(reader{w.head.tree}, w.head.params, w.head.fees, limited(c.tx(), c.largest)); refusal != nil {
+		if _, refusal := precheckFee(reader{w.head.tree}, w.head.params, w.head.fees, limited(c.tx(), c.largest)); refusal != nil {
 			t.Errorf("a limit of %d: %v", c.largest, refusal)
 		}
 	}
@@ -376,21 +376,21 @@ func TestAStarvedTransactionIsDroppedUncharged(t *testing.T) {
 func TestWhatComesNoMoreIsForgotten(t *testing.T) {
 	tries := NewTries()
 	gone, here := types.Keccak([]byte("gone")), types.Keccak([]byte("here"))
-	tries.begin(1, 0)
-	tries.cut(gone, types.Address{}, phaseTransactions)
-	tries.cut(here, types.Address{}, phaseTransactions)
+	tries.beginBlock(1, 0)
+	tries.noteCutOff(gone, types.Address{}, phaseTransactions)
+	tries.noteCutOff(here, types.Address{}, phaseTransactions)
 	turns := 0
 	for h := types.Height(2); h < 40; h++ {
-		tries.begin(h, 0)
+		tries.beginBlock(h, 0)
 		if tries.takeTurn(here, types.Address{}, phaseTransactions) == turnLarge {
 			turns++
-			tries.cut(here, types.Address{}, phaseTransactions)
+			tries.noteCutOff(here, types.Address{}, phaseTransactions)
 		}
 	}
 	for h := types.Height(40); h < 40+2*maxMissed; h++ {
-		tries.begin(h, 0)
+		tries.beginBlock(h, 0)
 	}
-	if tries.begin(80, 0); turns < 20 || len(tries.items) != 0 || len(tries.order) != 0 {
+	if tries.beginBlock(80, 0); turns < 20 || len(tries.items) != 0 || len(tries.order) != 0 {
 		t.Errorf("%d turns; %d are remembered", turns, len(tries.items))
 	}
 }
@@ -400,7 +400,7 @@ func TestTriesAreBounded(t *testing.T) {
 	tries := NewTries()
 	item := func(i int) types.Hash { return types.Keccak(samples.Number(uint64(i))) }
 	party := func(i int) types.Address { return types.Address{byte(i), byte(i >> 8)} }
-	tries.begin(1, 0)
+	tries.beginBlock(1, 0)
 	for i := range 2 * maxTries {
 		tries.blameParty(party(i))
 		tries.noteFailure(item(i), party(i), phaseFires, lateTries)
@@ -408,14 +408,14 @@ func TestTriesAreBounded(t *testing.T) {
 	if len(tries.items) != maxTries || len(tries.order) != maxTries || len(tries.parties.until) != maxTries {
 		t.Errorf("%d items, %d parties are remembered", len(tries.items), len(tries.parties.until))
 	}
-	tries.begin(largeBlocks, 0)
+	tries.beginBlock(largeBlocks, 0)
 	if got := tries.takeTurn(item(-1), party(2*maxTries-1), phaseFires); got != turnWaits {
 		t.Errorf("the next item of a late party has turn %d", got)
 	}
 	if got := tries.takeTurn(item(-2), party(0), phaseFires); got != turnFirst {
 		t.Errorf("an item of a forgotten party has turn %d", got)
 	}
-	if tries.begin(1+largeBlocks, 0); tries.parties.holds(party(2*maxTries-1), tries.height) {
+	if tries.beginBlock(1+largeBlocks, 0); tries.parties.holdsKey(party(2*maxTries-1), tries.height) {
 		t.Error("a party is late for longer than it should be")
 	}
 }

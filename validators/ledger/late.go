@@ -31,7 +31,7 @@ type slot struct {
 	nonce  types.Nonce
 }
 
-func (c *Checked) slot() slot { return slot{c.Sender, c.Tx.Nonce} }
+func (c *Checked) slotOf() slot { return slot{c.Sender, c.Tx.Nonce} }
 
 func slotOf(l *types.LateTransaction) slot { return slot{l.Sender, l.Nonce} }
 
@@ -42,7 +42,7 @@ type lists struct {
 	Since types.Height
 }
 
-func (s slot) key() []byte {
+func (s slot) keyOfSlot() []byte {
 	return binary.BigEndian.AppendUint64(append([]byte("x/late/"), s.sender[:]...), uint64(s.nonce))
 }
 
@@ -53,7 +53,7 @@ func keyLateSince(since types.Height, of slot) []byte {
 }
 
 func listsOf(state actors.Reader, s slot) (l lists) {
-	data := state.Get(s.key())
+	data := state.Get(s.keyOfSlot())
 	if data == nil {
 		return lists{}
 	}
@@ -69,9 +69,9 @@ type lateness struct {
 	ended map[slot]bool // those of which this block's list completes the count: true once their transaction is in the block
 }
 
-// list adds the proposer to those who listed a slot. enough is that more did than can be
+// addLister adds the proposer to those who listed a slot. enough is that more did than can be
 // faulty: the block holds the transaction, which ends.
-func (r *run) list(s slot) (l lists, enough bool) {
+func (r *run) addLister(s slot) (l lists, enough bool) {
 	l = listsOf(r.state, s)
 	if l.By == nil || r.header.Height > l.Since+lateBlocksKept {
 		l = lists{Since: r.header.Height}
@@ -80,19 +80,19 @@ func (r *run) list(s slot) (l lists, enough bool) {
 	return l, enough
 }
 
-// note writes that the proposer listed a slot, which is not enough yet.
-func (r *run) note(s slot, l lists) {
+// writeListers writes that the proposer listed a slot, which is not enough yet.
+func (r *run) writeListers(s slot, l lists) {
 	if l.Since == r.header.Height {
-		r.forgive(s)
+		r.forgetListers(s)
 	}
-	r.state.Set(s.key(), codec.Marshal(&l))
+	r.state.Set(s.keyOfSlot(), codec.Marshal(&l))
 	r.state.Set(keyLateSince(l.Since, s), []byte{1})
 }
 
-// forgive forgets who listed a slot.
-func (r *run) forgive(s slot) {
+// forgetListers forgets who listed a slot.
+func (r *run) forgetListers(s slot) {
 	if l := listsOf(r.state, s); l.By != nil {
-		r.state.Set(s.key(), nil)
+		r.state.Set(s.keyOfSlot(), nil)
 		r.state.Set(keyLateSince(l.Since, s), nil)
 	}
 }
@@ -111,7 +111,7 @@ func (r *run) forgetLists() error {
 	for _, key := range old {
 		at := key[len(first)+8:]
 		s := slot{sender: types.Address(at[:len(types.Address{})]), nonce: types.Nonce(binary.BigEndian.Uint64(at[len(types.Address{}):]))}
-		r.forgive(s)
+		r.forgetListers(s)
 	}
 	return nil
 }
@@ -128,14 +128,14 @@ func (r *run) followLists(claimed *types.Passed) *Invalid {
 		entry := &claimed.Late[i]
 		s := slotOf(entry)
 		if seen[s] {
-			return invalid(CodeBadPassed, "C18", "the block lists nonce %d of %s as late twice", s.nonce, s.sender)
+			return newInvalid(CodeBadPassed, "C18", "the block lists nonce %d of %s as late twice", s.nonce, s.sender)
 		}
 		seen[s] = true
-		l, enough := r.list(s)
+		l, enough := r.addLister(s)
 		if enough {
 			r.late.ended[s] = false
 		} else {
-			r.note(s, l)
+			r.writeListers(s, l)
 		}
 		r.late.made = append(r.late.made, *entry)
 	}
@@ -146,7 +146,7 @@ func (r *run) followLists(claimed *types.Passed) *Invalid {
 func (r *run) checkLists() *Invalid {
 	for s, there := range r.late.ended { // order: any of them is refused
 		if !there {
-			return invalid(CodeBadPassed, "C18", "the block lists nonce %d of %s as late, which is enough, and does not hold the transaction",
+			return newInvalid(CodeBadPassed, "C18", "the block lists nonce %d of %s as late, which is enough, and does not hold the transaction",
 				s.nonce, s.sender)
 		}
 	}
@@ -155,7 +155,7 @@ func (r *run) checkLists() *Invalid {
 
 // isLate reports whether a transaction ends as host_failed in this block.
 func (r *run) isLate(c *Checked) bool {
-	there, ends := r.late.ended[c.slot()]
+	there, ends := r.late.ended[c.slotOf()]
 	return ends && !there && c.report == nil
 }
 
@@ -165,9 +165,9 @@ func (r *run) isLate(c *Checked) bool {
 //
 // Spec: decision C18.
 func (r *run) includeLate(c *Checked) error {
-	charge, refusal := precheck(r.state, r.params, r.fees(), c)
+	charge, refusal := precheckFee(r.state, r.params, r.baseFees(), c)
 	if refusal == nil {
-		refusal = r.misfit(c)
+		refusal = r.whyMisfit(c)
 	}
 	if refusal != nil {
 		return refusal
@@ -176,24 +176,24 @@ func (r *run) includeLate(c *Checked) error {
 	account.Nonce++
 	account.Balance = account.Balance.Sub(charge.Total)
 	r.state.SetAccount(c.Sender, account)
-	r.forgive(c.slot())
+	r.forgetListers(c.slotOf())
 	cost, _ := charge.Settle(c.Tx.CyclesLimit, c.Tx.CellsLimit)
-	r.burn(cost)
+	r.countBurned(cost)
 	r.burned.Cycle = r.burned.Cycle.Add(cost.Tip)
 	r.countUse(c, c.Tx.CyclesLimit, c.Tx.CellsLimit)
 	var to types.Address
 	if c.Tx.To != nil {
 		to = *c.Tx.To
 	}
-	receipt := c.receipt(to, cost)
+	receipt := c.newReceipt(to, cost)
 	receipt.Tip = types.Wei{}
-	r.recordFailed(receipt, c.Tx.CyclesLimit, c.Tx.CellsLimit)
-	r.late.ended[c.slot()] = true
+	r.recordHostFailure(receipt, c.Tx.CyclesLimit, c.Tx.CellsLimit)
+	r.late.ended[c.slotOf()] = true
 	return nil
 }
 
-// listed is a late transaction that its proposer lists until its list is in the chain.
-type listed struct {
+// listedTransaction is a late transaction that its proposer lists until its list is in the chain.
+type listedTransaction struct {
 	tx    *Checked
 	cpu   uint64       // microseconds
 	until types.Height // below it the proposer lists it
@@ -201,7 +201,7 @@ type listed struct {
 
 // listLate lists the transactions that were late at this proposer, as many as fit.
 func (r *run) listLate() {
-	if r.pace.tries() == nil {
+	if r.pace.rememberedTries() == nil {
 		return
 	}
 	kept := r.pace.Tries.listing[:0]
@@ -217,9 +217,9 @@ func (r *run) listLate() {
 
 // listOne lists a late transaction where that changes something, and ends it where that is
 // enough.
-func (r *run) listOne(one *listed) {
-	s := one.tx.slot()
-	l, enough := r.list(s)
+func (r *run) listOne(one *listedTransaction) {
+	s := one.tx.slotOf()
+	l, enough := r.addLister(s)
 	before := listsOf(r.state, s)
 	if _, twice := r.late.ended[s]; twice || len(r.late.made) == types.MaxLate || !enough && len(l.By) == len(before.By) {
 		return
@@ -231,7 +231,7 @@ func (r *run) listOne(one *listed) {
 			return
 		}
 	} else {
-		r.note(s, l)
+		r.writeListers(s, l)
 	}
 	r.late.made = append(r.late.made, types.LateTransaction{Sender: s.sender, Nonce: s.nonce, CPU: one.cpu})
 }
@@ -242,15 +242,16 @@ func (r *run) wasLate(c *Checked, err error) bool {
 	var environment *EnvironmentError
 	var host *program.HostError
 	errors.As(err, &host)
-	if r.pace.tries() == nil || !errors.As(err, &environment) || !environment.Late && (host == nil || host.Failure != program.Crashed) {
+	if r.pace.rememberedTries() == nil || !errors.As(err, &environment) || !environment.Late &&
+		(host == nil || host.Failure != program.Crashed) {
 		return false
 	}
 	t := r.pace.Tries
-	t.listing = slices.DeleteFunc(t.listing, func(one listed) bool { return one.tx.Hash == c.Hash })
+	t.listing = slices.DeleteFunc(t.listing, func(one listedTransaction) bool { return one.tx.Hash == c.Hash })
 	if len(t.listing) == maxListing {
 		t.listing = t.listing[1:]
 	}
-	one := listed{tx: c, until: r.header.Height + lateBlocksKept}
+	one := listedTransaction{tx: c, until: r.header.Height + lateBlocksKept}
 	if host != nil {
 		one.cpu = uint64(host.CPU.Microseconds())
 	}

@@ -100,7 +100,7 @@ func TestALateTransactionPaysItsWholeLimit(t *testing.T) {
 	if h.CyclesUsed != tx.CyclesLimit || h.CellsUsed != tx.CellsLimit || p.head.Account(p.address("mallory")).Nonce != tx.Nonce+1 {
 		t.Errorf("used %d cycles and %d cells", h.CyclesUsed, h.CellsUsed)
 	}
-	if l := listsOf(reader{p.head.tree}, bad.slot()); l.By != nil {
+	if l := listsOf(reader{p.head.tree}, bad.slotOf()); l.By != nil {
 		t.Errorf("state remembers %+v after the transaction ended", l)
 	}
 	p.executor.Programs = nil
@@ -174,7 +174,7 @@ func TestALateTransactionThatCannotBeIncludedHasNoEffect(t *testing.T) {
 			t.Fatalf("%+v %+v", p.last.Receipts, p.last.Block.Passed)
 		}
 	}
-	if l := listsOf(reader{p.head.tree}, bad.slot()); l.By != nil {
+	if l := listsOf(reader{p.head.tree}, bad.slotOf()); l.By != nil {
 		t.Errorf("state remembers %+v", l)
 	}
 }
@@ -208,14 +208,14 @@ func TestListsAreForgotten(t *testing.T) {
 		}
 		state = built.Result.State
 	}
-	if l := listsOf(reader{state.tree}, bad.slot()); l.By == nil {
+	if l := listsOf(reader{state.tree}, bad.slotOf()); l.By == nil {
 		t.Fatal("it is forgotten early")
 	}
 	built, err := p.executor.Build(state, proposalOn(state), slices.Values([]*Checked(nil)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := listsOf(reader{built.Result.State.tree}, bad.slot()); l.By != nil {
+	if l := listsOf(reader{built.Result.State.tree}, bad.slotOf()); l.By != nil {
 		t.Errorf("state remembers %+v", l)
 	}
 	found := false
@@ -302,11 +302,11 @@ func TestAVoterStopsAtItsOwnTime(t *testing.T) {
 
 // listing is the state after a block of a liar who lists what was never late.
 func (p *proposers) listing(late []types.LateTransaction) *State {
-	r := p.executor.open(p.head, headerOf(p.head, p.proposal(), noPresence), noPresence, program.ForBlock)
+	r := p.executor.openBlock(p.head, headerOf(p.head, p.proposal(), noPresence), noPresence, program.ForBlock)
 	if refusal := r.followLists(&types.Passed{Late: late}); refusal != nil {
 		p.t.Fatal(refusal)
 	}
-	result, err := r.transition(func() error { return nil })
+	result, err := r.runPhases(func() error { return nil })
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -22,15 +22,15 @@ import (
 //
 // Spec: decisions C16, C18.
 func (r *run) deliverMessages() error {
-	r.pace.begin(r.parent, r.header.Height, phaseDeliveries)
+	r.pace.beginPhase(r.parent, r.header.Height, phaseDeliveries)
 	for _, m := range r.sentBefore() {
 		// A limit that was valid when it was sent may now exceed the block's; it is
 		// then clamped, or the queue would be blocked permanently.
-		cycles, cells := min(m.Cycles, laneSystem.limit(r.params)), min(m.Cells, r.params.CellsLimit)
+		cycles, cells := min(m.Cycles, laneSystem.cycleLimit(r.params)), min(m.Cells, r.params.CellsLimit)
 		if cycles > r.messageRoom() || cells > r.params.CellsLimit.Sub(r.used.cells) {
 			break
 		}
-		left, err := attempting(r, &r.passing.messages, m.Seq, m.Hash(), m.From, func() error { return r.deliver(m, cycles, cells) })
+		left, err := attemptItem(r, &r.passing.messages, m.Seq, m.Hash(), m.From, func() error { return r.deliverMessage(m, cycles, cells) })
 		if err != nil {
 			return err
 		}
@@ -38,23 +38,24 @@ func (r *run) deliverMessages() error {
 			break
 		}
 		if left.reason == scheduler.ReasonHostFailed {
-			r.blame(m, cycles, cells)
+			r.blameMessage(m, cycles, cells)
 		}
 	}
 	return nil
 }
 
-// blame counts the proposer among the validators whose environment failed on a
+// blameMessage counts the proposer among the validators whose environment failed on a
 // message. If these are enough, the message ends (decision C18).
-func (r *run) blame(m *actors.Message, cycles types.Cycles, cells types.Cells) {
+func (r *run) blameMessage(m *actors.Message, cycles types.Cycles, cells types.Cells) {
 	by, enough := r.parent.set.Blame(failedOver(r.state, m.Seq), r.header.Proposer)
 	if !enough {
-		r.state.Set(keyBlamed(m.Seq), codec.Marshal(by))
+		r.state.Set(keyOfBlame(m.Seq), codec.Marshal(by))
 		return
 	}
-	r.dequeue(m)
+	r.dequeueMessage(m)
 	fee := r.settleMessage(m, cycles, cells)
-	r.recordFailed(types.Receipt{Hash: m.Hash(), Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, cycles,
+	r.recordHostFailure(types.Receipt{Hash: m.Hash(), Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee},
+		cycles,
 		cells)
 	r.tellCallback(m, r.receipts[len(r.receipts)-1].Error)
 	r.events = append(r.events, types.Event{Actor: types.GovernanceAddress, Name: EventMessageFailed,
@@ -72,13 +73,13 @@ type MessageFailed struct {
 	Validators []types.Address `cbor:"validators"`
 }
 
-// keyBlamed holds the validators whose environment failed on a waiting message.
-func keyBlamed(seq types.Seq) []byte {
+// keyOfBlame holds the validators whose environment failed on a waiting message.
+func keyOfBlame(seq types.Seq) []byte {
 	return binary.BigEndian.AppendUint64([]byte("x/failed/"), uint64(seq))
 }
 
 func failedOver(state actors.Reader, seq types.Seq) (by []types.Address) {
-	data := state.Get(keyBlamed(seq))
+	data := state.Get(keyOfBlame(seq))
 	if data == nil {
 		return nil
 	}
@@ -88,10 +89,10 @@ func failedOver(state actors.Reader, seq types.Seq) (by []types.Address) {
 	return by
 }
 
-// dequeue deletes a message from state, with its recorded failures.
-func (r *run) dequeue(m *actors.Message) {
+// dequeueMessage deletes a message from state, with its recorded failures.
+func (r *run) dequeueMessage(m *actors.Message) {
 	r.state.Dequeue(m)
-	if key := keyBlamed(m.Seq); r.state.Get(key) != nil {
+	if key := keyOfBlame(m.Seq); r.state.Get(key) != nil {
 		r.state.Set(key, nil)
 	}
 }
@@ -117,19 +118,19 @@ func (r *run) giveTurns() error {
 
 // messageRoom is what the system lane and the user lane have left together.
 func (r *run) messageRoom() types.Cycles {
-	return r.left(laneSystem).Add(r.left(laneUser))
+	return r.cyclesLeft(laneSystem).Add(r.cyclesLeft(laneUser))
 }
 
-// deliver runs one message. It was paid for when it was sent; the unused part is
+// deliverMessage runs one message. It was paid for when it was sent; the unused part is
 // refunded to the sender. An error is an *EnvironmentError and leaves the state
 // unchanged.
-func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells) error {
+func (r *run) deliverMessage(m *actors.Message, cycles types.Cycles, cells types.Cells) error {
 	before := r.state.Snapshot()
-	r.dequeue(m)
+	r.dequeueMessage(m)
 	hash := m.Hash()
 	cause := actors.Cause{Origin: types.OriginMessage, Hash: hash, TxHash: hash}
 	msg := program.Message{Kind: program.Call, Sender: m.From, Self: m.To, Handler: m.Handler, Payload: m.Payload}
-	x, outcome, err := r.attempt(func() string { return fmt.Sprintf("message %d from %s", m.Seq, m.From) }, cause, cycles, cells,
+	x, outcome, err := r.executeWithin(func() string { return fmt.Sprintf("message %d from %s", m.Seq, m.From) }, cause, cycles, cells,
 		func(x *actors.Execution) (program.Outcome, error) { return x.Deliver(msg, types.Wei{}) })
 	if err != nil {
 		r.state.Revert(before)
@@ -138,7 +139,7 @@ func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells)
 	usedCycles, usedCells := x.Used()
 	fee := r.settleMessage(m, usedCycles, usedCells)
 	r.timers = append(r.timers, x.Timers...)
-	r.record(types.Receipt{Hash: hash, Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, x, outcome)
+	r.recordReceipt(types.Receipt{Hash: hash, Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, x, outcome)
 	r.tellCallback(m, outcome.Fault)
 	return nil
 }
@@ -153,10 +154,10 @@ func (r *run) settleMessage(m *actors.Message, cycles types.Cycles, cells types.
 		Cycles: m.Cycles, Cells: m.Cells, Total: m.Prepaid()}
 	cost, refund := charge.Settle(cycles, cells)
 	r.state.Credit(m.Payer, refund)
-	r.burn(cost)
-	fromSystem := min(cycles, r.left(laneSystem))
-	r.spend(laneSystem, fromSystem)
-	r.spend(laneUser, cycles-fromSystem)
+	r.countBurned(cost)
+	fromSystem := min(cycles, r.cyclesLeft(laneSystem))
+	r.spendCycles(laneSystem, fromSystem)
+	r.spendCycles(laneUser, cycles-fromSystem)
 	r.used.cells += cells
 	return cost.Total()
 }

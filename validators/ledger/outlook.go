@@ -32,7 +32,7 @@ func (s *State) Outlook() *Outlook {
 	o := &Outlook{state: s, pace: s.Pace(), open: map[types.Address]map[execution.ID]chainview.Standing{},
 		known: map[types.PublicKey]belonging{}}
 	s.Jobs(func(j *system.Job) bool {
-		o.enter(j)
+		o.enterJob(j)
 		return true
 	})
 	return o
@@ -42,19 +42,19 @@ func (s *State) Outlook() *Outlook {
 // this one, they are not worked out again.
 func (o *Outlook) Next(s *State) *Outlook {
 	next := s.Outlook()
-	if s.runners.rotation.Epoch == o.state.runners.rotation.Epoch && next.overlaps() == o.overlaps() {
+	if s.runners.rotation.Epoch == o.state.runners.rotation.Epoch && next.hasOverlap() == o.hasOverlap() {
 		next.known = o.known
 	}
 	return next
 }
 
-// overlaps says whether former subsets hold as well.
-func (o *Outlook) overlaps() bool {
+// hasOverlap says whether former subsets hold as well.
+func (o *Outlook) hasOverlap() bool {
 	return o.state.runners.rotation.Overlaps(o.state.header.Height, o.pace)
 }
 
-// belonging is where a runner belongs.
-func (o *Outlook) belonging(runner types.PublicKey) belonging {
+// belongingOf is where a runner belongs.
+func (o *Outlook) belongingOf(runner types.PublicKey) belonging {
 	b, known := o.known[runner]
 	if !known {
 		address, err := crypto.AddressOf(runner)
@@ -71,8 +71,8 @@ func (o *Outlook) belonging(runner types.PublicKey) belonging {
 // subsets stay valid.
 func (s *State) Pace() selection.Pace { return selection.PaceOf(s.next) }
 
-// enter takes note of an open job for each of its committee whose result is not final.
-func (o *Outlook) enter(j *system.Job) {
+// enterJob takes note of an open job for each of its committee whose result is not final.
+func (o *Outlook) enterJob(j *system.Job) {
 	if len(j.Committee) == 0 {
 		return
 	}
@@ -100,10 +100,10 @@ func (o *Outlook) Of() types.Hash { return o.state.Hash() }
 // the end of others that it follows. The endpoints of validators are those that the
 // chain has.
 func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainview.Head {
-	b, s := o.belonging(runner), o.state
+	b, s := o.belongingOf(runner), o.state
 	height := s.header.Height
 	h := &chainview.Head{Height: height, Params: s.next, Epoch: s.runners.rotation.Epoch,
-		Overlaps: o.overlaps(), Validators: b.validators, Assignments: o.open[b.address]}
+		Overlaps: o.hasOverlap(), Validators: b.validators, Assignments: o.open[b.address]}
 	if r := s.Listed(b.address); r != nil && r.Health != selection.Deregistered {
 		h.Registered, h.Staked, h.Heartbeat = true, r.Stake.Cmp(s.next.MinStake) >= 0, r.LastHeartbeat
 	}
@@ -113,15 +113,15 @@ func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainvi
 			continue
 		}
 		if !own {
-			h.Assignments, own = clone(h.Assignments), true
+			h.Assignments, own = cloneStandings(h.Assignments), true
 		}
 		h.Assignments[id] = chainview.Standing{}
 	}
 	return h
 }
 
-// clone copies the assignments of a head.
-func clone(from map[execution.ID]chainview.Standing) map[execution.ID]chainview.Standing {
+// cloneStandings copies the assignments of a head.
+func cloneStandings(from map[execution.ID]chainview.Standing) map[execution.ID]chainview.Standing {
 	to := make(map[execution.ID]chainview.Standing, len(from)+1)
 	for id, standing := range from { // order: what is copied has none
 		to[id] = standing

@@ -35,18 +35,18 @@ const (
 	phases
 )
 
-// parts is how many paceParts a phase is sure of in a block.
-func (p phase) parts(height types.Height) time.Duration {
+// sureParts is how many paceParts a phase is sure of in a block.
+func (p phase) sureParts(height types.Height) time.Duration {
 	if uint64(height)%uint64(phases) == uint64(p) {
 		return 2
 	}
 	return 1
 }
 
-// waits reports whether a phase has something to do in a block on this state, as
+// hasWork reports whether a phase has something to do in a block on this state, as
 // far as that is known before the block: what its own transactions make due in it
 // is not.
-func (p phase) waits(parent *State, height types.Height) bool {
+func (p phase) hasWork(parent *State, height types.Height) bool {
 	switch p {
 	case phaseFires:
 		due, pending := parent.NextTimer()
@@ -69,43 +69,43 @@ type pacer struct {
 	members  int           // of the set
 }
 
-// begin starts a phase. after are those that are still to come.
-func (p *pacer) begin(parent *State, height types.Height, now phase, after ...phase) {
+// beginPhase starts a phase. after are those that are still to come.
+func (p *pacer) beginPhase(parent *State, height types.Height, now phase, after ...phase) {
 	if p.Pace == nil {
 		return
 	}
 	p.phase, p.reserved = now, 0
 	for _, later := range after {
-		if later.waits(parent, height) {
-			p.reserved += p.Share / paceParts * later.parts(height)
+		if later.hasWork(parent, height) {
+			p.reserved += p.Share / paceParts * later.sureParts(height)
 		}
 	}
 }
 
-// left is the time that the phase under way has left. Sessions ask it, too. Before an item
+// timeLeft is the time that the phase under way has left. Sessions ask it, too. Before an item
 // that is lent a share, others have half of the block's. If more were cut off, the block
 // would come too late for its view.
-func (p *pacer) left() time.Duration {
+func (p *pacer) timeLeft() time.Duration {
 	left := p.Left() - p.reserved
-	if p.Tries.expects(p.phase) {
+	if p.Tries.expectsLarge(p.phase) {
 		left -= p.Share / 2
 	}
 	return left
 }
 
-// over reports whether the phase's time is spent.
-func (p *pacer) over() bool { return p.Pace != nil && p.left() <= 0 }
+// isOver reports whether the phase's time is spent.
+func (p *pacer) isOver() bool { return p.Pace != nil && p.timeLeft() <= 0 }
 
-// wants reports whether the phase under way continues though its time is spent, since the
+// continuesForTry reports whether the phase under way continues though its time is spent, since the
 // item that is lent a share has not come yet.
-func (p *pacer) wants() bool { return p.Pace != nil && p.Tries.expects(p.phase) }
+func (p *pacer) continuesForTry() bool { return p.Pace != nil && p.Tries.expectsLarge(p.phase) }
 
-// bound returns the rest of a session's time as a function; nil: no bound.
-func (p *pacer) bound() func() time.Duration {
+// sessionBound returns the rest of a session's time as a function; nil: no bound.
+func (p *pacer) sessionBound() func() time.Duration {
 	if p.Pace == nil {
 		return nil
 	}
-	return p.left
+	return p.timeLeft
 }
 
 // takeTurn is which turn an item of a party has in the block under way.
@@ -125,7 +125,7 @@ func (p *pacer) startTurn(item types.Hash, t turn) (end func()) {
 		return func() {}
 	}
 	reserved, before := p.reserved, p.Left()
-	patience, left := p.firstPatience(), p.left()
+	patience, left := p.firstPatience(), p.timeLeft()
 	switch {
 	case t == turnLarge:
 		p.reserved = before - p.largePatience(item)
@@ -135,14 +135,14 @@ func (p *pacer) startTurn(item types.Hash, t turn) (end func()) {
 	return func() {
 		p.reserved = reserved
 		after := p.Left()
-		p.Tries.spend(before-after, p.Share/firstParts, p.Begun+p.Share-after, p.members)
+		p.Tries.spendTime(before-after, p.Share/firstParts, p.Begun+p.Share-after, p.members)
 	}
 }
 
 // firstPatience is how long a first attempt may take: a whole share while the turn of large
 // items is spare, and enough of the block's time is left.
 func (p *pacer) firstPatience() time.Duration {
-	if p.Tries == nil || p.Tries.isSpare && p.left() >= p.Share/2 {
+	if p.Tries == nil || p.Tries.isSpare && p.timeLeft() >= p.Share/2 {
 		return p.Share
 	}
 	return p.Share / firstParts
@@ -168,8 +168,8 @@ func (p *pacer) largePatience(item types.Hash) time.Duration {
 	return patience
 }
 
-// tries is what is remembered; nil: nothing.
-func (p *pacer) tries() *Tries {
+// rememberedTries is what is remembered; nil: nothing.
+func (p *pacer) rememberedTries() *Tries {
 	if p.Pace == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ func TestC18EachPhaseIsSureOfTwoPartsInEveryThirdBlock(t *testing.T) {
 	for height := types.Height(1); height <= 9; height++ {
 		var sum time.Duration
 		for _, p := range []phase{phaseTransactions, phaseFires, phaseDeliveries} {
-			parts := p.parts(height)
+			parts := p.sureParts(height)
 			if sum += parts; parts == 2 {
 				doubles[p] = append(doubles[p], height)
 			} else if parts != 1 {

@@ -17,28 +17,28 @@ import (
 type passing struct {
 	claimed   *types.Passed // the list of skipped items in another proposer's block
 	foreign   bool          // the block has another proposer
-	questions passed[types.AgentQuestion]
-	fires     passed[types.TimerID]
-	messages  passed[types.Seq]
+	questions passedKind[types.AgentQuestion]
+	fires     passedKind[types.TimerID]
+	messages  passedKind[types.Seq]
 }
 
-// passed is one kind of it.
-type passed[T comparable] struct {
+// passedKind is one kind of it.
+type passedKind[T comparable] struct {
 	types.PassedList[T]
 	claimed types.PassedList[T]
 	begun   uint64
 }
 
-// follow makes the block skip the items that its body lists.
-func (p *passing) follow(claimed *types.Passed) {
+// followPassed makes the block skip the items that its body lists.
+func (p *passing) followPassed(claimed *types.Passed) {
 	p.foreign, p.claimed = true, claimed
 	if claimed != nil {
 		p.questions.claimed, p.fires.claimed, p.messages.claimed = claimed.Questions, claimed.Fires, claimed.Messages
 	}
 }
 
-// made returns the items that the block skipped; nil if there are none.
-func (p *passing) made(late []types.LateTransaction) *types.Passed {
+// passedItems returns the items that the block skipped; nil if there are none.
+func (p *passing) passedItems(late []types.LateTransaction) *types.Passed {
 	all := types.Passed{Late: late, Questions: p.questions.PassedList, Fires: p.fires.PassedList, Messages: p.messages.PassedList}
 	if all.Empty() {
 		return nil
@@ -46,18 +46,18 @@ func (p *passing) made(late []types.LateTransaction) *types.Passed {
 	return &all
 }
 
-// check judges a body that lists skipped items that did not exist, in a different
+// checkPassed judges a body that lists skipped items that did not exist, in a different
 // order, or twice.
-func (p *passing) check(late []types.LateTransaction) *Invalid {
-	made := p.made(late)
+func (p *passing) checkPassed(late []types.LateTransaction) *Invalid {
+	made := p.passedItems(late)
 	if types.PassedHash(p.claimed) != types.PassedHash(made) {
-		return invalid(CodeBadPassed, "C18", "the block lists skipped items %x, but skipped %x",
-			clipped(codec.Marshal(p.claimed)), clipped(codec.Marshal(made)))
+		return newInvalid(CodeBadPassed, "C18", "the block lists skipped items %x, but skipped %x",
+			clipData(codec.Marshal(p.claimed)), clipData(codec.Marshal(made)))
 	}
 	return nil
 }
 
-func clipped(data []byte) []byte { return data[:min(len(data), 256)] }
+func clipData(data []byte) []byte { return data[:min(len(data), 256)] }
 
 // passedOver is why a block leaves an item in place, and whether it begins no other of its
 // kind after it.
@@ -66,27 +66,28 @@ type passedOver struct {
 	over   bool
 }
 
-// attempting executes the next of a kind by do, or skips it and says why. The effects of
+// attemptItem executes the next of a kind by do, or skips it and says why. The effects of
 // a failed do are undone already. party is the actor whose item it is. If this node's environment
 // fails on a block of another validator, attempting returns the error of do, and the block
 // has no result.
 //
 // Spec: decision C18.
-func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, party types.Address, do func() error) (passedOver, error) {
+func attemptItem[T comparable](r *run, l *passedKind[T], which T, item types.Hash, party types.Address, do func() error) (passedOver,
+	error) {
 	if r.passing.foreign {
-		return l.follow(which, do)
+		return l.followItem(which, do)
 	}
 	if len(l.Failed) == types.MaxPassed || len(l.Skipped) == types.MaxPassed {
-		return l.stop(), nil
+		return l.stopAt(), nil
 	}
 	t := r.pace.takeTurn(item, party)
 	switch {
-	case t == turnWaits, t == turnFirst && r.pace.over() && r.pace.wants():
-		return l.skip(), nil
-	case t == turnFirst && r.pace.over():
-		return l.stop(), nil
+	case t == turnWaits, t == turnFirst && r.pace.isOver() && r.pace.continuesForTry():
+		return l.skipItem(), nil
+	case t == turnFirst && r.pace.isOver():
+		return l.stopAt(), nil
 	}
-	end, err := r.try(item, t, party, do)
+	end, err := r.tryItem(item, t, party, do)
 	switch end {
 	case endDone:
 		l.begun++
@@ -94,29 +95,29 @@ func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, pa
 	case endBroken:
 		return passedOver{}, err
 	case endFailed:
-		return l.fail(which), nil
+		return l.failItem(which), nil
 	case endMissing:
-		return l.stop(), nil
+		return l.stopAt(), nil
 	}
-	return l.skip(), nil
+	return l.skipItem(), nil
 }
 
-// follow treats an item as a block of another validator says.
-func (l *passed[T]) follow(which T, do func() error) (passedOver, error) {
+// followItem treats an item as a block of another validator says.
+func (l *passedKind[T]) followItem(which T, do func() error) (passedOver, error) {
 	switch {
 	case l.isSkipped():
-		return l.skip(), nil
+		return l.skipItem(), nil
 	case l.claimed.Begun != nil && *l.claimed.Begun == l.begun:
-		return l.stop(), nil
+		return l.stopAt(), nil
 	case len(l.Failed) < len(l.claimed.Failed) && l.claimed.Failed[len(l.Failed)] == which:
-		return l.fail(which), nil
+		return l.failItem(which), nil
 	}
 	l.begun++
 	return passedOver{}, do()
 }
 
 // isSkipped reports whether a block of another validator leaves the next item.
-func (l *passed[T]) isSkipped() bool {
+func (l *passedKind[T]) isSkipped() bool {
 	i := len(l.Skipped) // the entry of the claim under way, or the next
 	if i > 0 && l.Skipped[i-1].Begun == l.begun {
 		i--
@@ -139,20 +140,20 @@ const (
 	endWaits          // it was cut off or not begun, or has another attempt
 )
 
-// try executes something by do in the making of a block, within the time of its turn.
+// tryItem executes something by do in the making of a block, within the time of its turn.
 //
 // Spec: decision C18.
-func (r *run) try(item types.Hash, t turn, party types.Address, do func() error) (ending, error) {
+func (r *run) tryItem(item types.Hash, t turn, party types.Address, do func() error) (ending, error) {
 	whole := t == turnLarge || r.pace.Pace != nil && r.pace.firstPatience() == r.pace.Share
 	end := r.pace.startTurn(item, t)
 	err := do()
-	over := r.pace.over()
+	over := r.pace.isOver()
 	end()
-	tries, phase := r.pace.tries(), r.pace.phase
+	tries, phase := r.pace.rememberedTries(), r.pace.phase
 	var environment *EnvironmentError
 	switch {
 	case err == nil:
-		tries.end(item)
+		tries.endItem(item)
 		return endDone, nil
 	case !errors.As(err, &environment):
 		return endBroken, err
@@ -171,8 +172,8 @@ func (r *run) try(item types.Hash, t turn, party types.Address, do func() error)
 			tries.starveFirst(item, party, phase)
 			return endWaits, err
 		case !whole || isStarved:
-			tries.cut(item, party, phase)
-			if whole && !tries.starve(item) {
+			tries.noteCutOff(item, party, phase)
+			if whole && !tries.noteStarved(item) {
 				environment.Starved = true
 				return endStarved, err
 			}
@@ -223,13 +224,13 @@ func failureOf(err error) program.Failure {
 	return host.Failure
 }
 
-func (l *passed[T]) fail(which T) passedOver {
+func (l *passedKind[T]) failItem(which T) passedOver {
 	l.begun++
 	l.Failed = append(l.Failed, which)
 	return passedOver{reason: scheduler.ReasonHostFailed}
 }
 
-func (l *passed[T]) stop() passedOver {
+func (l *passedKind[T]) stopAt() passedOver {
 	if l.Begun == nil {
 		begun := l.begun
 		l.Begun = &begun
@@ -237,7 +238,7 @@ func (l *passed[T]) stop() passedOver {
 	return passedOver{reason: scheduler.ReasonNotBegun, over: true}
 }
 
-func (l *passed[T]) skip() passedOver {
+func (l *passedKind[T]) skipItem() passedOver {
 	if n := len(l.Skipped); n > 0 && l.Skipped[n-1].Begun == l.begun {
 		l.Skipped[n-1].Count++
 	} else {

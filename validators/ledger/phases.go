@@ -7,10 +7,10 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// transition runs the phases of a block on an opened run. fill includes the
+// runPhases runs the phases of a block on an opened run. fill includes the
 // transactions. An error comes from fill, or is an *EnvironmentError.
-func (r *run) transition(fill func() error) (*Result, error) {
-	defer r.sessions.close()
+func (r *run) runPhases(fill func() error) (*Result, error) {
+	defer r.sessions.closeSession()
 	for _, phase := range []func() error{
 		r.enactParameters,  // decision T9: they hold from the first step of their block
 		r.rotateSubsets,    // CIP-11 §5.3, decision J10
@@ -31,7 +31,7 @@ func (r *run) transition(fill func() error) (*Result, error) {
 			return nil, err
 		}
 	}
-	return r.seal(), nil
+	return r.sealBlock(), nil
 }
 
 // enactParameters writes the parameters that change with this block.
@@ -40,7 +40,7 @@ func (r *run) enactParameters() error {
 		return nil
 	}
 	before := r.parent.params
-	if err := r.instruct(types.GovernanceAddress, "enact", func() {
+	if err := r.instructContract(types.GovernanceAddress, "enact", func() {
 		storeParams(r.state, r.params, before)
 		governance.Enact(r.state, r.due)
 	}); err != nil {
@@ -63,7 +63,7 @@ func (r *run) fireBefore() error {
 	if !scheduler.BeforeTransactions(r.params) {
 		return nil
 	}
-	r.pace.begin(r.parent, r.header.Height, phaseFires, phaseTransactions, phaseDeliveries)
+	r.pace.beginPhase(r.parent, r.header.Height, phaseFires, phaseTransactions, phaseDeliveries)
 	return r.fireTimers()
 }
 
@@ -72,7 +72,7 @@ func (r *run) fireAfter() error {
 	if scheduler.BeforeTransactions(r.params) {
 		return nil
 	}
-	r.pace.begin(r.parent, r.header.Height, phaseFires, phaseDeliveries)
+	r.pace.beginPhase(r.parent, r.header.Height, phaseFires, phaseDeliveries)
 	return r.fireTimers()
 }
 
@@ -83,7 +83,7 @@ func (r *run) endEpoch() error {
 	if !governance.LastOfEpoch(r.params, r.header.Height) {
 		return nil
 	}
-	return r.instruct(types.GovernanceAddress, "rotate", func() { r.nextSet = governance.Rotate(r.state, r.header.Epoch+1) })
+	return r.instructContract(types.GovernanceAddress, "rotate", func() { r.nextSet = governance.Rotate(r.state, r.header.Epoch+1) })
 }
 
 // settleBooks gives the proposer its tips and counts what was burned.
@@ -104,22 +104,22 @@ func (r *run) settleBooks() error {
 	return nil
 }
 
-// seal completes the header and gathers the result.
-func (r *run) seal() *Result {
+// sealBlock completes the header and gathers the result.
+func (r *run) sealBlock() *Result {
 	due := r.timersDue()
 	tree, changes := r.state.Seal()
 	h := &r.header
 	h.Transactions = types.Keccak(r.txHashes)
-	passed := r.passing.made(r.late.made)
+	passed := r.passing.passedItems(r.late.made)
 	h.Passed = types.PassedHash(passed)
 	h.ReceiptsRoot = receiptsRoot(r.params, r.receipts)
-	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.total(), r.used.cells, r.used.cycles[laneTimer]
+	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.totalCycles(), r.used.cells, r.used.cycles[laneTimer]
 	h.StateRoot = tree.Root()
 	if r.nextSet != nil {
 		h.NextSet = r.nextSet.Hash()
 	}
 	hash := h.Hash()
-	state := newState(tree, *h, hash, r.params, due, r.registry())
+	state := newState(tree, *h, hash, r.params, due, r.currentRegistry())
 	result := &Result{
 		Block: &types.Block{Header: *h, Transactions: r.txs, Passed: passed}, Hash: hash, State: state,
 		Receipts: r.receipts, Timers: r.timers, Jobs: r.jobs, Presence: r.presence, Events: r.events, Logs: r.logs,

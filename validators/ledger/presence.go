@@ -24,8 +24,8 @@ func registryOf(tree *trie.Tree) registry {
 	return runners
 }
 
-// registry returns the registry of the block in the making.
-func (r *run) registry() registry {
+// currentRegistry returns the registry of the block in the making.
+func (r *run) currentRegistry() registry {
 	runners := registry{size: system.Registered(r.state), rotation: r.rotation}
 	switch {
 	case r.parent.runners.roster != nil:
@@ -47,7 +47,7 @@ type Presence struct {
 // noPresence is for executions that draw nothing: reads and dry runs.
 var noPresence = Presence{Bitmap: selection.NewBitmap(0)}
 
-// presence returns P of a state's block, from the votes on it that the block after it
+// presenceOf returns P of a state's block, from the votes on it that the block after it
 // carries. It uses the rule and the assignment in force in that block, for a registry
 // as long as that of the block's parent. A bit names the runner that held the place
 // at that parent. The bit of a place that is free now, or was taken in the block, is
@@ -55,7 +55,7 @@ var noPresence = Presence{Bitmap: selection.NewBitmap(0)}
 // those votes.
 //
 // Spec: CIP-11 §8, decisions C3, J9, J12.
-func (s *State) presence(carried *types.Certificate) (Presence, *Invalid) {
+func (s *State) presenceOf(carried *types.Certificate) (Presence, *Invalid) {
 	var votes []*selection.Bitmap
 	if length := s.VoteBits(); length > 0 && carried != nil {
 		votes = make([]*selection.Bitmap, len(carried.Votes))
@@ -63,11 +63,11 @@ func (s *State) presence(carried *types.Certificate) (Presence, *Invalid) {
 	for i := range votes {
 		bitmap, err := selection.ParseBitmap(carried.Votes[i].Bitmap)
 		if err != nil {
-			return Presence{}, invalid(CodeBadCertificate, "CIP-11 §12.3", "the vote of %s: %v", carried.Votes[i].Validator, err)
+			return Presence{}, newInvalid(CodeBadCertificate, "CIP-11 §12.3", "the vote of %s: %v", carried.Votes[i].Validator, err)
 		}
 		votes[i] = bitmap
 	}
-	p := Presence{Rule: s.runners.rotation.Current.Constants.Rule, Threshold: s.threshold(carried)}
+	p := Presence{Rule: s.runners.rotation.Current.Constants.Rule, Threshold: s.presenceThreshold(carried)}
 	p.Bitmap = selection.Presence(votes, s.VoteBits(), p.Threshold)
 	places := s.Places()
 	for place := range p.Bitmap.Len() {
@@ -81,11 +81,11 @@ func (s *State) presence(carried *types.Certificate) (Presence, *Invalid) {
 // Places is which places of the registry are held.
 func (s *State) Places() selection.Places { return s.runners.roster.Places() }
 
-// threshold is how many of the votes carried on the state's block must show a
+// presenceThreshold is how many of the votes carried on the state's block must show a
 // runner.
 //
 // Spec: CIP-11 §8.2, decision J9.
-func (s *State) threshold(carried *types.Certificate) int {
+func (s *State) presenceThreshold(carried *types.Certificate) int {
 	voters, votes := s.set, 0
 	if former := s.PreviousValidators(); former != nil {
 		voters = former
@@ -98,10 +98,10 @@ func (s *State) threshold(carried *types.Certificate) int {
 		SubsetSize: current.SubsetSize()})
 }
 
-// rotate finds what subsets are in force in the block, for its header.
+// rotateIfDue finds what subsets are in force in the block, for its header.
 //
 // Spec: CIP-11 §5.3, decision J10.
-func (r *run) rotate() {
+func (r *run) rotateIfDue() {
 	r.rotation = r.parent.runners.rotation
 	moment := selection.Moment{Height: r.header.Height, BeginsEpoch: r.header.Epoch != r.parent.header.Epoch,
 		Members: r.parent.set.Members, Constants: selection.ConstantsOf(r.params)}
@@ -117,7 +117,7 @@ func (r *run) rotateSubsets() error {
 	if r.rotation == r.parent.runners.rotation {
 		return nil
 	}
-	return r.instruct(types.RegistryAddress, "rotate", func() { system.SetRotation(r.state, r.rotation) })
+	return r.instructContract(types.RegistryAddress, "rotate", func() { system.SetRotation(r.state, r.rotation) })
 }
 
 // Rotation is the subsets in force in the state's block, and those before them.

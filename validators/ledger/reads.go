@@ -29,15 +29,15 @@ type ReadResult struct {
 //
 // Spec: decision C18.
 func (x *Executor) Read(state *State, call Call) (ReadResult, error) {
-	r := x.open(state, state.header, noPresence, program.ForRead)
-	defer r.sessions.close()
+	r := x.openBlock(state, state.header, noPresence, program.ForRead)
+	defer r.sessions.closeSession()
 	r.sessions.strict = true
 	r.shared.Params = state.params
 	if most := min(state.params.ItemCycles, state.params.LaneUserCycles); call.Cycles == 0 || call.Cycles > most {
 		call.Cycles = most
 	}
 	msg := program.Message{Kind: program.Read, Sender: call.Sender, Self: call.Actor, Handler: call.Handler, Payload: call.Payload}
-	e, outcome, err := r.attempt(func() string { return "a read of " + call.Actor.String() }, actors.Cause{ReadOnly: true}, call.Cycles,
+	e, outcome, err := r.executeWithin(func() string { return "a read of " + call.Actor.String() }, actors.Cause{ReadOnly: true}, call.Cycles,
 		state.params.CellsLimit,
 		func(e *actors.Execution) (program.Outcome, error) { return e.Deliver(msg, types.Wei{}) })
 	if err != nil {
@@ -54,30 +54,30 @@ func (x *Executor) Read(state *State, call Call) (ReadResult, error) {
 func (x *Executor) Simulate(state *State, sender types.Address, tx *types.Transaction) (*types.Receipt, []actors.LogLine, error) {
 	c := &Checked{Tx: tx, Sender: sender, Hash: tx.Hash()}
 	if tx.ChainID != state.next.ChainID {
-		return nil, nil, invalid(CodeWrongChain, "C10", "the transaction is for chain %d, this is %d", tx.ChainID, state.next.ChainID)
+		return nil, nil, newInvalid(CodeWrongChain, "C10", "the transaction is for chain %d, this is %d", tx.ChainID, state.next.ChainID)
 	}
-	if refusal := c.decode(); refusal != nil {
+	if refusal := c.decodePayload(); refusal != nil {
 		return nil, nil, refusal
 	}
 	if _, report := c.Instruction.(*types.Report); report {
-		return nil, nil, invalid(CodeNotValidator, "J15", "only a validator sends a runner transaction: it cannot be tried for another sender")
+		return nil, nil, newInvalid(CodeNotValidator, "J15", "only a validator sends a runner transaction: it cannot be tried for another sender")
 	}
-	if cycles, cells := c.intrinsic(state.next); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
-		return nil, nil, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the bare transaction takes %d and %d",
+	if cycles, cells := c.intrinsicUse(state.next); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
+		return nil, nil, newInvalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the bare transaction takes %d and %d",
 			tx.CyclesLimit, tx.CellsLimit, cycles, cells)
 	}
 	charge, refusal := chargeOf(tx, state.fees)
 	if refusal != nil {
 		return nil, nil, refusal
 	}
-	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, noPresence), noPresence, program.ForRead)
-	defer r.sessions.close()
+	r := x.openBlock(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, noPresence), noPresence, program.ForRead)
+	defer r.sessions.closeSession()
 	r.sessions.strict = true
-	e, to, outcome, err := r.execute(c)
+	e, to, outcome, err := r.executeTransaction(c)
 	if err != nil {
 		return nil, nil, err
 	}
 	cost, _ := charge.Settle(e.Used())
-	r.record(c.receipt(to, cost), e, outcome)
+	r.recordReceipt(c.newReceipt(to, cost), e, outcome)
 	return &r.receipts[0], e.Logs, nil
 }

@@ -47,11 +47,11 @@ func (x *Executor) checkReport(c *Checked) *Invalid {
 	tx := *c.Tx
 	tx.Payload, tx.Signature = nil, nil
 	if blank := (types.Transaction{ChainID: tx.ChainID}); !sameFields(&tx, &blank) {
-		return invalid(CodeMalformed, "J15", "of a runner transaction to is null, nonce, value, limits and fees are 0")
+		return newInvalid(CodeMalformed, "J15", "of a runner transaction to is null, nonce, value, limits and fees are 0")
 	}
 	report, err := system.DecodeReport(in.Op, in.Args, tx.ChainID, x.Verifier.Recover)
 	if err != nil {
-		return invalid(CodeMalformed, "J15", "%v", err)
+		return newInvalid(CodeMalformed, "J15", "%v", err)
 	}
 	c.lane, c.report = laneRunner, report
 	return nil
@@ -82,15 +82,15 @@ func (s *State) Spends(c *Checked) bool {
 // chain has no reason against it.
 func precheckReport(b *system.InBlock, set *types.ValidatorSet, c *Checked) *Invalid {
 	if set.Index(c.Sender) < 0 {
-		return invalid(CodeNotValidator, "J15", "%s is not in the validator set that decides on the block", c.Sender)
+		return newInvalid(CodeNotValidator, "J15", "%s is not in the validator set that decides on the block", c.Sender)
 	}
 	switch fault := c.report.Precheck(b, c.Sender); {
 	case fault == nil:
 		return nil
 	case system.MayComeLater(fault):
-		return invalid(CodeEarlyReport, "J15", "%s: %s", fault.Code, fault.Message)
+		return newInvalid(CodeEarlyReport, "J15", "%s: %s", fault.Code, fault.Message)
 	default:
-		return invalid(CodeRefusedReport, "J15", "%s: %s", fault.Code, fault.Message)
+		return newInvalid(CodeRefusedReport, "J15", "%s: %s", fault.Code, fault.Message)
 	}
 }
 
@@ -104,20 +104,20 @@ func (r *run) includeReport(c *Checked) error {
 	if refusal := precheckReport(block, r.parent.set, c); refusal != nil {
 		return refusal
 	}
-	cycles, cells := c.intrinsic(r.params)
+	cycles, cells := c.intrinsicUse(r.params)
 	free := system.RunnerCells(r.params).Sub(r.runnerCells)
 	switch {
-	case cycles > r.left(laneRunner):
-		return invalid(CodeNoRoom, "CIP-3", "%d cycles; the runner lane has %d left", cycles, r.left(laneRunner))
+	case cycles > r.cyclesLeft(laneRunner):
+		return newInvalid(CodeNoRoom, "CIP-3", "%d cycles; the runner lane has %d left", cycles, r.cyclesLeft(laneRunner))
 	case cells > free || cells > r.params.CellsLimit.Sub(r.used.cells):
-		return invalid(CodeNoRoom, "CIP-3", "%d cells; the block has %d left, and %d of them for runners", cells,
+		return newInvalid(CodeNoRoom, "CIP-3", "%d cells; the block has %d left, and %d of them for runners", cells,
 			r.params.CellsLimit.Sub(r.used.cells), free)
 	case r.txBytes+uint64(c.Size) > r.params.MaxBlockBytes:
-		return invalid(CodeNoRoom, "C11", "%d bytes; the block has %d left", c.Size, r.params.MaxBlockBytes-r.txBytes)
+		return newInvalid(CodeNoRoom, "C11", "%d bytes; the block has %d left", c.Size, r.params.MaxBlockBytes-r.txBytes)
 	}
 	op := c.Instruction.(*types.Report).Op
 	cause := actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash}
-	x, outcome, err := r.repeat(func() string { return "runner transaction " + c.Hash.String() }, cause, cycles, cells,
+	x, outcome, err := r.executeRepeatedly(func() string { return "runner transaction " + c.Hash.String() }, cause, cycles, cells,
 		func(x *actors.Execution) (program.Outcome, error) {
 			x.Spend(cycles, cells)
 			return x.Instruct(c.Sender, c.report.To(), op, func() program.Outcome {
@@ -130,7 +130,7 @@ func (r *run) includeReport(c *Checked) error {
 		return err
 	}
 	r.runnerCells += cells
-	r.count(c, x)
-	r.record(types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: c.report.To(), Handler: op}, x, outcome)
+	r.countUsed(c, x)
+	r.recordReceipt(types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: c.report.To(), Handler: op}, x, outcome)
 	return nil
 }

@@ -35,7 +35,7 @@ func (x *Executor) Retrace(parent *State, block *types.Block, of types.Hash) (*R
 	for i := range result.Receipts {
 		if result.Receipts[i].Hash == of {
 			found := &Retraced{Trace: again.Recorder.Trace(), Receipt: &result.Receipts[i]}
-			found.gather(parent, result, of)
+			found.gatherOutput(parent, result, of)
 			return found, result.State, nil
 		}
 	}
@@ -53,8 +53,8 @@ func (x *Executor) Replay(parent *State, block *types.Block) (*State, error) {
 	return result.State, nil
 }
 
-// gather finds what an execution printed and sent, and of a delivery what was sent.
-func (r *Retraced) gather(parent *State, result *Result, of types.Hash) {
+// gatherOutput finds what an execution printed and sent, and of a delivery what was sent.
+func (r *Retraced) gatherOutput(parent *State, result *Result, of types.Hash) {
 	for _, line := range result.Logs {
 		if line.Cause == of {
 			r.Logs = append(r.Logs, line)

@@ -49,62 +49,62 @@ type run struct {
 	nextSet     *types.ValidatorSet
 }
 
-// open begins a block with a header that was checked.
-func (x *Executor) open(parent *State, header types.Header, presence Presence, purpose program.Purpose) *run {
+// openBlock begins a block with a header that was checked.
+func (x *Executor) openBlock(parent *State, header types.Header, presence Presence, purpose program.Purpose) *run {
 	state := actors.NewState(parent.tree)
 	p, due := governance.InForce(reader{parent.tree}, parent.params, header.Height)
 	r := &run{x: x, parent: parent, state: state, params: p, due: due, header: header, presence: presence}
-	r.rotate()
+	r.rotateIfDue()
 	r.sessions = sessions{host: x.Programs, purpose: purpose, pace: &r.pace}
 	fees := parent.feesAfter(header.Skipped, p)
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer
 	r.shared = actors.BlockContext{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
 		Randomness: header.Randomness, BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell,
-		Timers: r.programTimers(), System: systemActors{r}, Deliverer: x.carrier(), Sessions: &r.sessions}
+		Timers: r.programTimers(), System: systemActors{r}, Deliverer: x.newDeliverer(), Sessions: &r.sessions}
 	return r
 }
 
-func (r *run) fees() BaseFees { return feesOf(&r.header) }
+func (r *run) baseFees() BaseFees { return feesOf(&r.header) }
 
-// attempt executes with limits, and reports its work.
-func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
+// executeWithin executes with limits, and reports its work.
+func (r *run) executeWithin(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
 	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
-	x, outcome, err := r.repeat(what, cause, cycles, cells, do)
+	x, outcome, err := r.executeRepeatedly(what, cause, cycles, cells, do)
 	if err == nil {
-		r.x.worked(x)
+		r.x.reportWork(x)
 	}
 	return x, outcome, err
 }
 
-// repeat executes something with limits. If the environment fails, all effects are
+// executeRepeatedly executes something with limits. If the environment fails, all effects are
 // reverted and it is tried again with a fresh session, unless the time of a proposer
 // is over; an error is an *EnvironmentError.
-func (r *run) repeat(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
+func (r *run) executeRepeatedly(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
 	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
 	snapshot := r.state.Snapshot()
 	for attempts := 1; ; attempts++ {
-		r.x.begun(cause)
+		r.x.recordBegin(cause)
 		x := actors.Start(&r.shared, r.state, cause, cycles, cells)
 		outcome, err := do(x)
 		if err == nil {
 			return x, outcome, nil
 		}
 		r.state.Revert(snapshot)
-		r.sessions.close()
-		if attempts == maxAttempts || r.pace.over() || errors.Is(err, program.ErrLate) {
+		r.sessions.closeSession()
+		if attempts == maxAttempts || r.pace.isOver() || errors.Is(err, program.ErrLate) {
 			return nil, program.Outcome{}, &EnvironmentError{What: what(), Attempts: attempts, Limit: cycles,
 				Late: errors.Is(err, program.ErrLate), Err: err}
 		}
 	}
 }
 
-// instruct lets a contract do a step of the block, by a message to its actor. do is
+// instructContract lets a contract do a step of the block, by a message to its actor. do is
 // repeated if that actor panics, and writes only state and its own results. Its error
 // is an *EnvironmentError.
 //
 // Spec: decision C21.
-func (r *run) instruct(contract types.Address, step string, do func()) error {
-	_, _, err := r.repeat(func() string { return "the step " + step + " of " + contract.String() }, actors.Cause{}, 0, 0,
+func (r *run) instructContract(contract types.Address, step string, do func()) error {
+	_, _, err := r.executeRepeatedly(func() string { return "the step " + step + " of " + contract.String() }, actors.Cause{}, 0, 0,
 		func(x *actors.Execution) (program.Outcome, error) {
 			return x.Instruct(types.Address{}, contract, step, func() program.Outcome {
 				do()
@@ -114,9 +114,9 @@ func (r *run) instruct(contract types.Address, step string, do func()) error {
 	return err
 }
 
-// record adds the receipt of an execution, with sender, content and fee, and its
+// recordReceipt adds the receipt of an execution, with sender, content and fee, and its
 // job changes.
-func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program.Outcome) {
+func (r *run) recordReceipt(receipt types.Receipt, x *actors.Execution, outcome program.Outcome) {
 	receipt.Height, receipt.Index = r.header.Height, uint32(len(r.receipts))
 	receipt.Status, receipt.Error, receipt.Output = outcome.Status, outcome.Fault, outcome.Output
 	receipt.Cycles, receipt.Cells = x.Used()
@@ -129,9 +129,9 @@ func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program
 	r.logs = append(r.logs, x.Logs...)
 }
 
-// recordFailed adds the receipt of an item that ended because the hosts of f + 1
+// recordHostFailure adds the receipt of an item that ended because the hosts of f + 1
 // validators failed on it: it used all of its limits (decision C18).
-func (r *run) recordFailed(receipt types.Receipt, cycles types.Cycles, cells types.Cells) {
+func (r *run) recordHostFailure(receipt types.Receipt, cycles types.Cycles, cells types.Cells) {
 	receipt.Height, receipt.Index = r.header.Height, uint32(len(r.receipts))
 	receipt.Status, receipt.Cycles, receipt.Cells, receipt.Events = types.StatusHostFailed, cycles, cells, []types.Event{}
 	receipt.Error = &types.Fault{Code: string(types.StatusHostFailed),
@@ -139,8 +139,8 @@ func (r *run) recordFailed(receipt types.Receipt, cycles types.Cycles, cells typ
 	r.receipts = append(r.receipts, receipt)
 }
 
-// burn counts base fees that were paid.
-func (r *run) burn(cost feemarket.Cost) {
+// countBurned counts base fees that were paid.
+func (r *run) countBurned(cost feemarket.Cost) {
 	r.burned.Cycle = r.burned.Cycle.Add(cost.BurnedCycle)
 	r.burned.Cell = r.burned.Cell.Add(cost.BurnedCell)
 	r.burned.LaneTimer = r.burned.LaneTimer.Add(cost.BurnedLane)

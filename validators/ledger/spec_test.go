@@ -137,9 +137,9 @@ func TestTheSupplyFallsByWhatIsBurned(t *testing.T) {
 // Audit finds a supply that does not add up.
 func TestAuditFindsMoneyFromNowhere(t *testing.T) {
 	w := newWorld(t, nil)
-	r := w.executor.open(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, program.ForBlock)
+	r := w.executor.openBlock(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, program.ForBlock)
 	r.state.Credit(w.address("bob"), types.WeiOf(1))
-	if err := Audit(r.seal().State); err == nil || !strings.Contains(err.Error(), "genesis + minted - burned") {
+	if err := Audit(r.sealBlock().State); err == nil || !strings.Contains(err.Error(), "genesis + minted - burned") {
 		t.Error(err)
 	}
 }
@@ -147,18 +147,18 @@ func TestAuditFindsMoneyFromNowhere(t *testing.T) {
 // CIP-5 §9.7: the escrow holds what the pending timers bid.
 func TestAuditFindsABidThatIsNotThere(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": "bias-vcg"})
-	r := w.executor.open(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, program.ForBlock)
+	r := w.executor.openBlock(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, program.ForBlock)
 	bob, bid := w.address("bob"), types.WeiOf(7)
 	if _, _, err := r.schedulerBlock().Schedule(bob, nil, program.TimerRequest{Height: 9, Bid: &bid}); err != nil {
 		t.Fatal(err)
 	}
 	mark := r.state.Snapshot()
-	if err := Audit(r.seal().State); err != nil {
+	if err := Audit(r.sealBlock().State); err != nil {
 		t.Error(err)
 	}
 	r.state.Revert(mark)
 	r.state.Move(types.TimerEscrow, bob, types.WeiOf(1))
-	if err := Audit(r.seal().State); err == nil || !strings.Contains(err.Error(), "the pending timers' bids are 7") {
+	if err := Audit(r.sealBlock().State); err == nil || !strings.Contains(err.Error(), "the pending timers' bids are 7") {
 		t.Error(err)
 	}
 }

@@ -95,7 +95,7 @@ func TestT28ASponsorIsTheMostThatTimersTake(t *testing.T) {
 // A deploy states no sponsor, so init may not name the deployer.
 func TestT28InitNamesNobody(t *testing.T) {
 	c := &Checked{Instruction: &types.Deploy{}, Sender: types.Address{1}}
-	if s := c.sponsorship(); !s.Most.IsZero() || s.Signer != c.Sender {
+	if s := c.sponsorshipOf(); !s.Most.IsZero() || s.Signer != c.Sender {
 		t.Errorf("%+v", s)
 	}
 }
@@ -233,9 +233,9 @@ func TestAuditFindsAnAllowanceThatGrew(t *testing.T) {
 	w.ok()
 	hash := w.last.Receipts[0].Hash
 	tampered := func(payer types.Address, signed, left types.Wei, timers uint64) error {
-		r := w.executor.open(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, 0)
+		r := w.executor.openBlock(w.head, headerOf(w.head, w.proposal(), noPresence), noPresence, 0)
 		r.state.Set(append([]byte("t/j/"), hash[:]...), codec.Marshal([]any{payer, signed, left, timers}))
-		return Audit(r.seal().State)
+		return Audit(r.sealBlock().State)
 	}
 	if err := tampered(bob, sponsor, sponsor, 1); err != nil {
 		t.Fatalf("a sound state is accused: %v", err)

@@ -19,12 +19,12 @@ func Stamp(parent *State, now types.Millis) types.Millis {
 	if due := before + blockTime; due < now && now-before <= (lateBlocks+1)*blockTime {
 		stamp = due
 	}
-	return max(stamp, earliest(parent))
+	return max(stamp, earliestStamp(parent))
 }
 
-// earliest is the first timestamp that voters accept on parent: a block time after the parent's,
+// earliestStamp is the first timestamp that voters accept on parent: a block time after the parent's,
 // or 1 ms if blocks have no time.
-func earliest(parent *State) types.Millis {
+func earliestStamp(parent *State) types.Millis {
 	return parent.Timestamp() + max(1, types.Millis(parent.NextParams().BlockTime().Milliseconds()))
 }
 
@@ -43,5 +43,5 @@ func StampSkipping(parent *State, skipped uint64, now types.Millis) types.Millis
 	if now > before && uint64((now-before)/blockTime) > skipped {
 		stamp = before + types.Millis(skipped+1)*blockTime
 	}
-	return max(stamp, earliest(parent))
+	return max(stamp, earliestStamp(parent))
 }

@@ -26,7 +26,7 @@ func (r *run) programTimers() timers {
 	return timers{p: r.params, height: r.header.Height, fees: fees, laneOver: r.laneOver, filled: r.filled != nil}
 }
 
-func (t timers) block(s *actors.State) *scheduler.InBlock {
+func (t timers) inBlock(s *actors.State) *scheduler.InBlock {
 	block := &scheduler.InBlock{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}, LaneOver: t.laneOver}
 	if t.filled {
 		block.Value = func(w types.Watch) []byte { return actors.StoredOf(s, w.Actor, w.Key) }
@@ -34,9 +34,9 @@ func (t timers) block(s *actors.State) *scheduler.InBlock {
 	return block
 }
 
-// counting is block over a state that counts what is written (decision T29).
-func (t timers) counting(s *actors.State) (*scheduler.InBlock, *scheduler.Written) {
-	block, written := t.block(s), &scheduler.Written{KV: s}
+// inCountingBlock is block over a state that counts what is written (decision T29).
+func (t timers) inCountingBlock(s *actors.State) (*scheduler.InBlock, *scheduler.Written) {
+	block, written := t.inBlock(s), &scheduler.Written{KV: s}
 	block.KV = written
 	return block, written
 }
@@ -46,10 +46,10 @@ func (t timers) Schedule(s *actors.State, by actors.TimerCaller, request program
 	if fault := checkBidder(s, request.GBA); fault != nil {
 		return actors.TimerEffect{}, fault
 	}
-	block, written := t.counting(s)
+	block, written := t.inCountingBlock(s)
 	timer, events, err := block.Schedule(by.Actor, by.Sponsorship, request)
 	if err != nil {
-		return actors.TimerEffect{}, refusal(err)
+		return actors.TimerEffect{}, asFault(err)
 	}
 	return actors.TimerEffect{ID: timer.ID, Changes: []types.TimerChange{scheduler.Scheduled(timer)}, Events: events, Cells: written.Cells},
 		nil
@@ -57,14 +57,14 @@ func (t timers) Schedule(s *actors.State, by actors.TimerCaller, request program
 
 // Cancel implements actors.Timers.
 func (t timers) Cancel(s *actors.State, by actors.TimerCaller, id types.TimerID) (actors.TimerEffect, *program.Fault) {
-	return changed(t.block(s).Cancel(by.Actor, id))
+	return timerEffectOf(t.inBlock(s).Cancel(by.Actor, id))
 }
 
 // Extend implements actors.Timers.
 func (t timers) Extend(s *actors.State, by actors.TimerCaller, id types.TimerID,
 	expiresAt types.Height) (actors.TimerEffect, *program.Fault) {
-	block, written := t.counting(s)
-	effect, fault := changed(block.Extend(by.Actor, id, expiresAt))
+	block, written := t.inCountingBlock(s)
+	effect, fault := timerEffectOf(block.Extend(by.Actor, id, expiresAt))
 	effect.Cells = written.Cells
 	return effect, fault
 }
@@ -74,7 +74,7 @@ func (t timers) SetGasBidder(s *actors.State, by actors.TimerCaller, bidder *typ
 	if fault := checkBidder(s, bidder); fault != nil {
 		return actors.TimerEffect{}, fault
 	}
-	t.block(s).SetGasBidder(by.Actor, bidder)
+	t.inBlock(s).SetGasBidder(by.Actor, bidder)
 	return actors.TimerEffect{}, nil
 }
 
@@ -100,21 +100,21 @@ func checkBidder(s *actors.State, bidder *types.Address) *program.Fault {
 		Message: fmt.Sprintf("there is no actor at %s that could be asked for bids; deploy it before it is named", *bidder)}
 }
 
-func changed(change types.TimerChange, err error) (actors.TimerEffect, *program.Fault) {
+func timerEffectOf(change types.TimerChange, err error) (actors.TimerEffect, *program.Fault) {
 	if err != nil {
-		return actors.TimerEffect{}, refusal(err)
+		return actors.TimerEffect{}, asFault(err)
 	}
 	return actors.TimerEffect{ID: change.Timer.ID, Changes: []types.TimerChange{change}}, nil
 }
 
-// refusal turns the scheduler's into one that a program may catch.
-func refusal(err error) *program.Fault {
-	refused := reason(err)
+// asFault turns the scheduler's into one that a program may catch.
+func asFault(err error) *program.Fault {
+	refused := reasonOf(err)
 	return &program.Fault{Status: types.StatusReverted, Code: refused.Code, Message: refused.Message}
 }
 
-// reason is why the scheduler refused something.
-func reason(err error) *types.Fault {
+// reasonOf is why the scheduler refused something.
+func reasonOf(err error) *types.Fault {
 	var refused *scheduler.Error
 	if !errors.As(err, &refused) {
 		panic(fmt.Sprintf("ledger: the scheduler refused without a reason: %v", err))
@@ -130,18 +130,18 @@ type governedTimers struct {
 
 // Cancel implements governance.Timers.
 func (t governedTimers) Cancel(id types.TimerID) (types.TimerChange, types.Event, *types.Fault) {
-	change, event, err := t.block(t.state).CancelByGovernance(id)
+	change, event, err := t.inBlock(t.state).CancelByGovernance(id)
 	if err != nil {
-		return change, event, reason(err)
+		return change, event, reasonOf(err)
 	}
 	return change, event, nil
 }
 
 // Extend implements governance.Timers.
 func (t governedTimers) Extend(id types.TimerID, expiresAt types.Height) (types.TimerChange, types.Event, *types.Fault) {
-	change, event, err := t.block(t.state).ExtendByGovernance(id, expiresAt)
+	change, event, err := t.inBlock(t.state).ExtendByGovernance(id, expiresAt)
 	if err != nil {
-		return change, event, reason(err)
+		return change, event, reasonOf(err)
 	}
 	return change, event, nil
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// include makes a transaction the next of the block. An error is an *Invalid, or an
+// includeTransaction makes a transaction the next of the block. An error is an *Invalid, or an
 // *EnvironmentError, and leaves the state unchanged.
 //
 // Spec: CIP-1 §3 step 3, CIP-3, decision C14.
-func (r *run) include(c *Checked) error {
+func (r *run) includeTransaction(c *Checked) error {
 	if c.report != nil {
 		return r.includeReport(c)
 	}
 	if r.isLate(c) {
 		return r.includeLate(c)
 	}
-	charge, refusal := precheck(r.state, r.params, r.fees(), c)
+	charge, refusal := precheckFee(r.state, r.params, r.baseFees(), c)
 	if refusal == nil {
-		refusal = r.misfit(c)
+		refusal = r.whyMisfit(c)
 	}
 	if refusal != nil {
 		return refusal
@@ -34,71 +34,72 @@ func (r *run) include(c *Checked) error {
 	}
 	account.Balance = account.Balance.Sub(charge.Total)
 	r.state.SetAccount(c.Sender, account)
-	x, to, outcome, err := r.execute(c)
+	x, to, outcome, err := r.executeTransaction(c)
 	if err != nil {
 		r.state.Revert(before)
 		return err
 	}
-	r.forgive(c.slot())
+	r.forgetListers(c.slotOf())
 	cost, refund := charge.Settle(x.Used())
 	r.state.Credit(c.Sender, refund)
 	if plant.Planted == plant.RefundsTwice {
 		r.state.Credit(c.Sender, refund)
 	}
-	r.burn(cost)
+	r.countBurned(cost)
 	r.tips.Transactions = r.tips.Transactions.Add(cost.Tip)
-	r.count(c, x)
+	r.countUsed(c, x)
 	r.timers = append(r.timers, x.Timers...)
-	r.record(c.receipt(to, cost), x, outcome)
+	r.recordReceipt(c.newReceipt(to, cost), x, outcome)
 	return nil
 }
 
-// misfit returns why a transaction's limits do not fit into the rest of its lane
+// whyMisfit returns why a transaction's limits do not fit into the rest of its lane
 // and the block, or nil.
-func (r *run) misfit(c *Checked) *Invalid {
+func (r *run) whyMisfit(c *Checked) *Invalid {
 	p := r.params
 	switch {
-	case c.Tx.CyclesLimit > r.left(c.lane):
-		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the %s lane has %d left", c.Tx.CyclesLimit, c.lane, r.left(c.lane))
-	case c.Tx.CyclesLimit > p.CyclesLimit.Sub(r.used.total()):
-		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the block has %d left", c.Tx.CyclesLimit, p.CyclesLimit.Sub(r.used.total()))
+	case c.Tx.CyclesLimit > r.cyclesLeft(c.lane):
+		return newInvalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the %s lane has %d left", c.Tx.CyclesLimit, c.lane, r.cyclesLeft(c.lane))
+	case c.Tx.CyclesLimit > p.CyclesLimit.Sub(r.used.totalCycles()):
+		return newInvalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the block has %d left", c.Tx.CyclesLimit,
+			p.CyclesLimit.Sub(r.used.totalCycles()))
 	case c.Tx.CellsLimit > p.CellsLimit.Sub(r.used.cells):
-		return invalid(CodeNoRoom, "CIP-3", "a limit of %d cells; the block has %d left", c.Tx.CellsLimit, p.CellsLimit.Sub(r.used.cells))
+		return newInvalid(CodeNoRoom, "CIP-3", "a limit of %d cells; the block has %d left", c.Tx.CellsLimit, p.CellsLimit.Sub(r.used.cells))
 	case r.txBytes+uint64(c.Size) > p.MaxBlockBytes:
-		return invalid(CodeNoRoom, "C11", "%d bytes; the block has %d left", c.Size, p.MaxBlockBytes-r.txBytes)
+		return newInvalid(CodeNoRoom, "C11", "%d bytes; the block has %d left", c.Size, p.MaxBlockBytes-r.txBytes)
 	}
 	return nil
 }
 
-// count adds what a transaction used, and the transaction itself.
-func (r *run) count(c *Checked, x *actors.Execution) {
+// countUsed adds what a transaction used, and the transaction itself.
+func (r *run) countUsed(c *Checked, x *actors.Execution) {
 	cycles, cells := x.Used()
 	r.countUse(c, cycles, cells)
 }
 
 func (r *run) countUse(c *Checked, cycles types.Cycles, cells types.Cells) {
-	r.spend(c.lane, cycles)
+	r.spendCycles(c.lane, cycles)
 	r.used.cells += cells
 	r.txs = append(r.txs, *c.Tx)
 	r.txHashes = append(r.txHashes, c.Hash[:]...)
 	r.txBytes += uint64(c.Size)
 }
 
-// execute does what a transaction says, within its limits; it neither pays nor
+// executeTransaction does what a transaction says, within its limits; it neither pays nor
 // counts. Its error is an *EnvironmentError.
-func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcome program.Outcome, err error) {
+func (r *run) executeTransaction(c *Checked) (x *actors.Execution, to types.Address, outcome program.Outcome, err error) {
 	if c.Tx.To != nil {
 		to = *c.Tx.To
 	}
-	cause := actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash, Sponsorship: c.sponsorship()}
-	x, outcome, err = r.attempt(func() string { return "transaction " + c.Hash.String() }, cause, c.Tx.CyclesLimit, c.Tx.CellsLimit,
+	cause := actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash, Sponsorship: c.sponsorshipOf()}
+	x, outcome, err = r.executeWithin(func() string { return "transaction " + c.Hash.String() }, cause, c.Tx.CyclesLimit, c.Tx.CellsLimit,
 		func(x *actors.Execution) (program.Outcome, error) {
-			if fault := x.Spend(c.intrinsic(r.params)); fault != nil {
+			if fault := x.Spend(c.intrinsicUse(r.params)); fault != nil {
 				panic("ledger: a transaction was included whose limits do not hold itself")
 			}
 			switch in := c.Instruction.(type) {
 			case *types.Transfer:
-				return r.transfer(c.Sender, to, c.Tx.Value), nil
+				return r.transferValue(c.Sender, to, c.Tx.Value), nil
 			case *types.Execute:
 				return x.Deliver(program.Message{Kind: program.Call, Sender: c.Sender, Self: to, Handler: in.Handler, Payload: in.Payload}, c.Tx.Value)
 			case *types.Deploy:
@@ -114,54 +115,54 @@ func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcom
 			default:
 				if as, ok := c.system.(*governance.Impersonate); ok {
 					var err error
-					to, outcome, err = r.impersonate(x, c, as)
+					to, outcome, err = r.executeImpersonation(x, c, as)
 					return outcome, err
 				}
-				return x.Instruct(c.Sender, types.GovernanceAddress, "instruct", func() program.Outcome { return r.govern(x, c.system) })
+				return x.Instruct(c.Sender, types.GovernanceAddress, "instruct", func() program.Outcome { return r.executeInstruction(x, c.system) })
 			}
 		})
 	return x, to, outcome, err
 }
 
-// sponsorship is what the signer agreed to pay for timers: nothing where the
+// sponsorshipOf is what the signer agreed to pay for timers: nothing where the
 // transaction calls no actor, but for init, which may not name him either.
-func (c *Checked) sponsorship() *types.Sponsorship {
+func (c *Checked) sponsorshipOf() *types.Sponsorship {
 	if in, ok := c.Instruction.(*types.Execute); ok {
 		return in.Sponsorship(c.Hash, c.Sender)
 	}
 	return &types.Sponsorship{Transaction: c.Hash, Signer: c.Sender}
 }
 
-func (r *run) transfer(from, to types.Address, value types.Wei) program.Outcome {
+func (r *run) transferValue(from, to types.Address, value types.Wei) program.Outcome {
 	if !r.state.Move(from, to, value) {
-		return fault("insufficient_funds", "the sender holds less than the value")
+		return newFault("insufficient_funds", "the sender holds less than the value")
 	}
 	return program.Outcome{Status: types.StatusOK}
 }
 
-// govern executes a system instruction: all of it or nothing.
-func (r *run) govern(x *actors.Execution, in governance.Instruction) program.Outcome {
+// executeInstruction executes a system instruction: all of it or nothing.
+func (r *run) executeInstruction(x *actors.Execution, in governance.Instruction) program.Outcome {
 	before := r.state.Snapshot()
 	effect, refused := in.Execute(governance.Chain{KV: r.state, Params: r.params, Height: r.header.Height,
 		Timers: governedTimers{r.programTimers(), r.state}, Money: governedMoney{r.state}, State: governedState{r.state}})
 	if refused != nil {
 		r.state.Revert(before)
-		return fault(refused.Code, refused.Message)
+		return newFault(refused.Code, refused.Message)
 	}
 	x.Events = append(x.Events, effect.Events...)
 	x.Timers = append(x.Timers, effect.Timers...)
 	return program.Outcome{Status: types.StatusOK}
 }
 
-func fault(code, message string) program.Outcome {
+func newFault(code, message string) program.Outcome {
 	if len(message) > types.MaxFaultBytes {
 		message = message[:types.MaxFaultBytes]
 	}
 	return program.Outcome{Status: types.StatusFailed, Fault: &types.Fault{Code: code, Message: message}}
 }
 
-// receipt is the part of a receipt that does not depend on the execution.
-func (c *Checked) receipt(to types.Address, cost feemarket.Cost) types.Receipt {
+// newReceipt is the part of a receipt that does not depend on the execution.
+func (c *Checked) newReceipt(to types.Address, cost feemarket.Cost) types.Receipt {
 	receipt := types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: to, Fee: cost.Total(), Tip: cost.Tip}
 	switch in := c.Instruction.(type) {
 	case *types.Execute, *types.Deploy, *types.Upgrade, *types.ApplyUpgrade:

@@ -30,7 +30,7 @@ import (
 //	    FROM watch STORM ACTOR KEY BLOCKS: a timer of the storm, which expires after so many blocks
 //	    FROM join NAME · FROM leave NAME · FROM bidder ACTOR [BIDDER]
 //	  and after any: cycles=N cells=N fee=N tip=N value=N nonce=N
-//	show [balances=a,b] [timers=ACTOR] [supply] [validators] [messages] [fees]
+//	show [balances=a,b] [timers=ACTOR] [supply] [validators] [messages] [baseFees]
 //	read ACTOR HANDLER         a read-only call
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {

@@ -35,10 +35,10 @@ type BidTried struct {
 //
 // Spec: CIP-1 §7, decision T15.
 func (x *Executor) TryBid(state *State, try BidTrial) (BidTried, error) {
-	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, noPresence), noPresence, program.ForRead)
-	defer r.sessions.close()
+	r := x.openBlock(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, noPresence), noPresence, program.ForRead)
+	defer r.sessions.closeSession()
 	r.sessions.strict = true
-	trial, err := scheduler.NewTrial(r.programTimers().block(r.state), state.header.CyclesUsed)
+	trial, err := scheduler.NewTrial(r.programTimers().inBlock(r.state), state.header.CyclesUsed)
 	if err != nil {
 		return BidTried{}, err
 	}
@@ -46,7 +46,7 @@ func (x *Executor) TryBid(state *State, try BidTrial) (BidTried, error) {
 	out.Context = trial.Context(try.Actor, out.Height-min(try.Late, out.Height))
 	for name, value := range try.With { // order: each is set separately
 		if _, known := out.Context[name]; !known {
-			return BidTried{}, invalid(CodeMalformed, "T14", "an agent is told %s, and not %q",
+			return BidTried{}, newInvalid(CodeMalformed, "T14", "an agent is told %s, and not %q",
 				strings.Join(slices.Sorted(maps.Keys(out.Context)), ", "), name)
 		}
 		out.Context[name] = value
@@ -54,8 +54,8 @@ func (x *Executor) TryBid(state *State, try BidTrial) (BidTried, error) {
 	msg := program.Message{Kind: program.Read, Sender: types.GovernanceAddress, Self: try.Bidder, Handler: program.BidHandler,
 		Payload: codec.Marshal(out.Context)}
 	limit := r.params.GBACallCycles
-	e, outcome, err := r.attempt(func() string { return "a trial of gas bidder " + try.Bidder.String() },
-		actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, limit, types.Cells(limit), r.calling(msg))
+	e, outcome, err := r.executeWithin(func() string { return "a trial of gas bidder " + try.Bidder.String() },
+		actors.Cause{Origin: types.OriginTimer, ReadOnly: true}, limit, types.Cells(limit), r.deliverUnsent(msg))
 	if err != nil {
 		return BidTried{}, err
 	}

@@ -45,8 +45,8 @@ type Tries struct {
 	items   map[types.Hash]*try
 	order   []types.Hash // of items, the oldest first
 	parties memory[types.Address]
-	height  types.Height // of the block under way
-	listing []listed     // late transactions, the oldest first
+	height  types.Height        // of the block under way
+	listing []listedTransaction // late transactions, the oldest first
 
 	next    types.Hash    // the large item whose turn is in the block under way
 	met     bool          // it came
@@ -72,17 +72,17 @@ type try struct {
 // NewTries returns an empty memory.
 func NewTries() *Tries { return &Tries{items: map[types.Hash]*try{}} }
 
-// begin notes that a block begins at a time of the proposer's clock, and draws which large
+// beginBlock notes that a block begins at a time of the proposer's clock, and draws which large
 // item has its turn. Those of parties that were never late come first.
-func (t *Tries) begin(height types.Height, now time.Duration) {
+func (t *Tries) beginBlock(height types.Height, now time.Duration) {
 	if t == nil {
 		return
 	}
 	if t.next != (types.Hash{}) && !t.met {
-		t.miss(t.next)
+		t.missItem(t.next)
 	}
 	t.height, t.next, t.met, t.isSpare = height, types.Hash{}, false, false
-	t.disputes.begin()
+	t.disputes.beginBlock()
 	if now < t.rests {
 		return
 	}
@@ -92,7 +92,7 @@ func (t *Tries) begin(height types.Height, now time.Duration) {
 		if one.ended || one.small || t.height < one.blamed {
 			continue
 		}
-		if wasLate := t.parties.holds(one.party, t.height); t.isSpare || !wasLate {
+		if wasLate := t.parties.holdsKey(one.party, t.height); t.isSpare || !wasLate {
 			t.next, t.isSpare = item, false
 			if !wasLate {
 				return
@@ -101,14 +101,14 @@ func (t *Tries) begin(height types.Height, now time.Duration) {
 	}
 }
 
-// miss puts an item that did not come after all others, and forgets it in the end.
-func (t *Tries) miss(item types.Hash) {
+// missItem puts an item that did not come after all others, and forgets it in the end.
+func (t *Tries) missItem(item types.Hash) {
 	one := t.items[item]
 	if one == nil {
 		return
 	}
 	if one.missed++; one.missed == maxMissed {
-		t.forget(item)
+		t.forgetItem(item)
 		return
 	}
 	t.putLast(item)
@@ -118,8 +118,8 @@ func (t *Tries) putLast(item types.Hash) {
 	t.order = append(slices.DeleteFunc(t.order, func(h types.Hash) bool { return h == item }), item)
 }
 
-// expects reports whether a large item of a phase is to come in the block under way.
-func (t *Tries) expects(p phase) bool {
+// expectsLarge reports whether a large item of a phase is to come in the block under way.
+func (t *Tries) expectsLarge(p phase) bool {
 	return t != nil && !t.met && t.items[t.next] != nil && t.items[t.next].phase == p
 }
 
@@ -133,11 +133,11 @@ func (t *Tries) takeTurn(item types.Hash, party types.Address, p phase) turn {
 		return turnWaits
 	}
 	one := t.items[item]
-	if (one == nil || one.small) && !t.parties.holds(party, t.height) {
+	if (one == nil || one.small) && !t.parties.holdsKey(party, t.height) {
 		return turnFirst
 	}
 	if one == nil {
-		one = t.remember(item, party, p)
+		one = t.findOrAddTry(item, party, p)
 	}
 	one.ended, one.small = false, false
 	switch {
@@ -152,9 +152,9 @@ func (t *Tries) takeTurn(item types.Hash, party types.Address, p phase) turn {
 	return turnWaits
 }
 
-// spend notes that an item took some time of a block, which ends the turn of large items for
+// spendTime notes that an item took some time of a block, which ends the turn of large items for
 // a while if it is more than a first attempt has. members is the size of the set.
-func (t *Tries) spend(took, first, now time.Duration, members int) {
+func (t *Tries) spendTime(took, first, now time.Duration, members int) {
 	if t == nil || took <= first {
 		return
 	}
@@ -162,12 +162,12 @@ func (t *Tries) spend(took, first, now time.Duration, members int) {
 	t.rests = now + took*restTimes*time.Duration(members)
 }
 
-// cut notes that an item was cut off by the end of its time.
-func (t *Tries) cut(item types.Hash, party types.Address, p phase) {
+// noteCutOff notes that an item was cut off by the end of its time.
+func (t *Tries) noteCutOff(item types.Hash, party types.Address, p phase) {
 	if t == nil {
 		return
 	}
-	one := t.remember(item, party, p)
+	one := t.findOrAddTry(item, party, p)
 	one.ended, one.small, one.missed = false, false, 0
 	t.putLast(item)
 }
@@ -180,7 +180,7 @@ func (t *Tries) starveFirst(item types.Hash, party types.Address, p phase) {
 	}
 	one := t.items[item]
 	if one == nil {
-		one = t.remember(item, party, p)
+		one = t.findOrAddTry(item, party, p)
 		one.small = true
 	}
 	if one.starved++; one.starved == maxStarved {
@@ -188,9 +188,9 @@ func (t *Tries) starveFirst(item types.Hash, party types.Address, p phase) {
 	}
 }
 
-// starve notes that an item lost a whole share to a slow machine, and reports whether it may
+// noteStarved notes that an item lost a whole share to a slow machine, and reports whether it may
 // lose another.
-func (t *Tries) starve(item types.Hash) bool {
+func (t *Tries) noteStarved(item types.Hash) bool {
 	if t == nil || t.items[item] == nil {
 		return false
 	}
@@ -209,7 +209,7 @@ func (t *Tries) starvedTimes(item types.Hash) int {
 // blameParty notes that an item of a party was late.
 func (t *Tries) blameParty(party types.Address) {
 	if t != nil {
-		t.parties.put(party, t.height+largeBlocks)
+		t.parties.putKey(party, t.height+largeBlocks)
 	}
 }
 
@@ -219,7 +219,7 @@ func (t *Tries) noteFailure(item types.Hash, party types.Address, p phase, neede
 	if t == nil {
 		return true
 	}
-	one := t.remember(item, party, p)
+	one := t.findOrAddTry(item, party, p)
 	one.ended, one.small, one.missed = false, false, 0
 	if one.failures++; one.failures < needed {
 		return false
@@ -228,23 +228,23 @@ func (t *Tries) noteFailure(item types.Hash, party types.Address, p phase, neede
 	return true
 }
 
-// end notes that an item ended. Its block may be lost: what it needed is remembered
+// endItem notes that an item ended. Its block may be lost: what it needed is remembered
 // until it comes no more.
-func (t *Tries) end(item types.Hash) {
+func (t *Tries) endItem(item types.Hash) {
 	if t == nil || t.items[item] == nil {
 		return
 	}
 	if t.items[item].small {
-		t.forget(item)
+		t.forgetItem(item)
 		return
 	}
 	t.items[item].ended, t.items[item].failures = true, 0
 }
 
-func (t *Tries) remember(item types.Hash, party types.Address, p phase) *try {
+func (t *Tries) findOrAddTry(item types.Hash, party types.Address, p phase) *try {
 	if t.items[item] == nil {
 		if len(t.order) == maxTries {
-			t.forget(t.order[0])
+			t.forgetItem(t.order[0])
 		}
 		t.items[item], t.order = &try{}, append(t.order, item)
 	}
@@ -252,8 +252,8 @@ func (t *Tries) remember(item types.Hash, party types.Address, p phase) *try {
 	return t.items[item]
 }
 
-// forget takes an item out of memory.
-func (t *Tries) forget(item types.Hash) {
+// forgetItem takes an item out of memory.
+func (t *Tries) forgetItem(item types.Hash) {
 	delete(t.items, item)
 	t.order = slices.DeleteFunc(t.order, func(h types.Hash) bool { return h == item })
 }
@@ -265,9 +265,9 @@ type memory[K comparable] struct {
 	order []K // the one put longest ago first
 }
 
-func (m *memory[K]) holds(key K, now types.Height) bool { return now < m.until[key] }
+func (m *memory[K]) holdsKey(key K, now types.Height) bool { return now < m.until[key] }
 
-func (m *memory[K]) put(key K, until types.Height) {
+func (m *memory[K]) putKey(key K, until types.Height) {
 	if m.until == nil {
 		m.until = map[K]types.Height{}
 	}

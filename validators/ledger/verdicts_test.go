@@ -135,7 +135,7 @@ func TestANonceAheadMayWait(t *testing.T) {
 
 // opened is a block on a state with all that is known before it is executed.
 func (w *world) opened(parent *State) *types.Block {
-	r := w.executor.open(parent, headerOf(parent, proposalOn(parent), noPresence), noPresence, program.ForBlock)
+	r := w.executor.openBlock(parent, headerOf(parent, proposalOn(parent), noPresence), noPresence, program.ForBlock)
 	r.header.Passed = types.PassedHash(nil)
 	return &types.Block{Header: r.header}
 }

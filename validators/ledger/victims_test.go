@@ -43,7 +43,7 @@ func TestABalanceThatGoesBetweenTwoLists(t *testing.T) {
 		if p.host.now != began {
 			t.Fatal("a proposer tries what cannot pay")
 		}
-		if l := listsOf(reader{p.head.tree}, bad.slot()); len(l.By) != 1 {
+		if l := listsOf(reader{p.head.tree}, bad.slotOf()); len(l.By) != 1 {
 			t.Fatalf("state remembers %+v", l)
 		}
 	}
@@ -61,8 +61,8 @@ func TestABalanceThatGoesBetweenTwoLists(t *testing.T) {
 // moved is the state after money moved by no transaction of its owner, as a sponsor's does.
 func (p *proposers) moved(from, to string, amount types.Wei) *State {
 	p.t.Helper()
-	r := p.executor.open(p.head, headerOf(p.head, p.proposal(), noPresence), noPresence, 0)
-	result, err := r.transition(func() error {
+	r := p.executor.openBlock(p.head, headerOf(p.head, p.proposal(), noPresence), noPresence, 0)
+	result, err := r.runPhases(func() error {
 		if !r.state.Move(p.address(from), p.address(to), amount) {
 			p.t.Fatalf("%s does not hold %s", from, amount)
 		}
@@ -165,7 +165,7 @@ func TestAnotherPoolsTransactionOfTheNonceIsExecuted(t *testing.T) {
 	if len(p.last.Receipts) != 1 || p.last.Receipts[0].Status != types.StatusOK || p.listedLate() != 0 {
 		t.Fatalf("%+v, %+v", p.last.Receipts, p.last.Block.Passed)
 	}
-	if l := listsOf(reader{p.head.tree}, bad.slot()); l.By != nil {
+	if l := listsOf(reader{p.head.tree}, bad.slotOf()); l.By != nil {
 		t.Errorf("state remembers %+v", l)
 	}
 }

@@ -99,7 +99,7 @@ func (w *world) sign(from string, tx *types.Transaction) *types.Transaction {
 func (w *world) checked(from string, tx *types.Transaction) *Checked {
 	w.t.Helper()
 	w.sign(from, tx)
-	c, refusal := w.executor.check(w.head.next, tx, tx.Encode())
+	c, refusal := w.executor.checkTransaction(w.head.next, tx, tx.Encode())
 	if refusal != nil {
 		w.t.Fatal(refusal)
 	}

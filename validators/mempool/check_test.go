@@ -9,7 +9,7 @@ func (p *Pool[T]) Check() error {
 		if q.index != i || p.senders[q.sender] != q || len(q.txs) == 0 {
 			return fmt.Errorf("mempool: the queue of %s is misplaced", q.sender)
 		}
-		if i > 0 && cheaper(q.tail(), p.tails[(i-1)/2].tail()) {
+		if i > 0 && isCheaper(q.lastOf(), p.tails[(i-1)/2].lastOf()) {
 			return fmt.Errorf("mempool: the tail of %s is cheaper than the one above it", q.sender)
 		}
 		if err := p.checkQueue(q); err != nil {

@@ -87,8 +87,8 @@ func EntryOf[T any](tx *types.Transaction, hash types.Hash, sender types.Address
 	}
 }
 
-// bid is the stated tip, in wei per cycle.
-func (e *Entry[T]) bid() types.Wei { return e.MaxPriorityFeePerCycle.Min(e.MaxFeePerCycle) }
+// statedTip is the stated tip, in wei per cycle.
+func (e *Entry[T]) statedTip() types.Wei { return e.MaxPriorityFeePerCycle.Min(e.MaxFeePerCycle) }
 
 // Error is a refusal: the sender's fault, or too much of a crowd. The pool is as
 // it was.
@@ -109,6 +109,6 @@ const (
 	CodePoolFull     = "pool_full"
 )
 
-func refuse(code, format string, args ...any) *Error {
+func newError(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

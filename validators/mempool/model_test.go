@@ -313,7 +313,7 @@ func TestThePoolIsASortedList(t *testing.T) {
 
 // Held lists all transactions in the order they came.
 func (p *Pool[T]) Held() []Entry[T] {
-	all := make([]*pooled[T], 0, len(p.byHash))
+	all := make([]*pooledEntry[T], 0, len(p.byHash))
 	for _, q := range p.tails {
 		all = append(all, q.txs...)
 	}

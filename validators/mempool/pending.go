@@ -28,8 +28,8 @@ func (p *Pool[T]) Pending(fees Fees, nonce func(types.Address) types.Nonce, weig
 		heads := make(turns[T], 0, len(p.tails))
 		for _, q := range p.tails {
 			t := turn[T]{queue: q, next: nonce(q.sender), served: p.served[q.sender], weightOf: weightOf}
-			t.at, _ = q.position(t.next)
-			if t.load(fees) {
+			t.at, _ = q.positionOf(t.next)
+			if t.loadNext(fees) {
 				heads = append(heads, t)
 			}
 		}
@@ -40,7 +40,7 @@ func (p *Pool[T]) Pending(fees Fees, nonce func(types.Address) types.Nonce, weig
 				return
 			}
 			top.taken++
-			if top.at, top.next = top.at+1, top.next+1; top.load(fees) {
+			if top.at, top.next = top.at+1, top.next+1; top.loadNext(fees) {
 				heap.Fix(&heads, 0)
 			} else {
 				heap.Pop(&heads)
@@ -54,7 +54,7 @@ type turn[T any] struct {
 	queue    *queue[T]
 	at       int
 	next     types.Nonce
-	head     *pooled[T]
+	head     *pooledEntry[T]
 	tipCycle types.Wei
 	tipCell  types.Wei
 	weight   int
@@ -63,8 +63,8 @@ type turn[T any] struct {
 	weightOf func(T) int
 }
 
-// load looks at the sender's next transaction; false ends its turn.
-func (t *turn[T]) load(fees Fees) (ok bool) {
+// loadNext looks at the sender's next transaction; false ends its turn.
+func (t *turn[T]) loadNext(fees Fees) (ok bool) {
 	if t.at >= len(t.queue.txs) || t.queue.txs[t.at].Nonce != t.next {
 		return false
 	}

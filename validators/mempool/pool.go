@@ -11,10 +11,10 @@ import (
 // concurrent use.
 type Pool[T any] struct {
 	limits  Limits
-	byHash  map[types.Hash]*pooled[T]
+	byHash  map[types.Hash]*pooledEntry[T]
 	senders map[types.Address]*queue[T]
-	tails   tailHeap[T]  // all queues, that with the cheapest last transaction on top
-	byAge   []*pooled[T] // all by their arrival; those that left are still in it for a while
+	tails   tailHeap[T]       // all queues, that with the cheapest last transaction on top
+	byAge   []*pooledEntry[T] // all by their arrival; those that left are still in it for a while
 	arrival uint64
 	bytes   int
 
@@ -22,8 +22,8 @@ type Pool[T any] struct {
 	served map[types.Address]uint64 // the round in which a waiting sender last had a turn; none if it had none since it waits
 }
 
-// pooled is an entry in the pool.
-type pooled[T any] struct {
+// pooledEntry is an entry in the pool.
+type pooledEntry[T any] struct {
 	Entry[T]
 	bid     types.Wei
 	arrival uint64
@@ -34,23 +34,23 @@ type pooled[T any] struct {
 // queue is a sender's transactions by nonce. It is never empty.
 type queue[T any] struct {
 	sender types.Address
-	txs    []*pooled[T]
+	txs    []*pooledEntry[T]
 	bytes  int
 	index  int // its place in tails
 }
 
-func (q *queue[T]) tail() *pooled[T] { return q.txs[len(q.txs)-1] }
+func (q *queue[T]) lastOf() *pooledEntry[T] { return q.txs[len(q.txs)-1] }
 
-// position returns the index of nonce in the queue, or the index at which it would
+// positionOf returns the index of nonce in the queue, or the index at which it would
 // be inserted.
-func (q *queue[T]) position(nonce types.Nonce) (at int, found bool) {
+func (q *queue[T]) positionOf(nonce types.Nonce) (at int, found bool) {
 	at = sort.Search(len(q.txs), func(i int) bool { return q.txs[i].Nonce >= nonce })
 	return at, at < len(q.txs) && q.txs[at].Nonce == nonce
 }
 
 // New returns an empty pool.
 func New[T any](limits Limits) *Pool[T] {
-	return &Pool[T]{limits: limits, byHash: make(map[types.Hash]*pooled[T]), senders: make(map[types.Address]*queue[T]),
+	return &Pool[T]{limits: limits, byHash: make(map[types.Hash]*pooledEntry[T]), senders: make(map[types.Address]*queue[T]),
 		served: make(map[types.Address]uint64)}
 }
 
@@ -73,7 +73,7 @@ func (p *Pool[T]) NextNonce(sender types.Address, account types.Nonce) types.Non
 	if q == nil {
 		return account
 	}
-	at, _ := q.position(account)
+	at, _ := q.positionOf(account)
 	for ; at < len(q.txs) && q.txs[at].Nonce == account; at++ {
 		account++
 	}
@@ -87,13 +87,13 @@ func (p *Pool[T]) Drop(hash types.Hash) (Entry[T], bool) {
 	if h == nil {
 		return Entry[T]{}, false
 	}
-	p.remove(h)
-	p.forgetServed(h.Sender)
+	p.removeEntry(h)
+	p.forgetTurns(h.Sender)
 	return h.Entry, true
 }
 
-// forgetServed forgets the turns of a sender that waits no more.
-func (p *Pool[T]) forgetServed(sender types.Address) {
+// forgetTurns forgets the turns of a sender that waits no more.
+func (p *Pool[T]) forgetTurns(sender types.Address) {
 	if p.senders[sender] == nil {
 		delete(p.served, sender)
 	}
@@ -117,11 +117,11 @@ func (p *Pool[T]) Confirmed(accounts []Account) (gone []Entry[T]) {
 		}
 		for q != nil && q.txs[0].Nonce < a.Nonce {
 			h := q.txs[0]
-			p.remove(h)
+			p.removeEntry(h)
 			gone = append(gone, h.Entry)
 			q = p.senders[a.Address]
 		}
-		p.forgetServed(a.Address)
+		p.forgetTurns(a.Address)
 	}
 	return gone
 }
@@ -138,27 +138,27 @@ func (p *Pool[T]) Expire(now types.Height, at types.Time) (gone []Entry[T]) {
 		if uint64(now-h.came) < p.limits.AgeBlocks || now < h.came || at < h.Came.Add(p.limits.AgeTime) {
 			break
 		}
-		p.remove(h)
-		p.forgetServed(h.Sender)
+		p.removeEntry(h)
+		p.forgetTurns(h.Sender)
 		gone = append(gone, h.Entry)
 	}
 	p.byAge = p.byAge[n:]
 	return gone
 }
 
-// insert puts a transaction into its sender's queue.
-func (p *Pool[T]) insert(h *pooled[T]) {
+// insertEntry puts a transaction into its sender's queue.
+func (p *Pool[T]) insertEntry(h *pooledEntry[T]) {
 	h.left = false
 	p.byHash[h.Hash] = h
 	p.bytes += h.Size
 	q := p.senders[h.Sender]
 	if q == nil {
-		q = &queue[T]{sender: h.Sender, txs: []*pooled[T]{h}, bytes: h.Size}
+		q = &queue[T]{sender: h.Sender, txs: []*pooledEntry[T]{h}, bytes: h.Size}
 		p.senders[h.Sender] = q
 		heap.Push(&p.tails, q)
 		return
 	}
-	at, _ := q.position(h.Nonce)
+	at, _ := q.positionOf(h.Nonce)
 	q.txs = append(q.txs, nil)
 	copy(q.txs[at+1:], q.txs[at:])
 	q.txs[at] = h
@@ -168,13 +168,13 @@ func (p *Pool[T]) insert(h *pooled[T]) {
 	}
 }
 
-// remove takes a transaction out of its sender's queue.
-func (p *Pool[T]) remove(h *pooled[T]) {
+// removeEntry takes a transaction out of its sender's queue.
+func (p *Pool[T]) removeEntry(h *pooledEntry[T]) {
 	h.left = true
 	delete(p.byHash, h.Hash)
 	p.bytes -= h.Size
 	q := p.senders[h.Sender]
-	at, _ := q.position(h.Nonce)
+	at, _ := q.positionOf(h.Nonce)
 	q.bytes -= h.Size
 	switch last := len(q.txs) - 1; {
 	case last == 0:
@@ -201,7 +201,7 @@ func (p *Pool[T]) remove(h *pooled[T]) {
 type tailHeap[T any] []*queue[T]
 
 func (t tailHeap[T]) Len() int           { return len(t) }
-func (t tailHeap[T]) Less(i, j int) bool { return cheaper(t[i].tail(), t[j].tail()) }
+func (t tailHeap[T]) Less(i, j int) bool { return isCheaper(t[i].lastOf(), t[j].lastOf()) }
 func (t tailHeap[T]) Swap(i, j int) {
 	t[i], t[j] = t[j], t[i]
 	t[i].index, t[j].index = i, j
@@ -221,7 +221,7 @@ func (t *tailHeap[T]) Pop() any {
 	return q
 }
 
-func cheaper[T any](a, b *pooled[T]) bool {
+func isCheaper[T any](a, b *pooledEntry[T]) bool {
 	if c := a.bid.Cmp(b.bid); c != 0 {
 		return c < 0
 	}

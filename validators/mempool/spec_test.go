@@ -187,11 +187,11 @@ func TestAReplacementNeedsTenPercentMore(t *testing.T) {
 
 func TestRaisedRoundsUpAndNeverWraps(t *testing.T) {
 	for fee, want := range map[uint64]uint64{0: 1, 1: 2, 9: 10, 10: 11, 11: 13, 99: 109, 100: 110, 101: 112} {
-		if got := raised(types.WeiOf(fee)); got != types.WeiOf(want) {
+		if got := raiseFee(types.WeiOf(fee)); got != types.WeiOf(want) {
 			t.Errorf("%d raised is %s, want %d", fee, got, want)
 		}
 	}
-	if raised(types.MaxWei) != types.MaxWei {
+	if raiseFee(types.MaxWei) != types.MaxWei {
 		t.Error("wraps")
 	}
 }

@@ -61,11 +61,11 @@ type ban struct {
 	times int        // how often in a row
 }
 
-// on reports whether it lasts.
-func (b *ban) on(now types.Time) bool { return b.until > now }
+// isOn reports whether it lasts.
+func (b *ban) isOn(now types.Time) bool { return b.until > now }
 
-// begin begins one, for twice as long as the one before.
-func (b *ban) begin(now types.Time) {
+// beginBan begins one, for twice as long as the one before.
+func (b *ban) beginBan(now types.Time) {
 	if b.until > 0 && now > b.until.Add(forgiven) {
 		b.times = 0
 	}
@@ -88,7 +88,7 @@ func New() *Rations { return &Rations{accounts: map[types.Address]*account{}} }
 func (r *Rations) Keep(now types.Time, peers []types.Validator) {
 	kept := r.order[:0]
 	for _, a := range r.order {
-		named := a.shut.on(now) || a.muted.on(now)
+		named := a.shut.isOn(now) || a.muted.isOn(now)
 		for i := range peers {
 			named = named || peers[i].Address == a.peer
 		}
@@ -96,17 +96,17 @@ func (r *Rations) Keep(now types.Time, peers []types.Validator) {
 			kept = append(kept, a)
 			continue
 		}
-		r.drop(a, Votes, Blocks, Bulk)
+		r.dropWaiting(a, Votes, Blocks, Bulk)
 		delete(r.accounts, a.peer)
 	}
 	clear(r.order[len(kept):])
 	r.order = kept
 	for i := range peers {
-		r.account(now, peers[i].Address)
+		r.findOrAddAccount(now, peers[i].Address)
 	}
 }
 
-func (r *Rations) account(now types.Time, peer types.Address) *account {
+func (r *Rations) findOrAddAccount(now types.Time, peer types.Address) *account {
 	if a := r.accounts[peer]; a != nil {
 		return a
 	}
@@ -122,8 +122,8 @@ func (r *Rations) account(now types.Time, peer types.Address) *account {
 // Pace says that the chain has come to a view, which fills some rations.
 func (r *Rations) Pace(view types.View) { r.view = max(r.view, view) }
 
-// fill brings a level up to now.
-func (r *Rations) fill(now types.Time, a *account, of Resource) *level {
+// fillLevel brings a level up to now.
+func (r *Rations) fillLevel(now types.Time, a *account, of Resource) *level {
 	l, t := &a.levels[of], &table[of]
 	if now > l.at {
 		passed := min(int64(now-l.at), int64(time.Minute)) // all rations fill within it
@@ -145,7 +145,7 @@ func (r *Rations) fill(now types.Time, a *account, of Resource) *level {
 // if that was made (Answers): such a frame costs nothing.
 func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken, shut bool) {
 	a := r.accounts[f.From]
-	if a == nil || a.shut.on(now) {
+	if a == nil || a.shut.isOn(now) {
 		return false, false
 	}
 	frames, bytes := Frames, Bytes
@@ -153,10 +153,10 @@ func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken
 		frames, bytes = BulkFrames, BulkBytes
 	}
 	size := int64(len(f.Data))
-	if !asked && (class == Bulk && a.muted.on(now) || r.fill(now, a, frames).left < 1 || r.fill(now, a, bytes).left < size) {
-		return false, r.press(now, a, size)
+	if !asked && (class == Bulk && a.muted.isOn(now) || r.fillLevel(now, a, frames).left < 1 || r.fillLevel(now, a, bytes).left < size) {
+		return false, r.takePressure(now, a, size)
 	}
-	if a.frames >= MaxWaitingFrames || !r.fits(a, len(f.Data)) {
+	if a.frames >= MaxWaitingFrames || !r.hasRoomFor(a, len(f.Data)) {
 		return false, false // that it is not attended to is not the peer's fault
 	}
 	if !asked {
@@ -170,8 +170,8 @@ func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken
 	return true, false
 }
 
-// fits reports whether size more bytes of a peer may wait.
-func (r *Rations) fits(a *account, size int) bool {
+// hasRoomFor reports whether size more bytes of a peer may wait.
+func (r *Rations) hasRoomFor(a *account, size int) bool {
 	mine := a.bytes + size
 	if mine <= minShare {
 		return true
@@ -236,12 +236,12 @@ func (r *Rations) Spend(now types.Time, peer types.Address, of Resource, n int) 
 	if a == nil {
 		return false, false
 	}
-	if of == Recoveries && a.muted.on(now) {
+	if of == Recoveries && a.muted.isOn(now) {
 		of = heard
 	}
-	l := r.fill(now, a, of)
+	l := r.fillLevel(now, a, of)
 	if l.left < int64(n) && l.left < table[of].most { // who used nothing may do a thing beyond the ration once
-		return false, r.take(now, a, excessCost)
+		return false, r.takePatience(now, a, excessCost)
 	}
 	l.left -= int64(n)
 	return true, false
@@ -250,7 +250,7 @@ func (r *Rations) Spend(now types.Time, peer types.Address, of Resource, n int) 
 // Owe takes n of a peer's ration, which may come to be in debt.
 func (r *Rations) Owe(now types.Time, peer types.Address, of Resource, n int) {
 	if a := r.accounts[peer]; a != nil {
-		r.fill(now, a, of).left -= int64(n)
+		r.fillLevel(now, a, of).left -= int64(n)
 	}
 }
 
@@ -282,38 +282,38 @@ func (r *Rations) Blame(now types.Time, peer types.Address, fault Fault) (muted 
 	if fault == Unasked {
 		cost = unaskedCost
 	}
-	return r.take(now, a, cost)
+	return r.takePatience(now, a, cost)
 }
 
-// take takes from a peer's patience, and mutes the peer if none is left.
-func (r *Rations) take(now types.Time, a *account, cost int64) (muted bool) {
-	l := r.fill(now, a, patience)
+// takePatience takes from a peer's patience, and mutes the peer if none is left.
+func (r *Rations) takePatience(now types.Time, a *account, cost int64) (muted bool) {
+	l := r.fillLevel(now, a, patience)
 	l.left -= cost
-	if l.left > 0 || a.muted.on(now) {
+	if l.left > 0 || a.muted.isOn(now) {
 		return false
 	}
-	a.muted.begin(now)
+	a.muted.beginBan(now)
 	l.left = table[patience].most
-	r.drop(a, Bulk)
+	r.dropWaiting(a, Bulk)
 	return true
 }
 
-// press takes a dropped frame from a peer's pressure, and shuts the peer out if none is
+// takePressure takes a dropped frame from a peer's pressure, and shuts the peer out if none is
 // left.
-func (r *Rations) press(now types.Time, a *account, size int64) (shut bool) {
-	l := r.fill(now, a, pressure)
+func (r *Rations) takePressure(now types.Time, a *account, size int64) (shut bool) {
+	l := r.fillLevel(now, a, pressure)
 	l.left -= excessCost * (1 + size/excessBytes)
 	if l.left > 0 {
 		return false
 	}
-	a.shut.begin(now)
+	a.shut.beginBan(now)
 	l.left = table[pressure].most
-	r.drop(a, Votes, Blocks, Bulk)
+	r.dropWaiting(a, Votes, Blocks, Bulk)
 	return true
 }
 
-// drop loses a peer's waiting frames of some classes.
-func (r *Rations) drop(a *account, of ...Class) {
+// dropWaiting loses a peer's waiting frames of some classes.
+func (r *Rations) dropWaiting(a *account, of ...Class) {
 	for _, class := range of {
 		r.queued[class] -= len(a.waiting[class])
 		a.frames, r.frames = a.frames-len(a.waiting[class]), r.frames-len(a.waiting[class])
@@ -327,20 +327,20 @@ func (r *Rations) drop(a *account, of ...Class) {
 // Muted reports whether of a peer only frames of the consensus are taken.
 func (r *Rations) Muted(now types.Time, peer types.Address) bool {
 	a := r.accounts[peer]
-	return a != nil && a.muted.on(now)
+	return a != nil && a.muted.isOn(now)
 }
 
 // Shut reports whether a peer is shut out.
 func (r *Rations) Shut(now types.Time, peer types.Address) bool {
 	a := r.accounts[peer]
-	return a != nil && a.shut.on(now)
+	return a != nil && a.shut.isOn(now)
 }
 
 // Deadline returns when the next ban ends, or types.Never.
 func (r *Rations) Deadline(now types.Time) types.Time {
 	at := types.Never
 	for _, a := range r.order {
-		if a.shut.on(now) {
+		if a.shut.isOn(now) {
 			at = min(at, a.shut.until)
 		}
 	}

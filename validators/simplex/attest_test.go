@@ -61,7 +61,7 @@ func TestC3AVoteBehindTheOthersIsCastForPresenceAlone(t *testing.T) {
 		t.Error("voted though there are no runners")
 	}
 	s, b = notarized()
-	s.wait(s.m.pace.grown(viewDelays))
+	s.wait(s.m.pace.growTimeout(viewDelays))
 	if !s.voted(types.Nullify, 1) {
 		t.Fatal("the view was not given up")
 	}

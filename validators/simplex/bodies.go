@@ -48,12 +48,12 @@ func newBodies() bodies {
 	return bodies{nodes: map[types.Hash]*node{}, children: map[types.Hash][]*node{}}
 }
 
-// full reports whether another body takes the place of one that is held.
-func (b *bodies) full() bool { return len(b.nodes) >= MaxOpenBlocks }
+// isFull reports whether another body takes the place of one that is held.
+func (b *bodies) isFull() bool { return len(b.nodes) >= MaxOpenBlocks }
 
-// depth is how many bodies lie above a root up to one of them, inclusive, as far as they
+// depthAbove is how many bodies lie above a root up to one of them, inclusive, as far as they
 // are held. It does not count beyond MaxOpenDepth.
-func (b *bodies) depth(n *node, root types.Hash) (count int) {
+func (b *bodies) depthAbove(n *node, root types.Hash) (count int) {
 	for n != nil && n.hash != root && count < MaxOpenDepth {
 		n = b.nodes[n.block.Header.Parent]
 		count++
@@ -61,16 +61,16 @@ func (b *bodies) depth(n *node, root types.Hash) (count int) {
 	return count
 }
 
-// attach takes a body that is not held, and for which there is room.
-func (b *bodies) attach(block *types.Block, hash types.Hash, from types.Address) *node {
+// attachBody takes a body that is not held, and for which there is room.
+func (b *bodies) attachBody(block *types.Block, hash types.Hash, from types.Address) *node {
 	n := &node{block: block, hash: hash, from: from}
 	b.nodes[hash] = n
 	b.children[block.Header.Parent] = append(b.children[block.Header.Parent], n)
 	return n
 }
 
-// detach drops a body.
-func (b *bodies) detach(n *node) {
+// detachBody drops a body.
+func (b *bodies) detachBody(n *node) {
 	delete(b.nodes, n.hash)
 	siblings := b.children[n.block.Header.Parent]
 	for i := range siblings {
@@ -98,8 +98,8 @@ func (b *bodies) parentOf(block *types.Block, root *Root) (header *types.Header,
 	return nil, false
 }
 
-// find returns a body for a peer that asks, or nil.
-func (b *bodies) find(hash types.Hash) *types.Block {
+// findBody returns a body for a peer that asks, or nil.
+func (b *bodies) findBody(hash types.Hash) *types.Block {
 	if n := b.nodes[hash]; n != nil {
 		return n.block
 	}
@@ -121,8 +121,8 @@ func (b *bodies) finalAt(height types.Height) *node {
 	return nil
 }
 
-// remember keeps the newest final bodies, of a path from the newest down.
-func (b *bodies) remember(path []*node) {
+// rememberFinal keeps the newest final bodies, of a path from the newest down.
+func (b *bodies) rememberFinal(path []*node) {
 	for i := len(path) - 1; i >= 0; i-- {
 		b.recent = append(b.recent, path[i])
 	}
@@ -131,15 +131,15 @@ func (b *bodies) remember(path []*node) {
 	}
 }
 
-// fail keeps for another try a body over which the environment failed.
-func (b *bodies) fail(n *node, patience time.Duration, now types.Time) {
+// keepForRetry keeps for another try a body over which the environment failed.
+func (b *bodies) keepForRetry(n *node, patience time.Duration, now types.Time) {
 	n.status, n.patience, n.retryAt = failed, patience, now.Add(patience)
 	b.failing = append(b.failing, n)
 }
 
-// retry makes pending again what failed, is still held and has waited long
+// takeRetries makes pending again what failed, is still held and has waited long
 // enough.
-func (b *bodies) retry(now types.Time) (due []*node) {
+func (b *bodies) takeRetries(now types.Time) (due []*node) {
 	kept := b.failing[:0]
 	for _, n := range b.failing {
 		switch {
@@ -179,16 +179,16 @@ func (b *bodies) moveRoot(root *Root) (dropped []types.Hash) {
 			kept.copyBelow(hash, b)
 		}
 	}
-	return b.replace(kept, height)
+	return b.replaceFrom(kept, height)
 }
 
 // dropAll drops all but the final ones, and returns those of them above the root,
 // in the order of hashes.
 func (b *bodies) dropAll(root *Root) (dropped []types.Hash) {
-	return b.replace(newBodies(), root.Block.Header.Height)
+	return b.replaceFrom(newBodies(), root.Block.Header.Height)
 }
 
-func (b *bodies) replace(kept bodies, height types.Height) (dropped []types.Hash) {
+func (b *bodies) replaceFrom(kept bodies, height types.Height) (dropped []types.Hash) {
 	for hash, n := range b.nodes { // order: sorted below
 		if kept.nodes[hash] == nil && n.block.Header.Height > height {
 			dropped = append(dropped, hash)

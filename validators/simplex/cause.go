@@ -36,9 +36,9 @@ func (c Cause) String() string {
 	return fmt.Sprintf("cause %d", uint8(c))
 }
 
-// cause says why this validator is to vote nullify in its view now (decision C4),
+// nullifyCause says why this validator is to vote nullify in its view now (decision C4),
 // or NoCause: it is not to.
-func (m *synchronizer) cause(r *round) (Cause, string) {
+func (m *synchronizer) nullifyCause(r *round) (Cause, string) {
 	leader := m.leaderIndex(r.view)
 	mine := leader == m.me
 	if m.now < m.mayGiveUp() {
@@ -55,8 +55,8 @@ func (m *synchronizer) cause(r *round) (Cause, string) {
 		return LeaderBehind, ""
 	case !mine && m.pace.armed && r.proposal == nil && r.view > m.heard[leader]+unheardViews:
 		return LeaderUnheard, ""
-	case m.overdue(r):
-		return m.lateness(r, mine)
+	case m.isOverdue(r):
+		return m.latenessCause(r, mine)
 	}
 	return NoCause, ""
 }
@@ -66,12 +66,12 @@ func (m *synchronizer) mayGiveUp() types.Time { return m.entered.Add(m.pace.leas
 
 // gaveUp reports whether the member at index is known to have nullified the view.
 func (r *round) gaveUp(index int) bool {
-	votes := r.ballot(types.Nullify).votes
+	votes := r.ballotOf(types.Nullify).votes
 	return votes != nil && votes[index] != nil
 }
 
-// lateness says what a view whose time is over was waiting for.
-func (m *synchronizer) lateness(r *round, mine bool) (Cause, string) {
+// latenessCause says what a view whose time is over was waiting for.
+func (m *synchronizer) latenessCause(r *round, mine bool) (Cause, string) {
 	if r.proposal == nil {
 		switch {
 		case !mine:
@@ -82,7 +82,7 @@ func (m *synchronizer) lateness(r *round, mine bool) (Cause, string) {
 		return ParentMissing, "a block to build on"
 	}
 	if r.ownVote(types.Notarize) != nil {
-		return TooFewVotes, fmt.Sprintf("%d of %d", r.votesFor(r.hash), quorum(m.set))
+		return TooFewVotes, fmt.Sprintf("%d of %d", r.votesFor(r.hash), quorumOf(m.set))
 	}
 	n := m.bodies.nodes[r.hash]
 	if n != nil && n.status == failed {
@@ -91,12 +91,12 @@ func (m *synchronizer) lateness(r *round, mine bool) (Cause, string) {
 	if n != nil && n.status == executing {
 		return ExecutionOverdue, ""
 	}
-	return ParentMissing, m.missing(r)
+	return ParentMissing, m.missingParts(r)
 }
 
 // votesFor counts the notarize votes of a round for a block.
 func (r *round) votesFor(hash types.Hash) (count int) {
-	for _, t := range r.ballot(types.Notarize).tallies {
+	for _, t := range r.ballotOf(types.Notarize).tallies {
 		if t.block == hash {
 			count += t.count
 		}
@@ -104,8 +104,8 @@ func (r *round) votesFor(hash types.Hash) (count int) {
 	return count
 }
 
-// missing names what a proposal that is not being executed waits for.
-func (m *synchronizer) missing(r *round) string {
+// missingParts names what a proposal that is not being executed waits for.
+func (m *synchronizer) missingParts(r *round) string {
 	h := &r.proposal.Block.Header
 	parent, ready := m.bodies.parentOf(r.proposal.Block, &m.root)
 	switch {
@@ -117,7 +117,7 @@ func (m *synchronizer) missing(r *round) string {
 		return fmt.Sprintf("a reason to skip %d heights", h.Skipped)
 	}
 	for v := r.view - 1; v > parent.View; v-- {
-		if !m.nullified(v) {
+		if !m.isNullified(v) {
 			return fmt.Sprintf("the nullification of view %d", v)
 		}
 	}

@@ -29,8 +29,8 @@ func newClocks(members int) clocks {
 	return c
 }
 
-// note takes a proposal's stamp. It keeps the order, because each step of the machine reads it.
-func (c *clocks) note(member int, stamp types.Millis, now types.Time) {
+// noteStamp takes a proposal's stamp. It keeps the order, because each step of the machine reads it.
+func (c *clocks) noteStamp(member int, stamp types.Millis, now types.Time) {
 	if before := c.lags[member]; before != unheard {
 		at, _ := slices.BinarySearch(c.heard, before)
 		c.heard = slices.Delete(c.heard, at, at+1)
@@ -40,17 +40,17 @@ func (c *clocks) note(member int, stamp types.Millis, now types.Time) {
 	c.heard = slices.Insert(c.heard, at, c.lags[member])
 }
 
-// behind returns the highest lag that all but the given number of members reach, so that as
+// lagBehind returns the highest lag that all but the given number of members reach, so that as
 // many liars do not raise it. It is 0 if no more members were heard.
-func (c *clocks) behind(faulty int) time.Duration {
+func (c *clocks) lagBehind(faulty int) time.Duration {
 	if len(c.heard) <= faulty {
 		return 0
 	}
 	return c.heard[faulty]
 }
 
-// ahead is the same of stamps ahead of this clock.
-func (c *clocks) ahead(faulty int) time.Duration {
+// leadAhead is the same of stamps ahead of this clock.
+func (c *clocks) leadAhead(faulty int) time.Duration {
 	if len(c.heard) <= faulty {
 		return 0
 	}
@@ -65,14 +65,14 @@ func (c *clocks) ahead(faulty int) time.Duration {
 // they come in time, and are stamped no later than others stamp them. Votes go by the clock as
 // it is, so that f liars with stamps ahead draw no voter along.
 func (m *state) clockOff() time.Duration {
-	if m.tip().Height < m.goal {
+	if m.tipHeader().Height < m.goal {
 		return 0
 	}
-	sinceTip := m.clock.Sub(m.tip().Timestamp.Time()) + m.pace.Drift()
-	if by := min(m.clocks.behind(m.set.MaxFaulty()), sinceTip); by > m.pace.Drift()+lateBlocks*m.pace.BlockTime {
+	sinceTip := m.clock.Sub(m.tipHeader().Timestamp.Time()) + m.pace.Drift()
+	if by := min(m.clocks.lagBehind(m.set.MaxFaulty()), sinceTip); by > m.pace.Drift()+lateBlocks*m.pace.BlockTime {
 		return by
 	}
-	if by := m.clocks.ahead(m.set.MaxFaulty()); by > m.pace.Drift() {
+	if by := m.clocks.leadAhead(m.set.MaxFaulty()); by > m.pace.Drift() {
 		return -by
 	}
 	return 0
@@ -82,7 +82,7 @@ func (m *state) clockOff() time.Duration {
 func (m *state) clockAhead() time.Duration {
 	off := m.clockOff()
 	if off != 0 {
-		m.report(ClockOff{Whose: m.self, By: off})
+		m.addReport(ClockOff{Whose: m.self, By: off})
 	}
 	return max(off, 0)
 }
@@ -90,8 +90,8 @@ func (m *state) clockAhead() time.Duration {
 // tellClock reports whose clock is off where a proposal is stamped too far ahead.
 func (m *state) tellClock(leader types.Address, stamp types.Millis) {
 	if off := m.clockOff(); off < 0 {
-		m.report(ClockOff{Whose: m.self, By: off})
+		m.addReport(ClockOff{Whose: m.self, By: off})
 		return
 	}
-	m.report(ClockOff{Whose: leader, By: stamp.Time().Sub(m.clock)})
+	m.addReport(ClockOff{Whose: leader, By: stamp.Time().Sub(m.clock)})
 }

@@ -19,7 +19,7 @@ func (m *collector) receiveVote(from types.Address, v *types.Vote) {
 		return
 	}
 	if v.Validator == m.self {
-		m.recognize(v)
+		m.recognizeOwnVote(v)
 	}
 	index, member := m.index[v.Validator]
 	if !member || index == m.me || v.View > m.view+MaxFutureViews {
@@ -29,30 +29,30 @@ func (m *collector) receiveVote(from types.Address, v *types.Vote) {
 		m.heard[index] = m.view
 	}
 	m.recordFirstLog(v.Validator, types.Life{})
-	r := m.open(v.View)
+	r := m.openRound(v.View)
 	if r == nil {
 		return
 	}
-	if repeated := m.count(r, v, index, from); repeated && from == v.Validator {
+	if repeated := m.countVote(r, v, index, from); repeated && from == v.Validator {
 		m.answers.sendMissingCertificate(from, v.Epoch, v.View)
 	}
 }
 
-// count files a vote, and makes a certificate when it completes a quorum. It
+// countVote files a vote, and makes a certificate when it completes a quorum. It
 // reports whether the vote was known already.
-func (m *collector) count(r *round, v *types.Vote, index int, from types.Address) (repeated bool) {
-	ballot := r.ballot(v.Kind)
-	count, earlier := ballot.add(v, index, len(m.set.Members))
+func (m *collector) countVote(r *round, v *types.Vote, index int, from types.Address) (repeated bool) {
+	ballot := r.ballotOf(v.Kind)
+	count, earlier := ballot.addVote(v, index, len(m.set.Members))
 	if earlier != nil {
 		if sameVote(earlier, v) {
 			return true
 		}
-		m.accuse(ballot, index, earlier, v)
+		m.accuseMember(ballot, index, earlier, v)
 		return false
 	}
 	m.catchBoth(r, v, index)
-	if count >= quorum(m.set) && *r.certificate(v.Kind) == nil {
-		m.learn(ballot.collect(v), from)
+	if count >= quorumOf(m.set) && *r.certificateOf(v.Kind) == nil {
+		m.learnCertificate(ballot.collectCertificate(v), from)
 	}
 	return false
 }
@@ -66,86 +66,86 @@ func (m *collector) catchBoth(r *round, v *types.Vote, index int) {
 	case types.Finalize:
 		other = types.Nullify
 	}
-	if votes := r.ballot(other).votes; votes != nil && votes[index] != nil {
-		m.accuse(r.ballot(v.Kind), index, votes[index], v)
+	if votes := r.ballotOf(other).votes; votes != nil && votes[index] != nil {
+		m.accuseMember(r.ballotOf(v.Kind), index, votes[index], v)
 	}
 }
 
-func (m *collector) accuse(b *ballot, index int, first, second *types.Vote) {
-	if index != m.me && b.equivocates(index, len(m.set.Members)) {
-		m.report(Evidence{Offender: second.Validator, First: first, Second: second})
+func (m *collector) accuseMember(b *ballot, index int, first, second *types.Vote) {
+	if index != m.me && b.noteEquivocation(index, len(m.set.Members)) {
+		m.addReport(Evidence{Offender: second.Validator, First: first, Second: second})
 	}
 }
 
-// vote signs, persists and sends a vote of this validator in a round, and
+// castVote signs, persists and sends a vote of this validator in a round, and
 // counts it. Kind, Height, Block and Bitmap are given.
-func (m *collector) vote(r *round, v *types.Vote) {
+func (m *collector) castVote(r *round, v *types.Vote) {
 	v.Epoch, v.View, v.Validator = m.set.Epoch, r.view, m.self
 	v.Signature = m.cfg.Signer.Sign(v.Digest(m.cfg.ChainID))
-	r.own[slot(v.Kind)] = v
+	r.own[slotOf(v.Kind)] = v
 	r.sent = m.now
-	m.persist(voteRecord(v))
-	m.broadcast(v)
-	m.count(r, v, m.me, m.self)
+	m.persistRecord(voteRecord(v))
+	m.broadcastMessage(v)
+	m.countVote(r, v, m.me, m.self)
 }
 
 // receiveCertificate takes a certificate of any view that is not final.
 func (m *collector) receiveCertificate(from types.Address, c *types.Certificate) {
-	if m.contradicts(c) {
-		m.conflict(c)
+	if m.contradictsChain(c) {
+		m.reportConflict(c)
 		return
 	}
 	if c.Kind == types.Notarize && c.Block == m.root.Hash && m.root.Notarization == nil {
 		m.root.Notarization = c
-		m.persist(certificateRecord(c))
+		m.persistRecord(certificateRecord(c))
 		return
 	}
 	if c.Epoch != m.set.Epoch || c.View < m.rootView() {
 		m.answers.sendMissingCertificate(from, c.Epoch, c.View)
 		return
 	}
-	m.learn(c, from)
+	m.learnCertificate(c, from)
 }
 
-// learn takes a certificate of the current epoch, from a peer, from a block or
+// learnCertificate takes a certificate of the current epoch, from a peer, from a block or
 // from our own counting.
-func (m *collector) learn(c *types.Certificate, from types.Address) {
+func (m *collector) learnCertificate(c *types.Certificate, from types.Address) {
 	if c.View < m.rootView() || c.View == m.rootView() && c.Block != m.root.Hash {
 		return
 	}
-	r := m.open(c.View)
+	r := m.openRound(c.View)
 	if r == nil {
 		return
 	}
 	m.recognizeOwn(c)
-	m.merge(r, c)
-	held := r.certificate(c.Kind)
+	m.mergeVotes(r, c)
+	held := r.certificateOf(c.Kind)
 	if *held != nil {
 		if (*held).Block != c.Block {
-			m.conflict(c)
+			m.reportConflict(c)
 		}
 		return
 	}
 	*held = c
-	m.persist(certificateRecord(c))
-	m.follow(r, c, from)
+	m.persistRecord(certificateRecord(c))
+	m.followCertificate(r, c, from)
 }
 
-// follow does what a certificate that is new calls for.
-func (m *collector) follow(r *round, c *types.Certificate, from types.Address) {
+// followCertificate does what a certificate that is new calls for.
+func (m *collector) followCertificate(r *round, c *types.Certificate, from types.Address) {
 	if m.top == nil || c.View > m.top.View {
 		m.top = c
 	}
 	switch c.Kind {
 	case types.Notarize:
 		m.newest = max(m.newest, c.View)
-		m.report(Notarized{c})
+		m.addReport(Notarized{c})
 		m.requestBody(c, from)
-		if m.me >= 0 && m.free(c.View) && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil && c.View > m.rootView() {
-			m.vote(r, &types.Vote{Kind: types.Finalize, Height: c.Height, Block: c.Block})
+		if m.me >= 0 && m.isFreeOf(c.View) && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil && c.View > m.rootView() {
+			m.castVote(r, &types.Vote{Kind: types.Finalize, Height: c.Height, Block: c.Block})
 		}
 	case types.Nullify:
-		m.report(Nullified{c})
+		m.addReport(Nullified{c})
 	case types.Finalize:
 		m.newest = max(m.newest, c.View)
 		if c.Block == m.root.Hash && c.View > m.rootView() {
@@ -166,20 +166,20 @@ func (m *collector) recognizeOwn(c *types.Certificate) {
 	for i := range c.Votes {
 		if c.Votes[i].Validator == m.self {
 			v := c.Vote(i)
-			m.recognize(&v)
+			m.recognizeOwnVote(&v)
 		}
 	}
 }
 
-// recognize judges a vote signed by this validator's key. A vote that it did not cast is
+// recognizeOwnVote judges a vote signed by this validator's key. A vote that it did not cast is
 // another life's: it stops voting, which its log records (decision C5). Up to the root, or
 // to the floor of a lost log, it may have forgotten its votes.
-func (m *collector) recognize(v *types.Vote) {
+func (m *collector) recognizeOwnVote(v *types.Vote) {
 	if m.unproven {
 		m.voted = true
 		return
 	}
-	if v.Epoch != m.set.Epoch || v.View <= m.rootView() || m.gone.has(v.View) || !m.free(v.View) || m.cfg.Life.IsZero() ||
+	if v.Epoch != m.set.Epoch || v.View <= m.rootView() || m.gone.hasView(v.View) || !m.isFreeOf(v.View) || m.cfg.Life.IsZero() ||
 		m.cfg.Lied != nil && m.cfg.Lied() {
 		return
 	}
@@ -193,24 +193,24 @@ func (m *collector) recognize(v *types.Vote) {
 	}
 	halts := m.set.MaxFaulty() > 0 // otherwise the network would stop (finding F17)
 	if !m.stranger.seen {
-		m.report(Stranger{Vote: v, Halts: halts})
+		m.addReport(Stranger{Vote: v, Halts: halts})
 	}
 	if !halts {
 		m.stranger.told = true
 		return
 	}
 	m.stranger = stranger{seen: true, height: m.rootHeight()}
-	m.me = m.place()
-	m.persist(strangerRecord(m.stranger.height))
+	m.me = m.ownPlace()
+	m.persistRecord(strangerRecord(m.stranger.height))
 }
 
-// merge files a certificate's votes one by one: the next leader carries all of
+// mergeVotes files a certificate's votes one by one: the next leader carries all of
 // them (decision C3).
-func (m *collector) merge(r *round, c *types.Certificate) {
+func (m *collector) mergeVotes(r *round, c *types.Certificate) {
 	if c.View+MaxPastViews < m.view {
 		return
 	}
-	ballot := r.ballot(c.Kind)
+	ballot := r.ballotOf(c.Kind)
 	for i := range c.Votes {
 		index := m.index[c.Votes[i].Validator]
 		if ballot.votes != nil && ballot.votes[index] != nil {
@@ -218,38 +218,38 @@ func (m *collector) merge(r *round, c *types.Certificate) {
 		}
 		v := c.Vote(i)
 		m.recordFirstLog(v.Validator, types.Life{})
-		ballot.add(&v, index, len(m.set.Members))
+		ballot.addVote(&v, index, len(m.set.Members))
 		m.catchBoth(r, &v, index)
 	}
 }
 
-// learnCarried takes the notarization that a block carries.
-func (m *collector) learnCarried(b *types.Block, from types.Address) {
+// learnParentCertificate takes the notarization that a block carries.
+func (m *collector) learnParentCertificate(b *types.Block, from types.Address) {
 	if b.Parent == nil {
 		return
 	}
 	if b.Parent.Epoch == m.set.Epoch {
-		m.learn(b.Parent, from)
+		m.learnCertificate(b.Parent, from)
 	} else if b.Header.Parent == m.root.Hash && m.root.Notarization == nil {
 		m.root.Notarization = b.Parent
-		m.persist(certificateRecord(b.Parent))
+		m.persistRecord(certificateRecord(b.Parent))
 	}
 }
 
 // receiveBlock takes a body that was asked for.
 func (m *collector) receiveBlock(from types.Address, b VerifiedBlock) {
-	if m.fetcher.find(b.hash) == nil || b.block.Parent == nil && b.block.Header.Parent != m.root.Hash {
+	if m.fetcher.findWant(b.hash) == nil || b.block.Parent == nil && b.block.Header.Parent != m.root.Hash {
 		return
 	}
-	m.fetcher.drop(b.hash)
-	n := m.attach(b.block, b.hash, from)
+	m.fetcher.dropWant(b.hash)
+	n := m.attachBody(b.block, b.hash, from)
 	if n == nil {
 		return
 	}
 	n.notarized = true
-	m.learnCarried(b.block, from)
+	m.learnParentCertificate(b.block, from)
 	if _, ready := m.bodies.parentOf(b.block, &m.root); ready {
-		m.execute(n)
+		m.requestExecution(n)
 	} else if b.block.Parent != nil {
 		m.requestBody(b.block.Parent, from)
 	}

@@ -14,13 +14,13 @@ func (m *Machine) beginEpoch() bool {
 	}
 	m.previous, m.edge = m.set, m.root
 	set := m.upcoming
-	m.install(set)
+	m.installSet(set)
 	m.keepMembers()
 	m.newest = m.rootView()
-	m.forget(m.bodies.dropAll(&m.root)...)
+	m.forgetBlocks(m.bodies.dropAll(&m.root)...)
 	m.fetcher.wants = nil
-	m.resume()
-	m.enter(m.resumeView(), m.root.Finalization)
+	m.resumeRecords()
+	m.enterView(m.resumeView(), m.root.Finalization)
 	return true
 }
 
@@ -39,7 +39,7 @@ func (m *Machine) caughtUp(e CaughtUp) {
 			m.final = nil
 		}
 		if m.view <= m.rootView() {
-			m.enter(m.rootView()+1, e.Root.Finalization)
+			m.enterView(m.rootView()+1, e.Root.Finalization)
 		}
 		m.executeChildren(m.root.Hash)
 		return
@@ -49,22 +49,22 @@ func (m *Machine) caughtUp(e CaughtUp) {
 	if e.Previous != nil && e.Root.Block.Header.Border() {
 		m.edge = e.Root
 	}
-	m.forget(m.bodies.dropAll(&m.root)...)
+	m.forgetBlocks(m.bodies.dropAll(&m.root)...)
 	m.fetcher.wants = nil
-	m.install(&set)
+	m.installSet(&set)
 	m.keepMembers()
 	m.newest = m.rootView()
-	m.resume()
-	m.enter(m.resumeView(), nil)
+	m.resumeRecords()
+	m.enterView(m.resumeView(), nil)
 }
 
-// rejoin begins after New: at the view that the records prove to be reached,
+// rejoinView begins after New: at the view that the records prove to be reached,
 // where what was sent is sent again.
-func (m *Machine) rejoin() {
+func (m *Machine) rejoinView() {
 	view := m.resumeView()
 	m.hearAll(view)
 	m.view = view
-	m.enter(view, m.bestCertificate())
+	m.enterView(view, m.bestCertificate())
 	for _, r := range m.sortedRounds() {
 		if c := r.notarization; c != nil {
 			m.requestBody(c, m.self)
@@ -84,7 +84,7 @@ func (m *Machine) rejoin() {
 func (m *Machine) resumeView() types.View {
 	v := m.rootView() + 1
 	for _, r := range m.sortedRounds() {
-		if r.best() != nil {
+		if r.bestCertificate() != nil {
 			v = max(v, r.view+1)
 		}
 		if r.own != [3]*types.Vote{} || r.proposal != nil {

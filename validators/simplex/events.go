@@ -9,7 +9,7 @@ import (
 )
 
 // Event is what happens to a machine.
-type Event interface{ event() }
+type Event interface{ isEvent() }
 
 // The events.
 type (
@@ -89,17 +89,17 @@ func (t Timing) LongestLeader() time.Duration {
 // Drift is how far ahead of a voter's clock a timestamp may lie (decision C7).
 func (t Timing) Drift() time.Duration { return max(t.BlockTime, driftDelays*t.LinkDelay) }
 
-func (Start) event()    {}
-func (Tick) event()     {}
-func (Received) event() {}
-func (Built) event()    {}
-func (Executed) event() {}
-func (Abstain) event()  {}
-func (Work) event()     {}
-func (Timing) event()   {}
-func (Hold) event()     {}
-func (Goal) event()     {}
-func (CaughtUp) event() {}
+func (Start) isEvent()    {}
+func (Tick) isEvent()     {}
+func (Received) isEvent() {}
+func (Built) isEvent()    {}
+func (Executed) isEvent() {}
+func (Abstain) isEvent()  {}
+func (Work) isEvent()     {}
+func (Timing) isEvent()   {}
+func (Hold) isEvent()     {}
+func (Goal) isEvent()     {}
+func (CaughtUp) isEvent() {}
 
 // Output is what has to be done, in this order.
 type Output struct {
@@ -117,7 +117,7 @@ type Send struct {
 }
 
 // Ask is a question to the application.
-type Ask interface{ ask() }
+type Ask interface{ isAsk() }
 
 // The asks.
 type (
@@ -143,11 +143,11 @@ type (
 	}
 )
 
-func (Build) ask()   {}
-func (Execute) ask() {}
+func (Build) isAsk()   {}
+func (Execute) isAsk() {}
 
 // Report is what others may want to know.
-type Report interface{ report() }
+type Report interface{ isReport() }
 
 // The reports.
 type (
@@ -227,18 +227,18 @@ type (
 	Conflict struct{ Certificate *types.Certificate }
 )
 
-func (Entered) report()   {}
-func (Notarized) report() {}
-func (GaveUp) report()    {}
-func (Nullified) report() {}
-func (Finalized) report() {}
-func (Behind) report()    {}
-func (Rejected) report()  {}
-func (ClockOff) report()  {}
-func (SitsOut) report()   {}
-func (ComesBack) report() {}
-func (Waits) report()     {}
-func (Settled) report()   {}
-func (Stranger) report()  {}
-func (Evidence) report()  {}
-func (Conflict) report()  {}
+func (Entered) isReport()   {}
+func (Notarized) isReport() {}
+func (GaveUp) isReport()    {}
+func (Nullified) isReport() {}
+func (Finalized) isReport() {}
+func (Behind) isReport()    {}
+func (Rejected) isReport()  {}
+func (ClockOff) isReport()  {}
+func (SitsOut) isReport()   {}
+func (ComesBack) isReport() {}
+func (Waits) isReport()     {}
+func (Settled) isReport()   {}
+func (Stranger) isReport()  {}
+func (Evidence) isReport()  {}
+func (Conflict) isReport()  {}

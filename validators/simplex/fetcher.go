@@ -21,19 +21,19 @@ type fetcher struct {
 	last     certRequest // what was last asked for in this resend interval
 	turn     int         // peer to ask for certificates next, counted from this validator's place
 	behindAt types.Time  // no earlier is Behind reported again
-	finality finalitySought
+	finality finalitySearch
 }
 
-// finalitySought is the search for a finalization that peers may have. Its votes may
+// finalitySearch is the search for a finalization that peers may have. Its votes may
 // have been kept from this validator.
-type finalitySought struct {
+type finalitySearch struct {
 	above types.View // the root's view since when the search is due
 	at    types.Time // when a peer is asked next; 0: nothing waits for finality
 	turn  int        // the peer to ask next, counted from this validator's place
 }
 
-// find returns the pending request for a body, or nil.
-func (f *fetcher) find(hash types.Hash) *want {
+// findWant returns the pending request for a body, or nil.
+func (f *fetcher) findWant(hash types.Hash) *want {
 	for i := range f.wants {
 		if f.wants[i].certificate.Block == hash {
 			return &f.wants[i]
@@ -42,25 +42,27 @@ func (f *fetcher) find(hash types.Hash) *want {
 	return nil
 }
 
-// takes reports whether a body may be wanted that is not yet.
-func (f *fetcher) takes(hash types.Hash) bool { return f.find(hash) == nil && len(f.wants) < MaxWanted }
+// canWant reports whether a body may be wanted that is not yet.
+func (f *fetcher) canWant(hash types.Hash) bool {
+	return f.findWant(hash) == nil && len(f.wants) < MaxWanted
+}
 
-// unanswered reports whether every member of a set was asked for a body without an
+// isUnanswered reports whether every member of a set was asked for a body without an
 // answer: peers keep MaxRecentBlocks, and none across a restart.
-func (f *fetcher) unanswered(hash types.Hash, members int) bool {
-	w := f.find(hash)
+func (f *fetcher) isUnanswered(hash types.Hash, members int) bool {
+	w := f.findWant(hash)
 	return w != nil && w.turn > members
 }
 
-// add has a body asked for at a time: what came was not valid.
-func (f *fetcher) add(c *types.Certificate, at types.Time) {
-	if f.takes(c.Block) {
+// addWant has a body asked for at a time: what came was not valid.
+func (f *fetcher) addWant(c *types.Certificate, at types.Time) {
+	if f.canWant(c.Block) {
 		f.wants = append(f.wants, want{certificate: c, retryAt: at})
 	}
 }
 
-// drop wants a body no longer.
-func (f *fetcher) drop(hash types.Hash) {
+// dropWant wants a body no longer.
+func (f *fetcher) dropWant(hash types.Hash) {
 	for i := range f.wants {
 		if f.wants[i].certificate.Block == hash {
 			f.wants = append(f.wants[:i], f.wants[i+1:]...)
@@ -92,9 +94,9 @@ func (f *fetcher) retryAt() types.Time {
 	return at
 }
 
-// repeats records a request for certificates, and reports whether it equals the one
+// repeatsRequest records a request for certificates, and reports whether it equals the one
 // before.
-func (f *fetcher) repeats(r certRequest) bool {
+func (f *fetcher) repeatsRequest(r certRequest) bool {
 	if f.last == r && (r.from != 0 || r.to != 0) {
 		return true
 	}

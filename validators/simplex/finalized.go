@@ -6,8 +6,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// finalized is the newest final block, and the certificate that allows a newer one.
-type finalized struct {
+// newestFinal is the newest final block, and the certificate that allows a newer one.
+type newestFinal struct {
 	root      Root
 	gap       time.Duration      // how much later the root's children are stamped at least
 	edge      Root               // the block before the last border
@@ -17,6 +17,6 @@ type finalized struct {
 }
 
 // Root returns the finalized block of the machine.
-func (m *finalized) Root() Root { return m.root }
+func (m *newestFinal) Root() Root { return m.root }
 
-func (m *finalized) rootHeight() types.Height { return m.root.Block.Header.Height }
+func (m *newestFinal) rootHeight() types.Height { return m.root.Block.Header.Height }

@@ -27,10 +27,10 @@ func (m *finalizer) finalizeNext() bool {
 	}
 	tip := path[0]
 	done.Notarization = m.notarizationOf(tip, c.View)
-	m.report(done)
+	m.addReport(done)
 	m.gap = tip.gap
 	m.moveRoot(Root{Block: tip.block, Hash: tip.hash, Finalization: c, Notarization: done.Notarization})
-	m.bodies.remember(path)
+	m.bodies.rememberFinal(path)
 	if tip.next != nil {
 		m.upcoming = tip.next
 	}
@@ -44,15 +44,15 @@ func (m *finalizer) pathTo(c *types.Certificate) (path []*node, complete bool) {
 	complete = true
 	for c.Block != m.root.Hash {
 		if c.Height <= m.rootHeight() {
-			m.conflict(c)
+			m.reportConflict(c)
 			m.final = nil
 			return nil, false
 		}
 		n := m.bodies.nodes[c.Block]
 		if n == nil {
 			m.requestBody(c, m.finalFrom)
-			if m.far(m.final) || m.fetcher.unanswered(c.Block, len(m.set.Members)) {
-				m.behind(m.final, m.finalFrom)
+			if m.isTooFar(m.final) || m.fetcher.isUnanswered(c.Block, len(m.set.Members)) {
+				m.reportBehind(m.final, m.finalFrom)
 			}
 			return nil, false
 		}
@@ -61,7 +61,7 @@ func (m *finalizer) pathTo(c *types.Certificate) (path []*node, complete bool) {
 		path = append(path, n)
 		if n.block.Parent == nil {
 			if n.block.Header.Parent != m.root.Hash {
-				m.discard(n, "no notarization of the parent")
+				m.discardBody(n, "no notarization of the parent")
 				return nil, false
 			}
 			break
@@ -69,7 +69,7 @@ func (m *finalizer) pathTo(c *types.Certificate) (path []*node, complete bool) {
 		c = n.block.Parent
 	}
 	for i := len(path) - 1; i >= 0 && !complete; i-- {
-		m.execute(path[i])
+		m.requestExecution(path[i])
 	}
 	return path, complete
 }
@@ -99,9 +99,9 @@ func (m *finalizer) moveRoot(root Root) {
 			delete(m.rounds, v)
 		}
 	}
-	if m.gone.end() <= m.rootView() {
+	if m.gone.endView() <= m.rootView() {
 		m.gone = viewSet{}
 	}
-	m.forget(m.bodies.moveRoot(&root)...)
+	m.forgetBlocks(m.bodies.moveRoot(&root)...)
 	m.fetcher.dropUpTo(root.Block.Header.Height)
 }

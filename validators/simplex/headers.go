@@ -32,7 +32,7 @@ func (m *state) carriedFault(b *types.Block, parent *types.Header) string {
 		}
 		return ""
 	}
-	if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {
+	if !doesCertify(b.Parent, types.Notarize, b.Header.Parent, parent) {
 		return "no notarization of the parent"
 	}
 	if !parent.Border() {
@@ -44,15 +44,15 @@ func (m *state) carriedFault(b *types.Block, parent *types.Header) string {
 		}
 		return ""
 	}
-	if !certifies(b.Finalization, types.Finalize, b.Header.Parent, parent) {
+	if !doesCertify(b.Finalization, types.Finalize, b.Header.Parent, parent) {
 		return "no finalization of the block before the border"
 	}
 	return ""
 }
 
-// certifies reports whether a verified certificate is of the kind and for the
+// doesCertify reports whether a verified certificate is of the kind and for the
 // block, of the block's view or of a later one in which it was proposed again.
-func certifies(c *types.Certificate, kind types.VoteKind, hash types.Hash, h *types.Header) bool {
+func doesCertify(c *types.Certificate, kind types.VoteKind, hash types.Hash, h *types.Header) bool {
 	return c != nil && c.Kind == kind && c.Block == hash && c.Height == h.Height && c.Epoch == h.SetEpoch &&
 		c.View >= h.View
 }

@@ -22,14 +22,14 @@ type acquaintance struct {
 // answerLife takes the life of a member. If it knows another one of that key, it asks that
 // one for a sign of life. It answers when it has the sign, or has waited long enough.
 func (m *lives) answerLife(from types.Address, request *LifeRequest) {
-	if request.Life.IsZero() || !m.spend(from) || m.waits {
+	if request.Life.IsZero() || !m.spendRequest(from) || m.waits {
 		return
 	}
 	m.recordFirstLog(from, request.Log)
 	a := m.known[from]
 	switch {
 	case a == nil:
-		m.meet(from, request.Life)
+		m.meetLife(from, request.Life)
 		if m.asking { // it has begun just now: what it was sent before is lost
 			m.sendTo(from, m.lifeRequest())
 		}
@@ -45,8 +45,8 @@ func (m *lives) answerLife(from types.Address, request *LifeRequest) {
 	}
 }
 
-// meet takes a life of a key that no other life is known of.
-func (m *lives) meet(from types.Address, life types.Life) {
+// meetLife takes a life of a key that no other life is known of.
+func (m *lives) meetLife(from types.Address, life types.Life) {
 	if m.known == nil {
 		m.known = map[types.Address]*acquaintance{}
 	}
@@ -60,7 +60,7 @@ func (m *lives) hearLife(from types.Address, life types.Life) {
 	switch {
 	case life.IsZero():
 	case a == nil:
-		m.meet(from, life)
+		m.meetLife(from, life)
 	case a.life == life && a.until != types.Never:
 		m.tellLife(from, true)
 		a.until = types.Never
@@ -120,13 +120,13 @@ type lifeAnswer struct {
 	first types.Life // LifeAnswer.First
 }
 
-// settle lets a life take part that is its key's only one, and reports whether it did. As
+// settleEmptyLog lets a life take part that is its key's only one, and reports whether it did. As
 // soon as f + 1 others say that an older one answers, it waits until that ends. It does not
 // wait for the last f answers, nor long for more than those.
 //
 // An empty log is begun: as a new one, if n - f - 1 others heard of no other log of its key
 // before, and else as a lost one. Where an older life has ended, its votes are unknown here.
-func (m *recovery) settle() bool {
+func (m *recovery) settleEmptyLog() bool {
 	if !m.asking || m.set.Index(m.self) < 0 {
 		return false
 	}
@@ -144,7 +144,7 @@ func (m *recovery) settle() bool {
 	if older > faulty {
 		if c.waited = true; !m.waits {
 			m.waits = true
-			m.report(Waits{Answers: older})
+			m.addReport(Waits{Answers: older})
 		}
 		return false
 	}
@@ -154,15 +154,15 @@ func (m *recovery) settle() bool {
 		return false
 	}
 	m.asking, m.waits = false, false
-	m.report(Settled{})
+	m.addReport(Settled{})
 	switch {
 	case m.stranger.seen: // it returns as a lost log later
 	case c.waited:
-		m.write(true)
+		m.beginLog(true)
 	case m.unproven:
-		m.write(!isNew || m.voted)
+		m.beginLog(!isNew || m.voted)
 	}
-	m.me = m.place()
+	m.me = m.ownPlace()
 	return true
 }
 

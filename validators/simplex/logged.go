@@ -28,7 +28,7 @@ func (l *Logged) Add(records [][]byte) error {
 			if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &block); err != nil {
 				return fmt.Errorf("simplex: record %d of the log: %w", i, err)
 			}
-			l.follow(block.Header.Parent)
+			l.followTo(block.Header.Parent)
 		case certificateKind:
 			var c types.Certificate
 			if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &c); err != nil {
@@ -42,7 +42,7 @@ func (l *Logged) Add(records [][]byte) error {
 	return nil
 }
 
-func (l *Logged) follow(parent types.Hash) {
+func (l *Logged) followTo(parent types.Hash) {
 	if l.parents == nil {
 		l.parents = map[types.Hash]bool{}
 	}
@@ -55,7 +55,7 @@ func (l *Logged) Join(other *Logged) {
 		l.Final, l.view = other.Final, other.view
 	}
 	for parent := range other.parents { // order: a set
-		l.follow(parent)
+		l.followTo(parent)
 	}
 }
 

@@ -8,7 +8,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // that clock may be ahead of this one.
 const driftsOut = 2
 
-// begin records in an empty or lost log that a validator has begun, and on which root. So a
+// beginRecovery records in an empty or lost log that a validator has begun, and on which root. So a
 // log that is empty or shorter later was lost.
 //
 // If the log of an earlier process run is lost, all or its end, the validator sits out. It
@@ -23,30 +23,30 @@ const driftsOut = 2
 // to vote (finding F17).
 //
 // An empty log may be a lost one. So others are asked first (settle).
-func (m *recovery) begin() {
+func (m *recovery) beginRecovery() {
 	m.claim.since = m.now
 	switch {
 	case m.cfg.Lost:
-		m.write(true)
+		m.beginLog(true)
 	case m.begun || m.unproven:
 	case m.asking:
 		m.unproven, m.log = true, m.cfg.Life
-		m.persist(unprovenRecord(m.root.Hash, m.cfg.Life))
+		m.persistRecord(unprovenRecord(m.root.Hash, m.cfg.Life))
 	default:
-		m.write(false)
+		m.beginLog(false)
 	}
 }
 
-// write begins the log: as that of a validator that has forgotten votes, if lost is true.
-func (m *recovery) write(lost bool) {
+// beginLog begins the log: as that of a validator that has forgotten votes, if lost is true.
+func (m *recovery) beginLog(lost bool) {
 	m.begun, m.unproven, m.log = true, false, types.Life{}
 	m.stranger, m.floor, m.vouchers = stranger{}, floor{}, vouchers{}
 	if lost && m.set.MaxFaulty() > 0 {
 		m.sitsOut = m.now.Add(driftsOut * m.pace.Drift()).Millis()
-		m.me = m.place()
-		m.report(SitsOut{Until: m.sitsOut})
+		m.me = m.ownPlace()
+		m.addReport(SitsOut{Until: m.sitsOut})
 	}
-	m.persist(beginRecord(m.sitsOut, m.root.Hash))
+	m.persistRecord(beginRecord(m.sitsOut, m.root.Hash))
 }
 
 // comeBack ends a sitting out when a block made after it began is final. Before that, if
@@ -54,7 +54,7 @@ func (m *recovery) write(lost bool) {
 // whether this validator votes.
 func (m *recovery) comeBack() bool {
 	if m.stranger.seen && m.rootHeight() >= m.stranger.height+StrangerBlocks {
-		m.write(true)
+		m.beginLog(true)
 		return true
 	}
 	if m.sitsOut == 0 {
@@ -62,17 +62,17 @@ func (m *recovery) comeBack() bool {
 	}
 	if m.root.Block.Header.Timestamp > m.sitsOut {
 		m.sitsOut, m.floor, m.vouchers = 0, floor{}, vouchers{}
-	} else if m.me >= 0 || !m.free(m.view) || m.set.Index(m.self) < 0 {
+	} else if m.me >= 0 || !m.isFreeOf(m.view) || m.set.Index(m.self) < 0 {
 		return false
 	}
 	if m.me >= 0 { // it votes already
 		return true
 	}
-	if m.abstains() {
+	if m.isAbstaining() {
 		return false
 	}
 	m.me = m.set.Index(m.self)
-	m.report(ComesBack{})
+	m.addReport(ComesBack{})
 	return true
 }
 
@@ -122,9 +122,9 @@ func (m *recovery) vouchersDue() types.Time {
 	return m.vouchers.at
 }
 
-// vouch takes a member's answer. From n - f of them, given after this start, follows the
+// takeViewAnswer takes a member's answer. From n - f of them, given after this start, follows the
 // highest view in which this validator can have voted before (decision C5).
-func (m *recovery) vouch(from types.Address, a *ViewAnswer) {
+func (m *recovery) takeViewAnswer(from types.Address, a *ViewAnswer) {
 	v := &m.vouchers
 	if a.Nonce != v.nonce || v.answers == nil || a.Epoch != m.set.Epoch || v.epoch != a.Epoch || m.vouchersDue() == types.Never {
 		return
@@ -143,5 +143,5 @@ func (m *recovery) vouch(from types.Address, a *ViewAnswer) {
 	}
 	f.view += vouchSpan
 	m.floor = f
-	m.persist(vouchRecord(f))
+	m.persistRecord(vouchRecord(f))
 }

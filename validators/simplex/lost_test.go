@@ -254,7 +254,7 @@ func TestVotesAfterSittingOutSurviveACrash(t *testing.T) {
 		t.Fatal("it does not vote though its sitting out is over")
 	}
 	s.restart(append([][]byte{over}, s.all.Persist...))
-	if own := s.m.open(1).ownVote(types.Nullify); own == nil {
+	if own := s.m.openRound(1).ownVote(types.Nullify); own == nil {
 		t.Error("it forgot that it nullified view 1, and may finalize it")
 	}
 }

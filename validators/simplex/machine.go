@@ -63,8 +63,8 @@ type Machine struct {
 	*recovery
 }
 
-// compose puts the parts of a machine together.
-func compose(s *state) *Machine {
+// composeMachine puts the parts of a machine together.
+func composeMachine(s *state) *Machine {
 	executor, responder := &executor{s}, &responder{s}
 	requester := &requester{executor}
 	collector := &collector{requester, responder}
@@ -78,27 +78,27 @@ func compose(s *state) *Machine {
 // given as they were appended, the oldest first. It fails when the configuration
 // contradicts itself or a record cannot be read.
 func New(cfg Config, replay [][]byte) (*Machine, error) {
-	if err := cfg.check(); err != nil {
+	if err := cfg.checkConfig(); err != nil {
 		return nil, err
 	}
-	m := compose(&state{
+	m := composeMachine(&state{
 		cfg: cfg, membership: membership{self: cfg.Signer.Address(), unfit: cfg.Follows, asking: !cfg.Life.IsZero()},
-		finalized: finalized{root: cfg.Root, gap: cfg.Timing.BlockTime},
-		bodies:    newBodies(),
-		pace:      pacemaker{Timing: cfg.Timing},
+		newestFinal: newestFinal{root: cfg.Root, gap: cfg.Timing.BlockTime},
+		bodies:      newBodies(),
+		pace:        pacemaker{Timing: cfg.Timing},
 	})
 	if cfg.Previous != nil {
 		m.previous = cfg.Previous
 		m.edge = cfg.Root
 	}
-	m.install(&cfg.Set)
-	if err := m.replay(replay); err != nil {
+	m.installSet(&cfg.Set)
+	if err := m.replayRecords(replay); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-func (cfg *Config) check() error {
+func (cfg *Config) checkConfig() error {
 	switch {
 	case cfg.Signer == nil || cfg.Root.Block == nil:
 		return fmt.Errorf("simplex: the configuration lacks a signer or a root")
@@ -116,10 +116,10 @@ func checkSet(set *types.ValidatorSet, root *types.Header) error {
 	if !root.Precedes(set) {
 		return fmt.Errorf("simplex: the set of epoch %d is not the one that decides on the block after height %d", set.Epoch, root.Height)
 	}
-	return checkSorted(set)
+	return checkSetOrder(set)
 }
 
-func checkSorted(set *types.ValidatorSet) error {
+func checkSetOrder(set *types.ValidatorSet) error {
 	for i := 1; i < len(set.Members); i++ {
 		if set.Members[i-1].Address.Compare(set.Members[i].Address) >= 0 {
 			return fmt.Errorf("simplex: the validator set of epoch %d is not sorted by address at member %d", set.Epoch, i)
@@ -137,10 +137,10 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 	m.clock, m.now = now, now.Add(m.back)
 	if _, ok := event.(Start); ok && !m.started {
 		m.started = true
-		m.begin()
-		m.rejoin()
+		m.beginRecovery()
+		m.rejoinView()
 	} else if m.started {
-		m.handle(event)
+		m.handleEvent(event)
 	}
 	if m.started {
 		m.runToFixpoint()
@@ -150,17 +150,17 @@ func (m *Machine) Step(now types.Time, event Event) Output {
 	return out
 }
 
-func (m *Machine) handle(event Event) {
+func (m *Machine) handleEvent(event Event) {
 	switch e := event.(type) {
 	case Received:
-		m.receive(e.From, e.Message)
+		m.receiveMessage(e.From, e.Message)
 	case Built:
-		m.built(e)
+		m.handleBuilt(e)
 	case Executed:
-		m.executed(e)
+		m.handleExecuted(e)
 	case Abstain:
 		m.unfit = true
-		m.me = m.place()
+		m.me = m.ownPlace()
 	case Work:
 		m.hasWork = e.Pending
 		m.disarmIdle()
@@ -188,10 +188,11 @@ func (m *Machine) handle(event Event) {
 // be done twice.
 func (m *Machine) runToFixpoint() {
 	m.retryFailing()
-	for m.settle() || m.comeBack() || m.attest() || m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() ||
-		m.propose() {
+	for m.settleEmptyLog() || m.comeBack() || m.attestLate() || m.finalizeNext() || m.beginEpoch() || m.advanceView() || m.timeOut() ||
+		m.considerVote() ||
+		m.tryPropose() {
 	}
-	m.resend()
+	m.resendMissed()
 	m.retryWants()
 	m.seekFinality()
 	m.seekVouchers()
@@ -199,8 +200,8 @@ func (m *Machine) runToFixpoint() {
 	m.replaceSilent()
 }
 
-// receive takes a verified message. It ignores validators that are not in the set.
-func (m *Machine) receive(from types.Address, message Verified) {
+// receiveMessage takes a verified message. It ignores validators that are not in the set.
+func (m *Machine) receiveMessage(from types.Address, message Verified) {
 	if m.peers[from] == nil || from == m.self {
 		return
 	}
@@ -220,7 +221,7 @@ func (m *Machine) receive(from types.Address, message Verified) {
 	case *ViewRequest:
 		m.answerView(from, msg)
 	case VerifiedView:
-		m.vouch(from, msg.answer)
+		m.takeViewAnswer(from, msg.answer)
 	case *LifeRequest:
 		m.answerLife(from, msg)
 	case *LifeAnswer:
@@ -236,19 +237,19 @@ func (m *Machine) Deadline() types.Time {
 	if !m.started {
 		return types.Never
 	}
-	if at := m.deadline(); at != types.Never {
+	if at := m.nextDeadline(); at != types.Never {
 		return at.Add(-m.back)
 	}
 	return types.Never
 }
 
-func (m *Machine) deadline() types.Time {
+func (m *Machine) nextDeadline() types.Time {
 	at := min(m.fetcher.retryAt(), m.bodies.retryAt(), m.vouchersDue(), m.livesDue(), m.silentDue())
-	if m.ended() {
+	if m.hasReachedBorder() {
 		return at
 	}
 	if !m.pace.armed {
-		if m.unfinished() {
+		if m.hasUnfinished() {
 			at = min(at, m.entered.Add(m.pace.resendInterval()))
 		}
 		return at
@@ -267,7 +268,7 @@ func (m *Machine) deadline() types.Time {
 			at = min(at, m.pace.leaderDeadline())
 		}
 	}
-	if m.leading(r) && m.now < m.buildAt() {
+	if m.hasToPropose(r) && m.now < m.buildAt() {
 		at = min(at, m.buildAt())
 	}
 	return at

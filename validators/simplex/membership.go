@@ -51,13 +51,13 @@ func (m *membership) keepFirstLog(of types.Address, log types.Life) bool {
 	return true
 }
 
-// free reports whether this validator can have cast no vote in a view that it forgot.
-func (m *membership) free(v types.View) bool {
+// isFreeOf reports whether this validator can have cast no vote in a view that it forgot.
+func (m *membership) isFreeOf(v types.View) bool {
 	return m.sitsOut == 0 || m.floor.known && m.floor.epoch == m.set.Epoch && v > m.floor.view
 }
 
-// install makes set the current one.
-func (m *membership) install(set *types.ValidatorSet) {
+// installSet makes set the current one.
+func (m *membership) installSet(set *types.ValidatorSet) {
 	m.set, m.upcoming = set, nil
 	m.sets = Sets{*set}
 	if m.previous != nil {
@@ -67,20 +67,20 @@ func (m *membership) install(set *types.ValidatorSet) {
 	for i := range set.Members {
 		m.index[set.Members[i].Address] = i
 	}
-	m.me = m.place()
+	m.me = m.ownPlace()
 }
 
-// place is this validator's index in the set as far as it takes part. A validator that sits
+// ownPlace is this validator's index in the set as far as it takes part. A validator that sits
 // out takes part from a view on that others vouch for (recovery.comeBack).
-func (m *membership) place() int {
-	if m.sitsOut != 0 || m.abstains() {
+func (m *membership) ownPlace() int {
+	if m.sitsOut != 0 || m.isAbstaining() {
 		return -1
 	}
 	return m.set.Index(m.self)
 }
 
-// abstains reports whether it takes no part for a reason that no view ends.
-func (m *membership) abstains() bool { return m.unfit || m.asking || m.stranger.seen }
+// isAbstaining reports whether it takes no part for a reason that no view ends.
+func (m *membership) isAbstaining() bool { return m.unfit || m.asking || m.stranger.seen }
 
 // Sets are those that messages can be checked against now. The result is never
 // changed afterwards.

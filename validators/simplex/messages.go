@@ -73,11 +73,11 @@ const MaxPythonBytes = 32
 // checkPython says whether a peer's word for its Python may be shown to people.
 func checkPython(version string) error {
 	if len(version) > MaxPythonBytes {
-		return invalid("bad_python", "a version of Python of %d bytes, at most %d", len(version), MaxPythonBytes)
+		return newInvalid("bad_python", "a version of Python of %d bytes, at most %d", len(version), MaxPythonBytes)
 	}
 	for i := range len(version) {
 		if version[i] <= ' ' || version[i] > '~' {
-			return invalid("bad_python", "a version of Python with the byte %#x", version[i])
+			return newInvalid("bad_python", "a version of Python with the byte %#x", version[i])
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func checkPython(version string) error {
 
 // Verified is a message that may reach the machine. Only the Check functions make its
 // values, except the four requests, LifeAnswer and Past, which need no checks.
-type Verified interface{ verified() }
+type Verified interface{ isVerified() }
 
 // VerifiedVote is a vote of a member, signed by it.
 type VerifiedVote struct{ vote *types.Vote }
@@ -128,13 +128,13 @@ func (v VerifiedBlock) Block() *types.Block { return v.block }
 // Hash is the hash of the block.
 func (v VerifiedBlock) Hash() types.Hash { return v.hash }
 
-func (VerifiedVote) verified()        {}
-func (VerifiedCertificate) verified() {}
-func (VerifiedProposal) verified()    {}
-func (VerifiedBlock) verified()       {}
-func (VerifiedView) verified()        {}
-func (*LifeRequest) verified()        {}
-func (*LifeAnswer) verified()         {}
-func (*BlockRequest) verified()       {}
-func (*ViewRequest) verified()        {}
-func (*CertificateRequest) verified() {}
+func (VerifiedVote) isVerified()        {}
+func (VerifiedCertificate) isVerified() {}
+func (VerifiedProposal) isVerified()    {}
+func (VerifiedBlock) isVerified()       {}
+func (VerifiedView) isVerified()        {}
+func (*LifeRequest) isVerified()        {}
+func (*LifeAnswer) isVerified()         {}
+func (*BlockRequest) isVerified()       {}
+func (*ViewRequest) isVerified()        {}
+func (*CertificateRequest) isVerified() {}

@@ -57,7 +57,7 @@ func TestAGoalIsPursuedAndNotPassed(t *testing.T) {
 				t.Fatal("nothing is done about the goal")
 			}
 			s.settled() // the block of height 1 is notarized, in view 1
-			b := s.m.tip()
+			b := s.m.tipHeader()
 			if b.Height != 1 {
 				t.Fatalf("at height %d", b.Height)
 			}
@@ -84,7 +84,7 @@ func TestASkippedRangeIsNotFar(t *testing.T) {
 		{MaxFetchBlocks, MaxFetchBlocks, false}, {10_000, 1, false}, {1, 10_000, false}, {10_000, MaxFetchBlocks, false},
 		{MaxFetchBlocks + 1, MaxFetchBlocks + 1, true},
 	} {
-		if got := s.m.far(&types.Certificate{Height: c.height, View: c.view}); got != c.far {
+		if got := s.m.isTooFar(&types.Certificate{Height: c.height, View: c.view}); got != c.far {
 			t.Errorf("height %d, view %d: far %v", c.height, c.view, got)
 		}
 	}

@@ -17,9 +17,9 @@ type pacemaker struct {
 	surplus   int        // views without finality beyond a turn of every member, at most maxDoublings + 1
 }
 
-// begin starts a view after vain views without finality in a row, in a set of the given
+// beginView starts a view after vain views without finality in a row, in a set of the given
 // size.
-func (p *pacemaker) begin(vain, members int) {
+func (p *pacemaker) beginView(vain, members int) {
 	p.armed = false
 	p.doublings = min(vain, maxDoublings)
 	p.surplus = min(max(vain-members+1, 0), maxDoublings+1)
@@ -36,30 +36,30 @@ func (p *pacemaker) leastView() time.Duration {
 	return min(p.LinkDelay<<(p.surplus-1), p.leaderTimeout())
 }
 
-// arm starts them.
-func (p *pacemaker) arm(now types.Time) {
+// startTimeouts starts them.
+func (p *pacemaker) startTimeouts(now types.Time) {
 	p.armed, p.since, p.resendAt = true, now, now.Add(p.resendInterval())
 }
 
-// grown is a timeout with its doublings.
-func (p *pacemaker) grown(delays time.Duration) time.Duration {
+// growTimeout is a timeout with its doublings.
+func (p *pacemaker) growTimeout(delays time.Duration) time.Duration {
 	return (p.BlockTime + delays*p.LinkDelay) << p.doublings
 }
 
-func (p *pacemaker) leaderTimeout() time.Duration  { return p.grown(leaderDelays) }
-func (p *pacemaker) leaderDeadline() types.Time    { return p.deadline(p.leaderTimeout()) }
-func (p *pacemaker) viewDeadline() types.Time      { return p.deadline(p.grown(viewDelays)) }
+func (p *pacemaker) leaderTimeout() time.Duration  { return p.growTimeout(leaderDelays) }
+func (p *pacemaker) leaderDeadline() types.Time    { return p.deadlineAfter(p.leaderTimeout()) }
+func (p *pacemaker) viewDeadline() types.Time      { return p.deadlineAfter(p.growTimeout(viewDelays)) }
 func (p *pacemaker) resendInterval() time.Duration { return resendDelays * p.LinkDelay }
 
-func (p *pacemaker) deadline(after time.Duration) types.Time {
+func (p *pacemaker) deadlineAfter(after time.Duration) types.Time {
 	if !p.armed {
 		return types.Never
 	}
 	return p.since.Add(after)
 }
 
-// late reports whether the view takes longer than one without faults does.
-func (p *pacemaker) late(now types.Time) bool {
+// isLate reports whether the view takes longer than one without faults does.
+func (p *pacemaker) isLate(now types.Time) bool {
 	return now >= p.since.Add(p.BlockTime+leaderDelays*p.LinkDelay)
 }
 
@@ -69,5 +69,5 @@ func (p *pacemaker) presencePatience() time.Duration {
 	return min(p.BlockTime, p.LinkDelay) / presenceFraction
 }
 
-// lead is how far ahead of its clock a proposer may stamp a block.
-func (p *pacemaker) lead() time.Duration { return p.Drift() - p.LinkDelay/2 }
+// stampLead is how far ahead of its clock a proposer may stamp a block.
+func (p *pacemaker) stampLead() time.Duration { return p.Drift() - p.LinkDelay/2 }

@@ -68,7 +68,7 @@ func describeWorld(w *world) string {
 		}
 		m := n.machine
 		s += fmt.Sprintf("; v%d height %d view %d epoch %d armed %v ended %v wants %d newest %d final %v deadline %v", n.id, len(n.chain), m.view,
-			m.set.Epoch, m.pace.armed, m.ended(), len(m.fetcher.wants), m.newest, m.final != nil, time.Duration(m.Deadline()))
+			m.set.Epoch, m.pace.armed, m.hasReachedBorder(), len(m.fetcher.wants), m.newest, m.final != nil, time.Duration(m.Deadline()))
 	}
 	return s
 }

@@ -9,20 +9,20 @@ import (
 // proposer makes the proposals of the views that this validator leads.
 type proposer struct{ *requester }
 
-// leading reports whether this validator still has to propose in the view.
-func (m *proposer) leading(r *round) bool {
-	return m.me >= 0 && !m.ended() && m.pace.armed && m.leaderIndex(r.view) == m.me &&
+// hasToPropose reports whether this validator still has to propose in the view.
+func (m *proposer) hasToPropose(r *round) bool {
+	return m.me >= 0 && !m.hasReachedBorder() && m.pace.armed && m.leaderIndex(r.view) == m.me &&
 		!r.buildRequested && r.proposal == nil && r.ownVote(types.Nullify) == nil
 }
 
-// propose asks for a block, or proposes the one before a border again, when this
+// tryPropose asks for a block, or proposes the one before a border again, when this
 // validator leads the view and the time has come. It reports whether it did.
-func (m *proposer) propose() bool {
+func (m *proposer) tryPropose() bool {
 	r := m.rounds[m.view]
-	if r == nil || !m.leading(r) || m.now < m.buildAt() {
+	if r == nil || !m.hasToPropose(r) || m.now < m.buildAt() {
 		return false
 	}
-	parent, cert := m.choose()
+	parent, cert := m.chooseParent()
 	if parent == nil {
 		return false
 	}
@@ -36,7 +36,7 @@ func (m *proposer) propose() bool {
 		build.Finalization = m.root.Finalization
 	}
 	r.buildRequested = true
-	m.ask(build)
+	m.addAsk(build)
 	return true
 }
 
@@ -50,7 +50,7 @@ func (m *proposer) propose() bool {
 // come.
 func (m *proposer) buildAt() types.Time {
 	at := m.entered.Add(m.pace.BlockTime)
-	header, gap := m.tip(), m.gap
+	header, gap := m.tipHeader(), m.gap
 	if n := m.newestNode(); n != nil {
 		gap = n.gap
 	}
@@ -58,7 +58,7 @@ func (m *proposer) buildAt() types.Time {
 	if due := stamped.Add(m.pace.BlockTime); due < at {
 		at = due
 	}
-	at = max(at, stamped.Add(max(gap, time.Millisecond)-m.pace.lead()))
+	at = max(at, stamped.Add(max(gap, time.Millisecond)-m.pace.stampLead()))
 	if n := m.newestNode(); n != nil && m.hasToWait(n) {
 		at = max(at, m.entered.Add(m.pace.LinkDelay/2))
 		if !n.block.Header.Border() {
@@ -76,7 +76,7 @@ func (m *proposer) buildAt() types.Time {
 // C4). The leader then proposes it again, which takes no room and makes all below it final
 // with it.
 func (m *proposer) hasToWait(n *node) bool {
-	return n.block.Header.Border() || m.bodies.depth(n, m.root.Hash) >= MaxOpenDepth || !m.hasRoom(n.hash)
+	return n.block.Header.Border() || m.bodies.depthAbove(n, m.root.Hash) >= MaxOpenDepth || !m.hasRoom(n.hash)
 }
 
 // lacksPresence reports whether the view before was notarized with some votes on runners,
@@ -85,17 +85,17 @@ func (m *proposer) hasToWait(n *node) bool {
 func (m *proposer) lacksPresence() bool {
 	r := m.rounds[m.view-1]
 	return r != nil && r.notarization != nil && len(r.notarization.Votes[0].Bitmap) > 0 &&
-		r.ballot(types.Notarize).count() < len(m.set.Members)
+		r.ballotOf(types.Notarize).countVoters() < len(m.set.Members)
 }
 
-// choose returns what to build on: the block notarized in the latest view after
+// chooseParent returns what to build on: the block notarized in the latest view after
 // which all views are nullified (decision C1), with its notarization. It asks peers
 // for missing parts, and returns nil until they are held.
-func (m *proposer) choose() (*node, *types.Certificate) {
+func (m *proposer) chooseParent() (*node, *types.Certificate) {
 	first := m.rootView()
 	for v := m.view - 1; v > first; v-- {
 		r := m.rounds[v]
-		if r.names(m.root.Hash) {
+		if r.isNotarized(m.root.Hash) {
 			return m.onRoot(v)
 		}
 		if r != nil && r.notarization != nil {
@@ -106,10 +106,10 @@ func (m *proposer) choose() (*node, *types.Certificate) {
 			if n == nil {
 				m.requestBody(r.notarization, m.self)
 			} else {
-				m.execute(n)
+				m.requestExecution(n)
 			}
 		}
-		if !m.nullified(v) {
+		if !m.isNullified(v) {
 			if r == nil || r.notarization == nil {
 				m.requestCertificates(m.firstOpen(first+1, v), v, types.Hash{}, m.self)
 			}
@@ -135,59 +135,59 @@ func (m *proposer) onRoot(v types.View) (*node, *types.Certificate) {
 	return root, m.root.Notarization
 }
 
-// built takes the application's block, and proposes it or lets it go.
-func (m *proposer) built(e Built) {
-	m.proposeBuilt(e)
+// handleBuilt takes the application's block, and proposes it or lets it go.
+func (m *proposer) handleBuilt(e Built) {
+	m.proposeBlock(e)
 	if e.Block == nil {
 		return
 	}
 	if hash := e.Block.Hash(); m.bodies.nodes[hash] == nil {
-		m.forget(hash)
+		m.forgetBlocks(hash)
 	}
 }
 
-// proposeBuilt proposes the application's block, if the view waits for it. The
+// proposeBlock proposes the application's block, if the view waits for it. The
 // block and the proposal are persisted first: after a restart the same one is sent
 // again.
-func (m *proposer) proposeBuilt(e Built) {
+func (m *proposer) proposeBlock(e Built) {
 	r := m.rounds[m.view]
 	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.buildRequested || r.proposal != nil ||
-		m.ended() || r.ownVote(types.Nullify) != nil {
+		m.hasReachedBorder() || r.ownVote(types.Nullify) != nil {
 		return
 	}
 	if e.Block == nil {
-		m.refuse(r, types.Hash{}, "the application could not build a block")
+		m.refuseView(r, types.Hash{}, "the application could not build a block")
 		return
 	}
 	hash := e.Block.Hash()
 	parent, ready := m.bodies.parentOf(e.Block, &m.root)
 	if !ready {
-		m.refuse(r, hash, "the block was built on another parent than asked for")
+		m.refuseView(r, hash, "the block was built on another parent than asked for")
 		return
 	}
 	if reason := m.headerFault(e.Block, parent); reason != "" {
-		m.refuse(r, hash, "the block built here is not valid: "+reason)
+		m.refuseView(r, hash, "the block built here is not valid: "+reason)
 		return
 	}
-	n := m.attach(e.Block, hash, m.self)
+	n := m.attachBody(e.Block, hash, m.self)
 	if n == nil {
-		m.refuse(r, hash, "too many blocks wait for finality")
+		m.refuseView(r, hash, "too many blocks wait for finality")
 		return
 	}
 	m.persistBody(n)
-	m.send(r, n)
+	m.sendProposal(r, n)
 }
 
 // proposeAgain proposes a notarized block in a later view (decisions C4, C6).
 func (m *proposer) proposeAgain(r *round, n *node) {
 	m.persistBody(n)
-	m.send(r, n)
+	m.sendProposal(r, n)
 }
 
-func (m *proposer) send(r *round, n *node) {
+func (m *proposer) sendProposal(r *round, n *node) {
 	p := &types.Proposal{View: r.view, Block: n.block}
 	p.Signature = m.cfg.Signer.Sign(p.DigestOf(n.hash))
 	r.proposal, r.hash, r.sent = p, n.hash, m.now
-	m.persist(proposalRecord(p, n.hash))
-	m.broadcast(p)
+	m.persistRecord(proposalRecord(p, n.hash))
+	m.broadcastMessage(p)
 }

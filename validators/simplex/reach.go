@@ -48,7 +48,7 @@ func ReachOf(records [][]byte, root Root) (Reach, error) {
 		if err != nil {
 			return Empty, err
 		}
-		there, err := reaches(&r, &root)
+		there, err := reachesTip(&r, &root)
 		if err != nil {
 			return Empty, fmt.Errorf("simplex: record %d of the log: %w", i, err)
 		}
@@ -62,8 +62,8 @@ func ReachOf(records [][]byte, root Root) (Reach, error) {
 	return reach, nil
 }
 
-// reaches reports whether a record proves that the log goes up to a tip.
-func reaches(r *record, tip *Root) (bool, error) {
+// reachesTip reports whether a record proves that the log goes up to a tip.
+func reachesTip(r *record, tip *Root) (bool, error) {
 	switch {
 	case r.Kind == beginKind, r.Kind == unprovenKind:
 		return r.Block == tip.Hash, nil

@@ -108,9 +108,9 @@ func strangerRecord(height types.Height) []byte {
 	return codec.Marshal(&entry[*struct{}]{Kind: strangerKind, Height: height})
 }
 
-// needed reports whether a machine at root can still need the record: votes,
+// isNeeded reports whether a machine at root can still need the record: votes,
 // certificates and bodies above it, and its own certificates.
-func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
+func (r *entry[C]) isNeeded(root *types.Header, hash types.Hash) bool {
 	switch {
 	case r.Kind == certificateKind && r.Block == hash:
 		return true
@@ -138,7 +138,7 @@ func Compact(records [][]byte, root Root) ([][]byte, error) {
 			return nil, err
 		}
 		switch {
-		case !r.needed(h, root.Hash):
+		case !r.isNeeded(h, root.Hash):
 		case r.Kind == beginKind:
 			kept, lives, stranger = append([][]byte{data}, kept[lives:]...), 1, 0
 		case r.Kind == strangerKind && stranger > 0:

@@ -17,15 +17,15 @@ type recovery struct {
 	claim    claim    // while it asks whether an older life of its key answers others
 }
 
-// replay takes the records of an earlier run.
-func (m *recovery) replay(records [][]byte) error {
+// replayRecords takes the records of an earlier run.
+func (m *recovery) replayRecords(records [][]byte) error {
 	h := &m.root.Block.Header
 	for i, data := range records {
 		r, err := decodeRecord(i, data)
 		if err != nil {
 			return err
 		}
-		if !r.needed(h, m.root.Hash) {
+		if !r.isNeeded(h, m.root.Hash) {
 			continue
 		}
 		if r.Kind == vouchKind {
@@ -36,7 +36,7 @@ func (m *recovery) replay(records [][]byte) error {
 			m.floor = floor{} // of the log that was lost before
 			m.begun, m.sitsOut = true, types.Millis(r.View)
 			m.unproven, m.log, m.stranger = false, types.Life{}, stranger{}
-			m.me = m.place()
+			m.me = m.ownPlace()
 			continue
 		}
 		if r.Kind == unprovenKind {
@@ -56,44 +56,44 @@ func (m *recovery) replay(records [][]byte) error {
 		}
 		if r.Kind == strangerKind {
 			m.stranger = stranger{seen: true, height: r.Height}
-			m.me = m.place()
+			m.me = m.ownPlace()
 			continue
 		}
 		if r.Epoch > m.set.Epoch {
 			m.later = append(m.later, r)
 			continue
 		}
-		if err := m.restore(&r); err != nil {
+		if err := m.restoreRecord(&r); err != nil {
 			return fmt.Errorf("simplex: record %d of the log: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// resume takes the records of an earlier run that concern a set that decides
+// resumeRecords takes the records of an earlier run that concern a set that decides
 // only from now on. They were read once, so that an error is a bug.
-func (m *recovery) resume() {
+func (m *recovery) resumeRecords() {
 	later := m.later
 	m.later = nil
 	for i := range later {
 		if later[i].Epoch > m.set.Epoch {
 			m.later = append(m.later, later[i])
 		} else if later[i].Epoch == m.set.Epoch {
-			if err := m.restore(&later[i]); err != nil {
+			if err := m.restoreRecord(&later[i]); err != nil {
 				panic(err)
 			}
 		}
 	}
 }
 
-func (m *recovery) restore(r *record) error {
+func (m *recovery) restoreRecord(r *record) error {
 	switch r.Kind {
 	case bodyKind:
 		var b types.Block
 		if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &b); err != nil {
 			return err
 		}
-		if n := m.attach(&b, r.Block, m.self); n != nil {
+		if n := m.attachBody(&b, r.Block, m.self); n != nil {
 			n.persisted = true
 		}
 	case voteKind:
@@ -113,7 +113,7 @@ func (m *recovery) restore(r *record) error {
 		if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &p); err != nil {
 			return err
 		}
-		if n, at := m.bodies.nodes[r.Block], m.open(r.View); n != nil && at != nil {
+		if n, at := m.bodies.nodes[r.Block], m.openRound(r.View); n != nil && at != nil {
 			at.proposal, at.hash = &types.Proposal{View: r.View, Block: n.block, Signature: p.Signature}, r.Block
 		}
 	default:
@@ -125,12 +125,12 @@ func (m *recovery) restore(r *record) error {
 // restoreVote restores one of the validator's own votes. A validator that abstains
 // by its first record may have rejoined since, and voted.
 func (m *recovery) restoreVote(v *types.Vote) {
-	r, me := m.open(v.View), m.set.Index(m.self)
+	r, me := m.openRound(v.View), m.set.Index(m.self)
 	if r == nil || me < 0 || plant.Planted == plant.VotesTwice {
 		return
 	}
-	r.own[slot(v.Kind)] = v
-	r.ballot(v.Kind).add(v, me, len(m.set.Members))
+	r.own[slotOf(v.Kind)] = v
+	r.ballotOf(v.Kind).addVote(v, me, len(m.set.Members))
 }
 
 func (m *recovery) restoreCertificate(c *types.Certificate) {
@@ -144,11 +144,11 @@ func (m *recovery) restoreCertificate(c *types.Certificate) {
 			return
 		}
 	}
-	r := m.open(c.View)
+	r := m.openRound(c.View)
 	if r == nil {
 		return
 	}
-	if held := r.certificate(c.Kind); *held == nil {
+	if held := r.certificateOf(c.Kind); *held == nil {
 		*held = c
 	}
 	if c.Kind != types.Nullify {

@@ -13,14 +13,14 @@ func (m *requester) requestBody(c *types.Certificate, from types.Address) {
 	}
 	if n := m.bodies.nodes[c.Block]; n != nil {
 		n.notarized = true
-		m.execute(n)
+		m.requestExecution(n)
 		return
 	}
-	if m.far(c) {
-		m.behind(c, from)
+	if m.isTooFar(c) {
+		m.reportBehind(c, from)
 		return
 	}
-	if !m.fetcher.takes(c.Block) {
+	if !m.fetcher.canWant(c.Block) {
 		return
 	}
 	w := want{certificate: c, retryAt: m.now.Add(m.pace.resendInterval())}
@@ -34,21 +34,21 @@ func (m *requester) requestBody(c *types.Certificate, from types.Address) {
 	m.fetcher.wants = append(m.fetcher.wants, w)
 }
 
-func (m *requester) behind(c *types.Certificate, from types.Address) {
+func (m *requester) reportBehind(c *types.Certificate, from types.Address) {
 	if m.started && m.now >= m.fetcher.behindAt {
 		m.fetcher.behindAt = m.now.Add(m.pace.resendInterval())
-		m.report(Behind{Certificate: c, From: from})
+		m.addReport(Behind{Certificate: c, From: from})
 	}
 }
 
 // tooFarBehind reports whether the chain is known to extend beyond the blocks that
 // are fetched one by one.
 func (m *requester) tooFarBehind() bool {
-	if m.final != nil && m.far(m.final) {
+	if m.final != nil && m.isTooFar(m.final) {
 		return true
 	}
 	r := m.rounds[m.newest]
-	return r != nil && r.notarization != nil && m.bodies.nodes[r.notarization.Block] == nil && m.far(r.notarization)
+	return r != nil && r.notarization != nil && m.bodies.nodes[r.notarization.Block] == nil && m.isTooFar(r.notarization)
 }
 
 // retryWants asks another peer for each body that did not come.
@@ -92,7 +92,7 @@ func (m *requester) askNext(w *want) {
 // requestCertificates asks for the certificates of a range of views, or for a
 // block's notarization, once per resend interval and range.
 func (m *requester) requestCertificates(from, to types.View, block types.Hash, peer types.Address) {
-	if m.fetcher.repeats(certRequest{from, to, block}) {
+	if m.fetcher.repeatsRequest(certRequest{from, to, block}) {
 		return
 	}
 	m.fetcher.turn++

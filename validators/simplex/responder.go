@@ -10,10 +10,10 @@ type responder struct{ *state }
 // and whose vote is needed for the next, would ask without end. So it is sent the
 // root's, by which it fetches the range.
 func (m *responder) answerBlock(to types.Address, request *BlockRequest) {
-	if !m.spend(to) {
+	if !m.spendRequest(to) {
 		return
 	}
-	if block := m.bodies.find(request.Hash); block != nil {
+	if block := m.bodies.findBody(request.Hash); block != nil {
 		m.sendTo(to, &BlockAnswer{Block: block})
 	} else if m.root.Finalization != nil {
 		m.sendTo(to, m.root.Finalization)
@@ -23,11 +23,11 @@ func (m *responder) answerBlock(to types.Address, request *BlockRequest) {
 // answerCertificates sends what is held of a range of views. Where a block is final in
 // the range or after it, the root's finalization is part of that.
 func (m *responder) answerCertificates(to types.Address, request *CertificateRequest) {
-	if !m.spend(to) {
+	if !m.spendRequest(to) {
 		return
 	}
 	if !request.Block.IsZero() {
-		if c := m.notarizationHeld(request.Block); c != nil {
+		if c := m.findNotarization(request.Block); c != nil {
 			m.sendTo(to, c)
 		}
 		return
@@ -60,7 +60,7 @@ func (m *responder) answerCertificates(to types.Address, request *CertificateReq
 
 // answerView says which view this validator is in. A validator that sits out does not know.
 func (m *responder) answerView(to types.Address, request *ViewRequest) {
-	if m.sitsOut != 0 || m.me < 0 || !m.spend(to) {
+	if m.sitsOut != 0 || m.me < 0 || !m.spendRequest(to) {
 		return
 	}
 	answer := &ViewAnswer{Nonce: request.Nonce, Epoch: m.set.Epoch}
@@ -70,7 +70,7 @@ func (m *responder) answerView(to types.Address, request *ViewRequest) {
 	m.sendTo(to, answer)
 }
 
-func (m *responder) notarizationHeld(hash types.Hash) *types.Certificate {
+func (m *responder) findNotarization(hash types.Hash) *types.Certificate {
 	if hash == m.edge.Hash {
 		return m.edge.Notarization
 	}
@@ -89,7 +89,7 @@ func (m *responder) notarizationHeld(hash types.Hash) *types.Certificate {
 // sendMissingCertificate sends a peer at an earlier view the certificate that it
 // lacks, once per resend interval.
 func (m *responder) sendMissingCertificate(to types.Address, epoch types.Epoch, v types.View) {
-	p := m.budget(to)
+	p := m.budgetOf(to)
 	if p == nil || p.helped {
 		return
 	}
@@ -111,9 +111,9 @@ func (m *responder) sendMissingCertificate(to types.Address, epoch types.Epoch, 
 	m.sendTo(to, c)
 }
 
-// spend counts a request of a peer against its limit.
-func (m *responder) spend(of types.Address) bool {
-	p := m.budget(of)
+// spendRequest counts a request of a peer against its limit.
+func (m *responder) spendRequest(of types.Address) bool {
+	p := m.budgetOf(of)
 	if p == nil || p.requests >= MaxRequests {
 		return false
 	}
@@ -121,9 +121,9 @@ func (m *responder) spend(of types.Address) bool {
 	return true
 }
 
-// budget returns the peer's account of the current interval, or nil for a peer that
+// budgetOf returns the peer's account of the current interval, or nil for a peer that
 // is not in the set.
-func (m *responder) budget(of types.Address) *peer {
+func (m *responder) budgetOf(of types.Address) *peer {
 	p := m.peers[of]
 	if p != nil && m.now >= p.since.Add(m.pace.resendInterval()) {
 		*p = peer{since: m.now}

@@ -39,13 +39,13 @@ type tally struct {
 	count  int
 }
 
-func slot(kind types.VoteKind) int { return int(kind - types.Notarize) }
+func slotOf(kind types.VoteKind) int { return int(kind - types.Notarize) }
 
-func (r *round) ballot(kind types.VoteKind) *ballot { return &r.ballots[slot(kind)] }
+func (r *round) ballotOf(kind types.VoteKind) *ballot { return &r.ballots[slotOf(kind)] }
 
-func (r *round) ownVote(kind types.VoteKind) *types.Vote { return r.own[slot(kind)] }
+func (r *round) ownVote(kind types.VoteKind) *types.Vote { return r.own[slotOf(kind)] }
 
-func (r *round) certificate(kind types.VoteKind) **types.Certificate {
+func (r *round) certificateOf(kind types.VoteKind) **types.Certificate {
 	switch kind {
 	case types.Notarize:
 		return &r.notarization
@@ -55,8 +55,8 @@ func (r *round) certificate(kind types.VoteKind) **types.Certificate {
 	return &r.finalization
 }
 
-// best returns the certificate that says most of the view, or nil.
-func (r *round) best() *types.Certificate {
+// bestCertificate returns the certificate that says most of the view, or nil.
+func (r *round) bestCertificate() *types.Certificate {
 	switch {
 	case r.finalization != nil:
 		return r.finalization
@@ -66,17 +66,17 @@ func (r *round) best() *types.Certificate {
 	return r.nullification
 }
 
-// names reports whether the view is known to have notarized a block.
-func (r *round) names(hash types.Hash) bool {
+// isNotarized reports whether the view is known to have notarized a block.
+func (r *round) isNotarized(hash types.Hash) bool {
 	return r != nil && (r.notarization != nil && r.notarization.Block == hash || r.finalization != nil && r.finalization.Block == hash)
 }
 
 // forgetVotes drops what is needed only while votes come in.
 func (r *round) forgetVotes() { r.ballots = [3]ballot{} }
 
-// add files a vote of the set's member at index and returns how many equal
+// addVote files a vote of the set's member at index and returns how many equal
 // votes there are, or the earlier vote of that member.
-func (b *ballot) add(v *types.Vote, index, members int) (count int, earlier *types.Vote) {
+func (b *ballot) addVote(v *types.Vote, index, members int) (count int, earlier *types.Vote) {
 	if b.votes == nil {
 		b.votes = make([]*types.Vote, members)
 	}
@@ -94,8 +94,8 @@ func (b *ballot) add(v *types.Vote, index, members int) (count int, earlier *typ
 	return 1, nil
 }
 
-// count is how many members voted.
-func (b *ballot) count() (n int) {
+// countVoters is how many members voted.
+func (b *ballot) countVoters() (n int) {
 	for _, v := range b.votes {
 		if v != nil {
 			n++
@@ -104,9 +104,9 @@ func (b *ballot) count() (n int) {
 	return n
 }
 
-// equivocates notes that the member voted twice, and reports whether it is caught
+// noteEquivocation notes that the member voted twice, and reports whether it is caught
 // for the first time.
-func (b *ballot) equivocates(index, members int) bool {
+func (b *ballot) noteEquivocation(index, members int) bool {
 	if b.equivocated == nil {
 		b.equivocated = make([]bool, members)
 	}
@@ -115,8 +115,8 @@ func (b *ballot) equivocates(index, members int) bool {
 	return first
 }
 
-// collect makes a certificate of all votes equal to like.
-func (b *ballot) collect(like *types.Vote) *types.Certificate {
+// collectCertificate makes a certificate of all votes equal to like.
+func (b *ballot) collectCertificate(like *types.Vote) *types.Certificate {
 	c := &types.Certificate{Kind: like.Kind, Epoch: like.Epoch, View: like.View, Height: like.Height, Block: like.Block,
 		Votes: make([]types.CertificateVote, 0, len(b.votes))}
 	for _, v := range b.votes {
@@ -134,7 +134,7 @@ func (r *round) fullNotarization(set *types.ValidatorSet) *types.Certificate {
 	if base == nil {
 		return nil
 	}
-	votes := r.ballot(types.Notarize).votes
+	votes := r.ballotOf(types.Notarize).votes
 	if votes == nil {
 		return base
 	}

@@ -343,19 +343,19 @@ func TestC7ProposalsThatWaitedHoldNoLeaderUp(t *testing.T) {
 // C7: f liars do not change what a validator holds of its clock, neither up nor down.
 func TestC7FewStampsSayNothingOfTheClock(t *testing.T) {
 	c := newClocks(4)
-	c.note(1, 0, types.Time(time.Hour))
-	if c.behind(1) != 0 || c.ahead(1) != 0 {
+	c.noteStamp(1, 0, types.Time(time.Hour))
+	if c.lagBehind(1) != 0 || c.leadAhead(1) != 0 {
 		t.Error("a single one of four is believed")
 	}
-	c.note(2, 0, types.Time(time.Second))
-	if got := c.behind(1); got != time.Hour {
+	c.noteStamp(2, 0, types.Time(time.Second))
+	if got := c.lagBehind(1); got != time.Hour {
 		t.Errorf("two say %v", got)
 	}
-	c.note(3, 0, types.Time(2*time.Second))
-	if got := c.behind(1); got != 2*time.Second {
+	c.noteStamp(3, 0, types.Time(2*time.Second))
+	if got := c.lagBehind(1); got != 2*time.Second {
 		t.Errorf("a liar among three has it %v ahead", got)
 	}
-	if got := c.ahead(1); got != -2*time.Second {
+	if got := c.leadAhead(1); got != -2*time.Second {
 		t.Errorf("ahead of it by %v", got)
 	}
 }

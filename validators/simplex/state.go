@@ -16,7 +16,7 @@ type state struct {
 	started bool
 	out     Output // of the step that is under way
 	membership
-	finalized
+	newestFinal
 	views
 	demand
 	pace    pacemaker
@@ -32,12 +32,12 @@ type peer struct {
 	helped   bool       // it was given a certificate in the interval
 }
 
-// install makes set the current one. Rounds are numbered on from the root's view:
+// installSet makes set the current one. Rounds are numbered on from the root's view:
 // the view of the first proposal of the last block. Its hash fixes that view, so
 // that every validator begins after the border with the same one.
-func (m *state) install(set *types.ValidatorSet) {
-	m.membership.install(set)
-	m.views.begin(m.rootView(), len(set.Members))
+func (m *state) installSet(set *types.ValidatorSet) {
+	m.membership.installSet(set)
+	m.views.beginAbove(m.rootView(), len(set.Members))
 	m.peers = make(map[types.Address]*peer, len(set.Members))
 	for i := range set.Members {
 		m.peers[set.Members[i].Address] = &peer{}
@@ -45,7 +45,7 @@ func (m *state) install(set *types.ValidatorSet) {
 	m.pace.doublings, m.pace.surplus, m.final, m.fetcher.last = 0, 0, nil, certRequest{}
 }
 
-func (m *state) persist(record []byte) { m.out.Persist = append(m.out.Persist, record) }
+func (m *state) persistRecord(record []byte) { m.out.Persist = append(m.out.Persist, record) }
 
 // recordFirstLog keeps, in this log as well, that a log or a vote (zero) of a key was heard.
 // It does nothing if one was heard before.
@@ -53,17 +53,17 @@ func (m *state) recordFirstLog(of types.Address, log types.Life) {
 	if m.cfg.Life.IsZero() || of == m.self || !m.keepFirstLog(of, log) {
 		return
 	}
-	m.persist(firstLogRecord(of, log))
+	m.persistRecord(firstLogRecord(of, log))
 }
 
 func (m *state) persistBody(n *node) {
 	if !n.persisted {
 		n.persisted = true
-		m.persist(bodyRecord(n.block, n.hash))
+		m.persistRecord(bodyRecord(n.block, n.hash))
 	}
 }
 
-func (m *state) broadcast(message Message) {
+func (m *state) broadcastMessage(message Message) {
 	m.out.Send = append(m.out.Send, Send{Message: message})
 }
 
@@ -71,23 +71,23 @@ func (m *state) sendTo(to types.Address, message Message) {
 	m.out.Send = append(m.out.Send, Send{To: &to, Message: message})
 }
 
-func (m *state) ask(a Ask) { m.out.Ask = append(m.out.Ask, a) }
+func (m *state) addAsk(a Ask) { m.out.Ask = append(m.out.Ask, a) }
 
-func (m *state) report(r Report) { m.out.Report = append(m.out.Report, r) }
+func (m *state) addReport(r Report) { m.out.Report = append(m.out.Report, r) }
 
-// forget tells the application what it need not keep for this machine.
-func (m *state) forget(hashes ...types.Hash) { m.out.Forget = append(m.out.Forget, hashes...) }
+// forgetBlocks tells the application what it need not keep for this machine.
+func (m *state) forgetBlocks(hashes ...types.Hash) { m.out.Forget = append(m.out.Forget, hashes...) }
 
-// refuse gives the view up.
-func (m *state) refuse(r *round, hash types.Hash, reason string) {
+// refuseView gives the view up.
+func (m *state) refuseView(r *round, hash types.Hash, reason string) {
 	r.rejected, r.reason = true, reason
-	m.report(Rejected{View: r.view, Hash: hash, Reason: reason})
+	m.addReport(Rejected{View: r.view, Hash: hash, Reason: reason})
 }
 
-func (m *state) conflict(c *types.Certificate) {
+func (m *state) reportConflict(c *types.Certificate) {
 	if !m.broken {
 		m.broken = true
-		m.report(Conflict{c})
+		m.addReport(Conflict{c})
 	}
 }
 
@@ -102,9 +102,9 @@ func (m *state) rootView() types.View {
 	return v
 }
 
-// tip returns the header of the block notarized last or, if that is not held, of
+// tipHeader returns the header of the block notarized last or, if that is not held, of
 // the root.
-func (m *state) tip() *types.Header {
+func (m *state) tipHeader() *types.Header {
 	if n := m.newestNode(); n != nil {
 		return &n.block.Header
 	}
@@ -132,8 +132,8 @@ func (m *state) newestNode() *node {
 // bestCertificate is what shows others that this view was reached.
 func (m *state) bestCertificate() *types.Certificate {
 	if m.view > 0 {
-		if r := m.rounds[m.view-1]; r != nil && r.best() != nil {
-			return r.best()
+		if r := m.rounds[m.view-1]; r != nil && r.bestCertificate() != nil {
+			return r.bestCertificate()
 		}
 	}
 	return m.root.Finalization
@@ -155,10 +155,10 @@ func (m *state) certificateFor(n *node) *types.Certificate {
 	return nil
 }
 
-// ended reports whether a border is reached: the block before it is final, and
+// hasReachedBorder reports whether a border is reached: the block before it is final, and
 // what follows is not known yet. If only the certificate is held, this is unknown,
 // and the views continue without a block.
-func (m *state) ended() bool {
+func (m *state) hasReachedBorder() bool {
 	if h := &m.root.Block.Header; h.Border() && h.SetEpoch == m.set.Epoch {
 		return true
 	}
@@ -169,19 +169,19 @@ func (m *state) ended() bool {
 	return n != nil && n.block.Header.Border()
 }
 
-// far reports whether a block is more than MaxFetchBlocks above the root. Each
+// isTooFar reports whether a block is more than MaxFetchBlocks above the root. Each
 // block has a distinct height and view, and heights may be skipped (decision C8):
 // the smaller distance counts.
-func (m *state) far(c *types.Certificate) bool {
+func (m *state) isTooFar(c *types.Certificate) bool {
 	return c.Height > m.rootHeight()+MaxFetchBlocks && c.View > m.rootView()+MaxFetchBlocks
 }
 
-// contradicts reports whether a finalization cannot be of this chain, as far as
+// contradictsChain reports whether a finalization cannot be of this chain, as far as
 // it is remembered here: it names another block of the root's height or view, or
 // of a height of a block that was final lately, or its height and view are not
 // both above the root's or both below. It is the proof of a fork, and may be the
 // only one that anybody holds.
-func (m *state) contradicts(c *types.Certificate) bool {
+func (m *state) contradictsChain(c *types.Certificate) bool {
 	root := &m.root.Block.Header
 	if c.Kind != types.Finalize || c.Block == m.root.Hash || c.Block == m.edge.Hash {
 		return false

@@ -6,31 +6,31 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // sends again what others may have missed.
 type synchronizer struct{ *collector }
 
-// advance enters the view after the highest one that has a certificate.
-func (m *synchronizer) advance() bool {
+// advanceView enters the view after the highest one that has a certificate.
+func (m *synchronizer) advanceView() bool {
 	c := m.top
-	if c == nil || c.View < m.view || m.ended() {
+	if c == nil || c.View < m.view || m.hasReachedBorder() {
 		return false
 	}
-	m.enter(c.View+1, c)
+	m.enterView(c.View+1, c)
 	return true
 }
 
-// enter begins a view, forwarding the certificate that allows it (decision C4).
-func (m *synchronizer) enter(v types.View, by *types.Certificate) {
+// enterView begins a view, forwarding the certificate that allows it (decision C4).
+func (m *synchronizer) enterView(v types.View, by *types.Certificate) {
 	if v > m.view+1 {
 		m.hearAll(v)
 	}
 	m.view, m.entered = v, m.now
-	m.pace.begin(m.inVain(v), len(m.set.Members))
+	m.pace.beginView(m.inVain(v), len(m.set.Members))
 	m.fetcher.last = certRequest{}
 	if by != nil {
-		m.broadcast(by)
+		m.broadcastMessage(by)
 	}
-	m.report(Entered{Epoch: m.set.Epoch, View: v, Leader: m.set.Leader(v)})
-	m.open(v)
+	m.addReport(Entered{Epoch: m.set.Epoch, View: v, Leader: m.set.Leader(v)})
+	m.openRound(v)
 	if v > MaxPastViews {
-		m.retire(v - MaxPastViews)
+		m.retireView(v - MaxPastViews)
 	}
 }
 
@@ -54,58 +54,58 @@ func (m *synchronizer) inVain(v types.View) (count int) {
 	return count
 }
 
-// retire drops the votes of a past view, and its proposal's body if no member can
+// retireView drops the votes of a past view, and its proposal's body if no member can
 // need it: it has no notarization and not this validator's vote.
-func (m *synchronizer) retire(v types.View) {
+func (m *synchronizer) retireView(v types.View) {
 	r := m.rounds[v]
 	if r == nil {
 		return
 	}
 	r.forgetVotes()
 	if n := m.bodies.nodes[r.hash]; n != nil && r.proposal != nil && !n.notarized && r.ownVote(types.Notarize) == nil {
-		m.detach(n)
+		m.detachBody(n)
 	}
 	r.proposal = nil
 }
 
 // timeOut votes nullify by decision C4, and starts the timeouts.
 func (m *synchronizer) timeOut() bool {
-	m.arm()
+	m.armTimeouts()
 	r := m.rounds[m.view]
-	if r == nil || m.ended() || m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
+	if r == nil || m.hasReachedBorder() || m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
 		return false
 	}
-	cause, detail := m.cause(r)
+	cause, detail := m.nullifyCause(r)
 	if cause == NoCause {
 		return false
 	}
-	m.report(GaveUp{Epoch: m.set.Epoch, View: r.view, Leader: m.set.Leader(r.view), Cause: cause, Detail: detail})
-	m.vote(r, &types.Vote{Kind: types.Nullify})
+	m.addReport(GaveUp{Epoch: m.set.Epoch, View: r.view, Leader: m.set.Leader(r.view), Cause: cause, Detail: detail})
+	m.castVote(r, &types.Vote{Kind: types.Nullify})
 	return true
 }
 
-func (m *synchronizer) overdue(r *round) bool {
+func (m *synchronizer) isOverdue(r *round) bool {
 	return m.now >= m.pace.viewDeadline() || r.proposal == nil && m.now >= m.pace.leaderDeadline()
 }
 
-// arm starts the timeouts of the view: at once, or with Timing.Auto or Hold when
+// armTimeouts starts the timeouts of the view: at once, or with Timing.Auto or Hold when
 // there is something to do.
-func (m *synchronizer) arm() {
-	if !m.pace.armed && !m.ended() && m.active() {
-		m.pace.arm(m.now)
+func (m *synchronizer) armTimeouts() {
+	if !m.pace.armed && !m.hasReachedBorder() && m.hasSomethingToDo() {
+		m.pace.startTimeouts(m.now)
 	}
 }
 
-// active reports whether there is something to do in this view: work, another
+// hasSomethingToDo reports whether there is something to do in this view: work, another
 // member that began, or for a resend interval a block that did not become final.
-func (m *synchronizer) active() bool {
+func (m *synchronizer) hasSomethingToDo() bool {
 	return m.inDemand() || m.othersActive() ||
-		m.unfinished() && m.now >= m.entered.Add(m.pace.resendInterval())
+		m.hasUnfinished() && m.now >= m.entered.Add(m.pace.resendInterval())
 }
 
 // inDemand reports whether another block is to be made.
 func (m *synchronizer) inDemand() bool {
-	return m.tip().Height < m.goal || !m.paused && (!m.pace.Auto || m.hasWork)
+	return m.tipHeader().Height < m.goal || !m.paused && (!m.pace.Auto || m.hasWork)
 }
 
 func (m *synchronizer) othersActive() bool {
@@ -114,26 +114,26 @@ func (m *synchronizer) othersActive() bool {
 		return false
 	}
 	own := r.own != [3]*types.Vote{}
-	return own || r.proposal != nil || r.ballot(types.Notarize).votes != nil || r.ballot(types.Nullify).votes != nil
+	return own || r.proposal != nil || r.ballotOf(types.Notarize).votes != nil || r.ballotOf(types.Nullify).votes != nil
 }
 
 // disarmIdle stops timeouts that only work had started.
 func (m *synchronizer) disarmIdle() {
-	if r := m.rounds[m.view]; m.pace.armed && r != nil && !r.buildRequested && !m.active() {
+	if r := m.rounds[m.view]; m.pace.armed && r != nil && !r.buildRequested && !m.hasSomethingToDo() {
 		m.pace.armed = false
 	}
 }
 
-// unfinished reports whether a notarized block above the root waits for
+// hasUnfinished reports whether a notarized block above the root waits for
 // finality, or a body for its fetching.
-func (m *synchronizer) unfinished() bool {
+func (m *synchronizer) hasUnfinished() bool {
 	return m.final != nil || len(m.fetcher.wants) > 0 || m.newest > m.rootView()
 }
 
-// resend sends again what others may have missed: own votes of this view, own
+// resendMissed sends again what others may have missed: own votes of this view, own
 // finalize votes of views that are not final, and, when the view is late, the
 // best certificate.
-func (m *synchronizer) resend() {
+func (m *synchronizer) resendMissed() {
 	if !m.pace.armed || m.now < m.pace.resendAt {
 		return
 	}
@@ -145,9 +145,9 @@ func (m *synchronizer) resend() {
 			m.resendFinalize(m.rounds[v])
 		}
 	}
-	if m.pace.late(m.now) {
+	if m.pace.isLate(m.now) {
 		if best := m.bestCertificate(); best != nil {
-			m.broadcast(best)
+			m.broadcastMessage(best)
 		}
 	}
 }
@@ -157,11 +157,11 @@ func (m *synchronizer) resendRound(r *round) {
 		return
 	}
 	if r.proposal != nil && m.leaderIndex(m.view) == m.me {
-		m.broadcast(r.proposal)
+		m.broadcastMessage(r.proposal)
 	}
 	for _, v := range r.own {
 		if v != nil {
-			m.broadcast(v)
+			m.broadcastMessage(v)
 		}
 	}
 	r.sent = m.now
@@ -177,6 +177,6 @@ func (m *synchronizer) resendFinalize(r *round) {
 	if r == nil || r.finalization != nil || r.ownVote(types.Finalize) == nil || !m.dueAgain(r) {
 		return
 	}
-	m.broadcast(r.ownVote(types.Finalize))
+	m.broadcastMessage(r.ownVote(types.Finalize))
 	r.sent = m.now
 }

@@ -19,14 +19,14 @@ type Past struct {
 	View  types.View
 }
 
-func (*Past) verified() {}
+func (*Past) isVerified() {}
 
 // Unchecked returns the parts of a certificate that are new to the machine. It must not
 // be called during a Step. Step would not use the parts that Unchecked leaves out, even
 // if all were well signed: forged parts there have no effect.
 func (m *Machine) Unchecked(c *types.Certificate) Unchecked {
 	switch {
-	case checkContent(c.Kind, c.View, c.Height, c.Block) != nil || c.Epoch != m.set.Epoch || m.contradicts(c):
+	case checkContent(c.Kind, c.View, c.Height, c.Block) != nil || c.Epoch != m.set.Epoch || m.contradictsChain(c):
 		return Unchecked{Whole: true}
 	case c.Kind == types.Notarize && c.Block == m.root.Hash && m.root.Notarization == nil:
 		return Unchecked{Whole: true}
@@ -36,24 +36,24 @@ func (m *Machine) Unchecked(c *types.Certificate) Unchecked {
 		return Unchecked{}
 	}
 	r := m.rounds[c.View]
-	if m.gone.has(c.View) {
+	if m.gone.hasView(c.View) {
 		return Unchecked{}
 	}
 	if r == nil {
 		return Unchecked{Whole: true}
 	}
-	if held := *r.certificate(c.Kind); held == nil || held.Block != c.Block || held.Height != c.Height {
+	if held := *r.certificateOf(c.Kind); held == nil || held.Block != c.Block || held.Height != c.Height {
 		return Unchecked{Whole: true}
 	}
 	if c.View+MaxPastViews <= m.view {
 		return Unchecked{}
 	}
-	return m.lacking(r.ballot(c.Kind), c)
+	return m.lackingVotes(r.ballotOf(c.Kind), c)
 }
 
-// lacking finds the votes of a certificate that a ballot does not have: the next leader
+// lackingVotes finds the votes of a certificate that a ballot does not have: the next leader
 // carries all that it has (decision C3).
-func (m *state) lacking(b *ballot, c *types.Certificate) (s Unchecked) {
+func (m *state) lackingVotes(b *ballot, c *types.Certificate) (s Unchecked) {
 	members := m.set.Members
 	next := 0
 	for i := range c.Votes {

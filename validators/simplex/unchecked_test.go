@@ -67,7 +67,7 @@ func TestWhatIsSiftedOutTeachesNothing(t *testing.T) {
 // votesIn is how many votes of a certificate's view and kind are held.
 func votesIn(m *Machine, c *types.Certificate) (held int) {
 	if r := m.rounds[c.View]; r != nil {
-		for _, v := range r.ballot(c.Kind).votes {
+		for _, v := range r.ballotOf(c.Kind).votes {
 			if v != nil {
 				held++
 			}
@@ -100,7 +100,7 @@ func TestForgedCertificatesOfWhatIsKnownCountForNothing(t *testing.T) {
 				s.step(Received{From: testAddress(1), Message: verified})
 			}
 		}
-		for _, v := range s.m.rounds[1].ballot(types.Notarize).votes {
+		for _, v := range s.m.rounds[1].ballotOf(types.Notarize).votes {
 			if v != nil && v.Signature != (testKey{v.Validator}).Sign(v.Digest(testChain)) {
 				t.Errorf("%s: a vote counts that %s did not sign", name, v.Validator)
 			}

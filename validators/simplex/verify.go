@@ -24,7 +24,7 @@ type Invalid struct {
 
 func (e *Invalid) Error() string { return "simplex: " + e.Code + ": " + e.Detail }
 
-func invalid(code, format string, args ...any) error {
+func newInvalid(code, format string, args ...any) error {
 	return &Invalid{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -81,7 +81,7 @@ func Check(chainID uint64, rec Recoverer, sets Sets, message Message) (Verified,
 	case *LifeAnswer:
 		return message, checkPython(message.Python)
 	}
-	return nil, invalid("unknown_message", "%T is not a message of the consensus", message)
+	return nil, newInvalid("unknown_message", "%T is not a message of the consensus", message)
 }
 
 // CheckVote verifies that a vote is well-formed and signed by the member it
@@ -98,14 +98,14 @@ func CheckVote(chainID uint64, rec Recoverer, sets Sets, v *types.Vote) (Verifie
 		return VerifiedVote{}, err
 	}
 	if set.Index(v.Validator) < 0 {
-		return VerifiedVote{}, invalid("not_a_member", "%s votes in epoch %d without being a member", v.Validator, v.Epoch)
+		return VerifiedVote{}, newInvalid("not_a_member", "%s votes in epoch %d without being a member", v.Validator, v.Epoch)
 	}
 	signer, ok := rec.Recover(v.Digest(chainID), v.Signature)
 	if plant.Planted == plant.AnyonesVote && ok && set.Index(signer) >= 0 {
 		return VerifiedVote{v}, nil
 	}
 	if !ok || signer != v.Validator {
-		return VerifiedVote{}, invalid("bad_signature", "a %s vote of view %d is not signed by %s", v.Kind, v.View, v.Validator)
+		return VerifiedVote{}, newInvalid("bad_signature", "a %s vote of view %d is not signed by %s", v.Kind, v.View, v.Validator)
 	}
 	return VerifiedVote{v}, nil
 }
@@ -120,8 +120,8 @@ func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certifi
 	if err != nil {
 		return VerifiedCertificate{}, err
 	}
-	if len(c.Votes) < quorum(set) || len(c.Votes) > len(set.Members) {
-		return VerifiedCertificate{}, invalid("no_quorum", "a certificate of view %d holds %d votes of %d; it takes %d", c.View, len(c.Votes),
+	if len(c.Votes) < quorumOf(set) || len(c.Votes) > len(set.Members) {
+		return VerifiedCertificate{}, newInvalid("no_quorum", "a certificate of view %d holds %d votes of %d; it takes %d", c.View, len(c.Votes),
 			len(set.Members), set.Quorum())
 	}
 	if err := checkMembers(set, c); err != nil {
@@ -137,7 +137,8 @@ func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certifi
 			digest = vote.Digest(chainID) // votes of one certificate differ only in their bitmaps
 		}
 		if signer, ok := rec.Recover(digest, vote.Signature); plant.Planted != plant.AnyonesCertificate && (!ok || signer != vote.Validator) {
-			return VerifiedCertificate{}, invalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind, c.View,
+			return VerifiedCertificate{}, newInvalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind,
+				c.View,
 				vote.Validator)
 		}
 	}
@@ -154,14 +155,14 @@ func CheckView(chainID uint64, rec Recoverer, sets Sets, a *ViewAnswer) (Verifie
 		return VerifiedView{a}, nil
 	}
 	if a.Certificate.Epoch != a.Epoch {
-		return VerifiedView{}, invalid("wrong_epoch", "a view of epoch %d by a certificate of epoch %d", a.Epoch, a.Certificate.Epoch)
+		return VerifiedView{}, newInvalid("wrong_epoch", "a view of epoch %d by a certificate of epoch %d", a.Epoch, a.Certificate.Epoch)
 	}
 	_, err := CheckCertificate(chainID, rec, sets, a.Certificate)
 	return VerifiedView{a}, err
 }
 
-// quorum is how many votes of a set are a certificate.
-func quorum(set *types.ValidatorSet) int {
+// quorumOf is how many votes of a set are a certificate.
+func quorumOf(set *types.ValidatorSet) int {
 	if plant.Planted == plant.OneVoteLess {
 		return set.Quorum() - 1
 	}
@@ -177,7 +178,7 @@ func checkMembers(set *types.ValidatorSet, c *types.Certificate) error {
 			m++
 		}
 		if m == len(set.Members) {
-			return invalid("bad_voters", "vote %d of a certificate of view %d is by %s: no member, or out of order, or there twice", i, c.View,
+			return newInvalid("bad_voters", "vote %d of a certificate of view %d is by %s: no member, or out of order, or there twice", i, c.View,
 				validator)
 		}
 		m++
@@ -190,18 +191,18 @@ func checkMembers(set *types.ValidatorSet, c *types.Certificate) error {
 // The machine, which has the parent, judges the block's statements about it.
 func CheckProposal(chainID uint64, rec Recoverer, sets Sets, p *types.Proposal) (VerifiedProposal, error) {
 	if p.Block == nil || p.View == 0 {
-		return VerifiedProposal{}, invalid("malformed", "a proposal needs a block and a view above 0")
+		return VerifiedProposal{}, newInvalid("malformed", "a proposal needs a block and a view above 0")
 	}
 	set, err := sets.Of(p.Block.Header.SetEpoch)
 	if err != nil {
 		return VerifiedProposal{}, err
 	}
 	if p.Block.Header.ChainID != chainID {
-		return VerifiedProposal{}, invalid("wrong_chain", "a block of chain %d on chain %d", p.Block.Header.ChainID, chainID)
+		return VerifiedProposal{}, newInvalid("wrong_chain", "a block of chain %d on chain %d", p.Block.Header.ChainID, chainID)
 	}
 	hash := p.Block.Hash()
 	if signer, ok := rec.Recover(p.DigestOf(hash), p.Signature); !ok || signer != set.Leader(p.View) {
-		return VerifiedProposal{}, invalid("bad_signature", "a proposal of view %d is not signed by its leader %s", p.View, set.Leader(p.View))
+		return VerifiedProposal{}, newInvalid("bad_signature", "a proposal of view %d is not signed by its leader %s", p.View, set.Leader(p.View))
 	}
 	if err := checkBody(chainID, rec, sets, p.Block); err != nil {
 		return VerifiedProposal{}, err
@@ -213,10 +214,10 @@ func CheckProposal(chainID uint64, rec Recoverer, sets Sets, p *types.Proposal) 
 // and the certificates in it.
 func CheckBlock(chainID uint64, rec Recoverer, sets Sets, b *types.Block) (VerifiedBlock, error) {
 	if b == nil {
-		return VerifiedBlock{}, invalid("malformed", "an answer without a block")
+		return VerifiedBlock{}, newInvalid("malformed", "an answer without a block")
 	}
 	if b.Header.ChainID != chainID {
-		return VerifiedBlock{}, invalid("wrong_chain", "a block of chain %d on chain %d", b.Header.ChainID, chainID)
+		return VerifiedBlock{}, newInvalid("wrong_chain", "a block of chain %d on chain %d", b.Header.ChainID, chainID)
 	}
 	if err := checkBody(chainID, rec, sets, b); err != nil {
 		return VerifiedBlock{}, err
@@ -226,21 +227,21 @@ func CheckBlock(chainID uint64, rec Recoverer, sets Sets, b *types.Block) (Verif
 
 func checkBody(chainID uint64, rec Recoverer, sets Sets, b *types.Block) error {
 	if err := b.CheckBody(); err != nil {
-		return invalid("wrong_body", "%v", err)
+		return newInvalid("wrong_body", "%v", err)
 	}
-	return checkCarried(chainID, rec, sets, b)
+	return checkParentCertificate(chainID, rec, sets, b)
 }
 
-func checkCarried(chainID uint64, rec Recoverer, sets Sets, b *types.Block) error {
+func checkParentCertificate(chainID uint64, rec Recoverer, sets Sets, b *types.Block) error {
 	if b.Parent != nil && b.Parent.Kind != types.Notarize || b.Finalization != nil && b.Finalization.Kind != types.Finalize {
-		return invalid("wrong_kind", "block %d carries a certificate of another kind than notarization and finalization", b.Header.Height)
+		return newInvalid("wrong_kind", "block %d carries a certificate of another kind than notarization and finalization", b.Header.Height)
 	}
 	for _, c := range []*types.Certificate{b.Parent, b.Finalization} {
 		if c == nil {
 			continue
 		}
 		if c.Block != b.Header.Parent {
-			return invalid("wrong_parent", "block %d carries a certificate for another block than its parent", b.Header.Height)
+			return newInvalid("wrong_parent", "block %d carries a certificate for another block than its parent", b.Header.Height)
 		}
 		if _, err := CheckCertificate(chainID, rec, sets, c); err != nil {
 			return err
@@ -252,13 +253,13 @@ func checkCarried(chainID uint64, rec Recoverer, sets Sets, b *types.Block) erro
 func checkContent(kind types.VoteKind, view types.View, height types.Height, block types.Hash) error {
 	switch {
 	case kind < types.Notarize || kind > types.Finalize:
-		return invalid("unknown_kind", "a vote of kind %d", kind)
+		return newInvalid("unknown_kind", "a vote of kind %d", kind)
 	case view == 0:
-		return invalid("malformed", "a vote in view 0; the first is 1")
+		return newInvalid("malformed", "a vote in view 0; the first is 1")
 	case kind == types.Nullify && (height != 0 || !block.IsZero()):
-		return invalid("malformed", "a nullify vote names a block")
+		return newInvalid("malformed", "a nullify vote names a block")
 	case kind != types.Nullify && (height == 0 || block.IsZero()):
-		return invalid("malformed", "a %s vote names no block", kind)
+		return newInvalid("malformed", "a %s vote names no block", kind)
 	}
 	return nil
 }
@@ -268,15 +269,15 @@ func checkContent(kind types.VoteKind, view types.View, height types.Height, blo
 func checkBitmap(kind types.VoteKind, bitmap []byte) error {
 	if kind != types.Notarize {
 		if bitmap != nil {
-			return invalid("malformed", "a %s vote has a bitmap", kind)
+			return newInvalid("malformed", "a %s vote has a bitmap", kind)
 		}
 		return nil
 	}
 	if len(bitmap) > MaxBitmapBytes {
-		return invalid("bitmap_too_long", "%d bytes, at most %d", len(bitmap), MaxBitmapBytes)
+		return newInvalid("bitmap_too_long", "%d bytes, at most %d", len(bitmap), MaxBitmapBytes)
 	}
 	if _, err := selection.ParseBitmap(bitmap); err != nil {
-		return invalid("malformed", "%v", err)
+		return newInvalid("malformed", "%v", err)
 	}
 	return nil
 }

@@ -21,9 +21,9 @@ type views struct {
 	top     *types.Certificate    // the certificate of the highest view that has one
 }
 
-// begin starts again, for a set with the given number of members, above the root's
+// beginAbove starts again, for a set with the given number of members, above the root's
 // view.
-func (m *views) begin(root types.View, members int) {
+func (m *views) beginAbove(root types.View, members int) {
 	m.rounds, m.view, m.top, m.gone = map[types.View]*round{}, root, nil, viewSet{}
 	m.heard, m.clocks = make([]types.View, members), newClocks(members)
 	for i := range m.heard {
@@ -34,13 +34,13 @@ func (m *views) begin(root types.View, members int) {
 // View is the current view.
 func (m *views) View() types.View { return m.view }
 
-// open returns the round of a view above the root's, or nil if it is gone or no other can
+// openRound returns the round of a view above the root's, or nil if it is gone or no other can
 // make room.
-func (m *views) open(v types.View) *round {
+func (m *views) openRound(v types.View) *round {
 	if r := m.rounds[v]; r != nil {
 		return r
 	}
-	if m.gone.has(v) || len(m.rounds) >= MaxOpenViews && !m.makeRoom(v) {
+	if m.gone.hasView(v) || len(m.rounds) >= MaxOpenViews && !m.makeRoom(v) {
 		return nil
 	}
 	r := &round{view: v}
@@ -61,13 +61,13 @@ func (m *views) makeRoom(at types.View) bool {
 		return false
 	}
 	delete(m.rounds, lowest)
-	m.gone.add(lowest)
+	m.gone.addView(lowest)
 	return true
 }
 
-func (m *views) nullified(v types.View) bool {
+func (m *views) isNullified(v types.View) bool {
 	r := m.rounds[v]
-	return r != nil && r.nullification != nil || m.gone.has(v)
+	return r != nil && r.nullification != nil || m.gone.hasView(v)
 }
 
 // viewSet is a set of views, one bit a view; the first is a multiple of 64.
@@ -76,8 +76,8 @@ type viewSet struct {
 	bits  []uint64
 }
 
-// add takes a view. Views are added in rising order, but for a few.
-func (s *viewSet) add(v types.View) {
+// addView takes a view. Views are added in rising order, but for a few.
+func (s *viewSet) addView(v types.View) {
 	word := v - v%64
 	if len(s.bits) == 0 {
 		s.first = word
@@ -85,25 +85,25 @@ func (s *viewSet) add(v types.View) {
 	if word < s.first {
 		s.bits, s.first = append(make([]uint64, (s.first-word)/64), s.bits...), word
 	}
-	for s.end() <= v {
+	for s.endView() <= v {
 		s.bits = append(s.bits, 0)
 	}
 	s.bits[(v-s.first)/64] |= 1 << ((v - s.first) % 64)
 }
 
-func (s *viewSet) has(v types.View) bool {
-	return v >= s.first && v < s.end() && s.bits[(v-s.first)/64]>>((v-s.first)%64)&1 == 1
+func (s *viewSet) hasView(v types.View) bool {
+	return v >= s.first && v < s.endView() && s.bits[(v-s.first)/64]>>((v-s.first)%64)&1 == 1
 }
 
-// end is the first view beyond the bits.
-func (s *viewSet) end() types.View { return s.first + types.View(64*len(s.bits)) }
+// endView is the first view beyond the bits.
+func (s *viewSet) endView() types.View { return s.first + types.View(64*len(s.bits)) }
 
 // firstOpen is the first view from..to without a known nullification. It is rounded down to
 // the steps in which an answer gives certificates, so that the certificates of one answer
 // start no new request.
 func (m *views) firstOpen(from, to types.View) types.View {
 	v := from
-	for v < to && m.nullified(v) {
+	for v < to && m.isNullified(v) {
 		v++
 	}
 	return max(from, v-v%certificateStep)

@@ -22,42 +22,42 @@ func (m *voter) receiveProposal(from types.Address, p VerifiedProposal) {
 		return
 	}
 	m.heard[m.index[from]] = m.view
-	r := m.open(view)
+	r := m.openRound(view)
 	if r == nil {
 		return
 	}
 	if r.proposal != nil {
 		if r.hash != p.hash && !r.equivocated {
 			r.equivocated = true
-			m.report(Evidence{Offender: from, First: r.proposal, Second: p.proposal})
+			m.addReport(Evidence{Offender: from, First: r.proposal, Second: p.proposal})
 		}
 		return
 	}
 	if view == m.view && header.View == view && header.Height > m.goal {
-		m.clocks.note(m.index[from], header.Timestamp, m.clock)
+		m.clocks.noteStamp(m.index[from], header.Timestamp, m.clock)
 	}
 	r.proposal, r.hash = p.proposal, p.hash
-	n := m.attach(p.proposal.Block, p.hash, from)
-	m.fetcher.drop(p.hash)
+	n := m.attachBody(p.proposal.Block, p.hash, from)
+	m.fetcher.dropWant(p.hash)
 	if n != nil && n.notarized {
-		m.execute(n)
+		m.requestExecution(n)
 	}
-	m.learnCarried(p.proposal.Block, from)
+	m.learnParentCertificate(p.proposal.Block, from)
 }
 
-// consider goes one step toward a notarize vote for the view's proposal, and
+// considerVote goes one step toward a notarize vote for the view's proposal, and
 // reports whether it did. The rule is decision C1's: the parent is notarized
 // and every view between is nullified; and C2's: the block was executed.
-func (m *voter) consider() bool {
+func (m *voter) considerVote() bool {
 	r := m.rounds[m.view]
-	if r == nil || m.me < 0 || m.ended() || r.proposal == nil || r.rejected ||
+	if r == nil || m.me < 0 || m.hasReachedBorder() || r.proposal == nil || r.rejected ||
 		r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {
 		return false
 	}
 	n := m.bodies.nodes[r.hash]
 	if n == nil {
-		if n = m.attach(r.proposal.Block, r.hash, m.set.Leader(r.view)); n == nil {
-			m.refuse(r, r.hash, "the proposal is not above the finalized block, or too many blocks wait for finality")
+		if n = m.attachBody(r.proposal.Block, r.hash, m.set.Leader(r.view)); n == nil {
+			m.refuseView(r, r.hash, "the proposal is not above the finalized block, or too many blocks wait for finality")
 			return true
 		}
 	}
@@ -67,14 +67,14 @@ func (m *voter) consider() bool {
 	parent, ready := m.bodies.parentOf(n.block, &m.root)
 	if parent == nil {
 		if n.block.Parent == nil || n.block.Parent.Height <= m.rootHeight() {
-			m.refuse(r, r.hash, "the parent is not on the finalized chain")
+			m.refuseView(r, r.hash, "the parent is not on the finalized chain")
 			return true
 		}
 		m.requestBody(n.block.Parent, m.set.Leader(r.view))
 		return false
 	}
 	if reason := m.proposalFault(n, parent); reason != "" {
-		m.refuse(r, r.hash, reason)
+		m.refuseView(r, r.hash, reason)
 		return true
 	}
 	if n.block.Header.Skipped > 0 && n.block.Header.Height > m.leap {
@@ -82,18 +82,18 @@ func (m *voter) consider() bool {
 	}
 	if !ready {
 		if p := m.bodies.nodes[n.block.Header.Parent]; p != nil {
-			m.execute(p)
+			m.requestExecution(p)
 		}
 		return false
 	}
 	if n.status == pending && n.block.Header.Timestamp < parent.Timestamp.Time().Add(m.gapAfter(n.block.Header.Parent)).Millis() {
-		m.refuse(r, r.hash, "timestamp is less than a block time after the parent's")
+		m.refuseView(r, r.hash, "timestamp is less than a block time after the parent's")
 		return true
 	}
-	if !m.follows(n, parent, r) {
+	if !m.isChildOf(n, parent, r) {
 		return false
 	}
-	return m.voteOnceExecuted(r, n)
+	return m.voteAfterExecution(r, n)
 }
 
 // proposalFault adds to headerFault what concerns the moment of voting.
@@ -113,40 +113,40 @@ func (m *voter) proposalFault(n *node, parent *types.Header) string {
 func (m *voter) considerAgain(r *round, n *node) bool {
 	h := &n.block.Header
 	if h.View > r.view {
-		m.refuse(r, r.hash, "the block names a later view")
+		m.refuseView(r, r.hash, "the block names a later view")
 		return true
 	}
 	for v := r.view - 1; v >= h.View && v > m.rootView(); v-- {
 		at := m.rounds[v]
-		if at.names(n.hash) {
+		if at.isNotarized(n.hash) {
 			n.notarized = true
-			return m.voteOnceExecuted(r, n)
+			return m.voteAfterExecution(r, n)
 		}
 		if v == h.View && at != nil && at.notarization != nil {
 			break
 		}
-		if !m.nullified(v) {
+		if !m.isNullified(v) {
 			m.requestCertificates(m.firstOpen(h.View, v), v, types.Hash{}, m.set.Leader(r.view))
 			return false
 		}
 	}
-	m.refuse(r, r.hash, "the block was not notarized before it was proposed again")
+	m.refuseView(r, r.hash, "the block was not notarized before it was proposed again")
 	return true
 }
 
-// follows reports whether a proposal may be voted for as a child of its parent. Every view
+// isChildOf reports whether a proposal may be voted for as a child of its parent. Every view
 // before the proposal's is nullified, down to the last in which the parent was notarized
 // (decision C1). It asks the leader for missing certificates.
-func (m *voter) follows(n *node, parent *types.Header, r *round) bool {
+func (m *voter) isChildOf(n *node, parent *types.Header, r *round) bool {
 	hash, first := n.block.Header.Parent, parent.View+1
 	if hash == m.root.Hash {
 		first = m.rootView() + 1
 	}
 	for v := r.view - 1; v >= first; v-- {
-		if m.rounds[v].names(hash) {
+		if m.rounds[v].isNotarized(hash) {
 			return true
 		}
-		if !m.nullified(v) {
+		if !m.isNullified(v) {
 			m.requestCertificates(m.firstOpen(first, v), v, types.Hash{}, m.set.Leader(r.view))
 			return false
 		}
@@ -154,26 +154,26 @@ func (m *voter) follows(n *node, parent *types.Header, r *round) bool {
 	return true
 }
 
-func (m *voter) voteOnceExecuted(r *round, n *node) bool {
+func (m *voter) voteAfterExecution(r *round, n *node) bool {
 	if n.status == pending {
-		m.execute(n)
+		m.requestExecution(n)
 		return false
 	}
 	if n.status != valid {
 		return false
 	}
 	m.persistBody(n)
-	m.notarize(r, n)
+	m.voteNotarize(r, n)
 	return true
 }
 
-// attest casts the notarize vote that others were quicker than: their notarization ended
+// attestLate casts the notarize vote that others were quicker than: their notarization ended
 // the view before this validator had executed its block. The vote decides nothing any
 // more, but the next leader carries what it attests of runners (decision C3), if the
 // vote reaches it before it proposes. It reports whether it did.
-func (m *voter) attest() bool {
+func (m *voter) attestLate() bool {
 	r := m.rounds[m.view-1]
-	if r == nil || m.me < 0 || !m.free(r.view) {
+	if r == nil || m.me < 0 || !m.isFreeOf(r.view) {
 		return false
 	}
 	if r.notarization == nil || r.ownVote(types.Notarize) != nil || r.ownVote(types.Nullify) != nil {
@@ -183,16 +183,16 @@ func (m *voter) attest() bool {
 	if n == nil || n.status != valid || n.runners == 0 || n.block.Header.View != r.view {
 		return false
 	}
-	m.notarize(r, n)
+	m.voteNotarize(r, n)
 	return true
 }
 
-func (m *voter) notarize(r *round, n *node) {
-	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: m.presence(n)})
+func (m *voter) voteNotarize(r *round, n *node) {
+	m.castVote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: m.presenceFor(n)})
 }
 
-// presence is what this validator attests now of the runners that a block has bits for.
-func (m *voter) presence(n *node) []byte {
+// presenceFor is what this validator attests now of the runners that a block has bits for.
+func (m *voter) presenceFor(n *node) []byte {
 	if m.cfg.Presence == nil {
 		return selection.NewBitmap(n.runners).Bytes()
 	}

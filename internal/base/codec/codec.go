@@ -30,14 +30,14 @@ var (
 )
 
 var (
-	encoder = must(cbor.CoreDetEncOptions().EncMode())
-	decoder = must(options(cbor.ExtraDecErrorUnknownField).DecMode())
-	partial = must(options(cbor.ExtraDecErrorNone).DecMode())
-	whole   = must(cbor.DecOptions{IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: 65535,
+	encoder = mustSucceed(cbor.CoreDetEncOptions().EncMode())
+	decoder = mustSucceed(decOptions(cbor.ExtraDecErrorUnknownField).DecMode())
+	partial = mustSucceed(decOptions(cbor.ExtraDecErrorNone).DecMode())
+	whole   = mustSucceed(cbor.DecOptions{IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: 65535,
 		MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()) // for a RawMessage: the highest possible limits
 )
 
-func options(extra cbor.ExtraDecErrorCond) cbor.DecOptions {
+func decOptions(extra cbor.ExtraDecErrorCond) cbor.DecOptions {
 	return cbor.DecOptions{
 		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		IndefLength:       cbor.IndefLengthForbidden,
@@ -59,7 +59,7 @@ func Marshal(v any) []byte { return Append(nil, v) }
 
 // Append appends the canonical form of v to dst. It panics as Marshal does.
 func Append(dst []byte, v any) []byte {
-	if err := encoded(v, func(form []byte) { dst = append(dst, form...) }); err != nil {
+	if err := withEncoded(v, func(form []byte) { dst = append(dst, form...) }); err != nil {
 		panic(fmt.Sprintf("codec: %T cannot be encoded: %v", v, err))
 	}
 	return dst
@@ -74,7 +74,7 @@ func Unmarshal(data []byte, limit int, v any) error {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	same := false
-	if err := encoded(v, func(form []byte) { same = bytes.Equal(form, data) }); err != nil {
+	if err := withEncoded(v, func(form []byte) { same = bytes.Equal(form, data) }); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if !same {
@@ -120,7 +120,7 @@ func UnmarshalPartial(data []byte, limit int, v any) error {
 	return nil
 }
 
-func must[T any](v T, err error) T {
+func mustSucceed[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}

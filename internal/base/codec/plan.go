@@ -157,8 +157,8 @@ func planElements(t reflect.Type) plan {
 	}
 }
 
-// planned is a field of a struct.
-type planned struct {
+// plannedField is a field of a struct.
+type plannedField struct {
 	index int
 	name  []byte // its key, encoded; not written in an array
 	plan  plan
@@ -168,7 +168,7 @@ type planned struct {
 // toarray. The library writes all others.
 func planStruct(t reflect.Type) plan {
 	array := false
-	var fields []planned
+	var fields []plannedField
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, ok := f.Tag.Lookup("cbor")
@@ -192,13 +192,13 @@ func planStruct(t reflect.Type) plan {
 		if name == "" {
 			name = f.Name
 		}
-		fields = append(fields, planned{i, append(appendHead(nil, majorText, uint64(len(name))), name...), planOf(f.Type)})
+		fields = append(fields, plannedField{i, append(appendHead(nil, majorText, uint64(len(name))), name...), planOf(f.Type)})
 	}
 	head := appendHead(nil, majorArray, uint64(len(fields)))
 	if !array {
 		head = appendHead(nil, majorMap, uint64(len(fields)))
-		slices.SortFunc(fields, func(a, b planned) int { return bytes.Compare(a.name, b.name) })
-		if len(slices.CompactFunc(slices.Clone(fields), func(a, b planned) bool { return bytes.Equal(a.name, b.name) })) < len(fields) {
+		slices.SortFunc(fields, func(a, b plannedField) int { return bytes.Compare(a.name, b.name) })
+		if len(slices.CompactFunc(slices.Clone(fields), func(a, b plannedField) bool { return bytes.Equal(a.name, b.name) })) < len(fields) {
 			return byLibrary
 		}
 	}
@@ -221,8 +221,8 @@ var scratch = sync.Pool{New: func() any { return new([]byte) }}
 // maxScratch bounds a buffer that is kept.
 const maxScratch = 1 << 20
 
-// encoded calls use with the canonical form of v, which is gone afterwards.
-func encoded(v any, use func(data []byte)) (err error) {
+// withEncoded calls use with the canonical form of v, which is gone afterwards.
+func withEncoded(v any, use func(data []byte)) (err error) {
 	buffer := scratch.Get().(*[]byte)
 	defer func() {
 		if value := recover(); value != nil {

@@ -196,7 +196,7 @@ func BenchmarkMarshal(b *testing.B) {
 		Signature  [65]byte
 		Name       string
 	}{A: 1, B: 1 << 40, Name: "a record of some fields and hashes"}
-	library := must(cbor.CoreDetEncOptions().EncMode())
+	library := mustSucceed(cbor.CoreDetEncOptions().EncMode())
 	b.Run("library", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

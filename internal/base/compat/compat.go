@@ -50,34 +50,34 @@ type comparison struct {
 // Compare lists all differences of two schemas, as the chain keeps them. A code without
 // a schema has none of the things that a schema names.
 func Compare(before, after []byte) ([]Change, error) {
-	was, err := read(before)
+	was, err := readSchema(before)
 	if err != nil {
 		return nil, fmt.Errorf("the present code: %w", err)
 	}
-	is, err := read(after)
+	is, err := readSchema(after)
 	if err != nil {
 		return nil, fmt.Errorf("the new code: %w", err)
 	}
 	c := &comparison{before: was, after: is, changes: []Change{}, related: map[string]relation{}}
-	c.handlers()
-	c.events()
-	c.state()
+	c.compareHandlers()
+	c.compareEvents()
+	c.compareState()
 	return c.changes, nil
 }
 
-func read(schema []byte) (*typed.Schema, error) {
+func readSchema(schema []byte) (*typed.Schema, error) {
 	if len(schema) == 0 {
 		return new(typed.Schema), nil
 	}
 	return typed.Parse(schema)
 }
 
-func (c *comparison) add(verdict Verdict, where, format string, args ...any) {
+func (c *comparison) addFinding(verdict Verdict, where, format string, args ...any) {
 	c.changes = append(c.changes, Change{where, fmt.Sprintf(format, args...), verdict, c.handler, ""})
 }
 
-// find is the item of a name.
-func find[T any](all []T, name string, of func(T) string) (found T, ok bool) {
+// findNamed is the item of a name.
+func findNamed[T any](all []T, name string, of func(T) string) (found T, ok bool) {
 	i := slices.IndexFunc(all, func(x T) bool { return of(x) == name })
 	if i < 0 {
 		return found, false
@@ -89,156 +89,156 @@ func handlerName(h typed.Handler) string     { return h.Name }
 func fieldName(f typed.Field) string         { return f.Name }
 func attributeName(a typed.Attribute) string { return a.Name }
 
-func (c *comparison) handlers() {
+func (c *comparison) compareHandlers() {
 	for _, was := range c.before.Handlers {
-		is, there := find(c.after.Handlers, was.Name, handlerName)
+		is, there := findNamed(c.after.Handlers, was.Name, handlerName)
 		where := "handler " + was.Name
 		c.handler = was.Name
 		switch {
 		case !there:
-			c.add(Callers, where, "is removed")
+			c.addFinding(Callers, where, "is removed")
 		case is.Raw != was.Raw:
-			c.add(Callers, where, "is %s, and was %s", form(is.Raw), form(was.Raw))
+			c.addFinding(Callers, where, "is %s, and was %s", formWords(is.Raw), formWords(was.Raw))
 		case !is.Raw:
-			c.arguments(was, is)
+			c.compareArguments(was, is)
 			c.handler = ""
-			c.result(was, is)
+			c.compareResult(was, is)
 		}
 	}
 	c.handler = ""
 	for _, is := range c.after.Handlers {
-		if _, there := find(c.before.Handlers, is.Name, handlerName); !there {
-			c.add(Safe, "handler "+is.Name, "is new")
+		if _, there := findNamed(c.before.Handlers, is.Name, handlerName); !there {
+			c.addFinding(Safe, "handler "+is.Name, "is new")
 		}
 	}
 }
 
-func form(raw bool) string {
+func formWords(raw bool) string {
 	if raw {
 		return "of bytes"
 	}
 	return "typed"
 }
 
-func (c *comparison) arguments(was, is typed.Handler) {
+func (c *comparison) compareArguments(was, is typed.Handler) {
 	for _, a := range was.Arguments {
 		where := fmt.Sprintf("argument %s of %s", a.Name, was.Name)
-		b, there := find(is.Arguments, a.Name, fieldName)
+		b, there := findNamed(is.Arguments, a.Name, fieldName)
 		switch {
 		case !there:
-			c.add(Callers, where, "is removed: unknown names are refused")
+			c.addFinding(Callers, where, "is removed: unknown names are refused")
 		case a.Optional && !b.Optional:
-			c.add(Callers, where, "has no default any more")
+			c.addFinding(Callers, where, "has no default any more")
 		default:
-			c.argument(where, c.relate(&a.Type, &b.Type, 0))
+			c.compareArgument(where, c.relateTypes(&a.Type, &b.Type, 0))
 			if a.Optional && a.Begins != b.Begins {
-				c.add(Timers, where, "has another default")
+				c.addFinding(Timers, where, "has another default")
 				c.changes[len(c.changes)-1].Argument = a.Name
 			}
 		}
 	}
 	for _, b := range is.Arguments {
-		if _, there := find(was.Arguments, b.Name, fieldName); there {
+		if _, there := findNamed(was.Arguments, b.Name, fieldName); there {
 			continue
 		}
 		where := fmt.Sprintf("argument %s of %s", b.Name, was.Name)
 		if b.Optional {
-			c.add(Safe, where, "is new, with a default")
+			c.addFinding(Safe, where, "is new, with a default")
 		} else {
-			c.add(Callers, where, "is new, without a default")
+			c.addFinding(Callers, where, "is new, without a default")
 		}
 	}
 }
 
-func (c *comparison) argument(where string, r relation) {
+func (c *comparison) compareArgument(where string, r relation) {
 	switch {
 	case r.narrower || r.other || r.defaults:
-		c.add(Callers, where, "%s", r)
+		c.addFinding(Callers, where, "%s", r)
 	case r != relation{}:
-		c.add(Safe, where, "%s", r)
+		c.addFinding(Safe, where, "%s", r)
 	}
 }
 
-func (c *comparison) result(was, is typed.Handler) {
+func (c *comparison) compareResult(was, is typed.Handler) {
 	where := "result of " + was.Name
 	if was.Returns == nil || is.Returns == nil {
 		if was.Returns != nil || is.Returns != nil {
-			c.add(Readers, where, "was nothing, or is nothing now")
+			c.addFinding(Readers, where, "was nothing, or is nothing now")
 		}
 		return
 	}
-	c.readers(where, c.relate(was.Returns, is.Returns, 0))
+	c.compareForReaders(where, c.relateTypes(was.Returns, is.Returns, 0))
 }
 
-func (c *comparison) readers(where string, r relation) {
+func (c *comparison) compareForReaders(where string, r relation) {
 	switch {
 	case r.wider || r.form || r.other:
-		c.add(Readers, where, "%s", r)
+		c.addFinding(Readers, where, "%s", r)
 	case r != relation{}:
-		c.add(Safe, where, "%s", r)
+		c.addFinding(Safe, where, "%s", r)
 	}
 }
 
-func (c *comparison) events() {
+func (c *comparison) compareEvents() {
 	for _, name := range c.before.Events {
 		where := "event " + name
 		if !slices.Contains(c.after.Events, name) {
-			c.add(Readers, where, "is removed")
+			c.addFinding(Readers, where, "is removed")
 			continue
 		}
 		was, is := c.before.Type(name), c.after.Type(name)
 		for _, a := range was.Fields {
-			b, there := find(is.Fields, a.Name, fieldName)
+			b, there := findNamed(is.Fields, a.Name, fieldName)
 			if !there {
-				c.add(Readers, where, "has no field %s any more", a.Name)
+				c.addFinding(Readers, where, "has no field %s any more", a.Name)
 				continue
 			}
-			c.readers(fmt.Sprintf("field %s of event %s", a.Name, name), c.relate(&a.Type, &b.Type, 0))
+			c.compareForReaders(fmt.Sprintf("field %s of event %s", a.Name, name), c.relateTypes(&a.Type, &b.Type, 0))
 		}
 		for _, b := range is.Fields {
-			if _, there := find(was.Fields, b.Name, fieldName); !there {
-				c.add(Safe, where, "has a new field %s", b.Name)
+			if _, there := findNamed(was.Fields, b.Name, fieldName); !there {
+				c.addFinding(Safe, where, "has a new field %s", b.Name)
 			}
 		}
 	}
 	for _, name := range c.after.Events {
 		if !slices.Contains(c.before.Events, name) {
-			c.add(Safe, "event "+name, "is new")
+			c.addFinding(Safe, "event "+name, "is new")
 		}
 	}
 }
 
-func (c *comparison) state() {
+func (c *comparison) compareState() {
 	for _, was := range c.before.State {
 		where := "state " + was.Name
-		is, there := find(c.after.State, was.Name, attributeName)
+		is, there := findNamed(c.after.State, was.Name, attributeName)
 		switch {
 		case !there:
-			c.add(NeedsMigrate, where, "is removed: its data would be lost")
+			c.addFinding(NeedsMigrate, where, "is removed: its data would be lost")
 		case was.Kind != is.Kind:
-			c.add(NeedsMigrate, where, "is a value, a List or a Map, and was another of them")
-		case was.Kind == typed.AMap && c.relate(&was.Key, &is.Key, 0) != relation{}:
-			c.add(NeedsMigrate, where, "has keys of another type")
+			c.addFinding(NeedsMigrate, where, "is a value, a List or a Map, and was another of them")
+		case was.Kind == typed.AMap && c.relateTypes(&was.Key, &is.Key, 0) != relation{}:
+			c.addFinding(NeedsMigrate, where, "has keys of another type")
 		default:
-			r := c.relate(&was.Type, &is.Type, 0)
+			r := c.relateTypes(&was.Type, &is.Type, 0)
 			switch {
 			case r.narrower || r.other || r.defaults:
-				c.add(NeedsMigrate, where, "%s", r)
+				c.addFinding(NeedsMigrate, where, "%s", r)
 			case was.Default && was.Begins != is.Begins:
-				c.add(NeedsMigrate, where, "has another default: what was never written would change")
+				c.addFinding(NeedsMigrate, where, "has another default: what was never written would change")
 			case r != relation{}:
-				c.add(Safe, where, "%s", r)
+				c.addFinding(Safe, where, "%s", r)
 			}
 		}
 	}
 	for _, is := range c.after.State {
-		if _, there := find(c.before.State, is.Name, attributeName); there {
+		if _, there := findNamed(c.before.State, is.Name, attributeName); there {
 			continue
 		}
 		if !is.Default && is.Kind == typed.OneValue {
-			c.add(NeedsMigrate, "state "+is.Name, "is new, without a default")
+			c.addFinding(NeedsMigrate, "state "+is.Name, "is new, without a default")
 		} else {
-			c.add(Safe, "state "+is.Name, "is new")
+			c.addFinding(Safe, "state "+is.Name, "is new")
 		}
 	}
 }
@@ -270,65 +270,65 @@ func (r relation) String() string {
 	return "has a record with a new field, which has a default"
 }
 
-func (r relation) and(s relation) relation {
+func (r relation) andRelation(s relation) relation {
 	return relation{r.wider || s.wider, r.narrower || s.narrower, r.form || s.form, r.fields || s.fields, r.defaults || s.defaults,
 		r.other || s.other}
 }
 
 const maxDepth = 32 // of types within each other, with the optional of each
 
-// relate compares two types. Their names mean what each schema says.
-func (c *comparison) relate(a, b *typed.Type, depth int) relation {
+// relateTypes compares two types. Their names mean what each schema says.
+func (c *comparison) relateTypes(a, b *typed.Type, depth int) relation {
 	if depth > maxDepth {
 		return relation{other: true}
 	}
 	switch {
 	case a.Form == typed.OptionalForm && b.Form == typed.OptionalForm:
-		return c.relate(&a.Of[0], &b.Of[0], depth+1)
+		return c.relateTypes(&a.Of[0], &b.Of[0], depth+1)
 	case b.Form == typed.OptionalForm:
-		return c.relate(a, &b.Of[0], depth+1).and(relation{wider: true})
+		return c.relateTypes(a, &b.Of[0], depth+1).andRelation(relation{wider: true})
 	case a.Form == typed.OptionalForm:
-		return c.relate(&a.Of[0], b, depth+1).and(relation{narrower: true})
+		return c.relateTypes(&a.Of[0], b, depth+1).andRelation(relation{narrower: true})
 	case a.Form != b.Form || len(a.Of) != len(b.Of) || a.Size != b.Size:
 		return relation{other: true}
 	}
 	switch a.Form {
 	case typed.Integer:
-		r := bounds(a.Low, a.High, b.Low, b.High)
+		r := relateBounds(a.Low, a.High, b.Low, b.High)
 		r.form = a.Number() != b.Number()
 		return r
 	case typed.Text:
-		return bounds(big.NewInt(int64(a.Min)), longest(a), big.NewInt(int64(b.Min)), longest(b))
+		return relateBounds(big.NewInt(int64(a.Min)), longestText(a), big.NewInt(int64(b.Min)), longestText(b))
 	case typed.NamedForm:
-		return c.named(a.Name, b.Name, depth)
+		return c.relateNamed(a.Name, b.Name, depth)
 	}
-	return c.all(a, b, depth)
+	return c.relateParts(a, b, depth)
 }
 
-func bounds(low, high, newLow, newHigh *big.Int) relation {
+func relateBounds(low, high, newLow, newHigh *big.Int) relation {
 	return relation{wider: newLow.Cmp(low) < 0 || newHigh.Cmp(high) > 0, narrower: newLow.Cmp(low) > 0 || newHigh.Cmp(high) < 0}
 }
 
-// longest is the most characters of a text, which is never longer than a payload.
-func longest(t *typed.Type) *big.Int {
+// longestText is the most characters of a text, which is never longer than a payload.
+func longestText(t *typed.Type) *big.Int {
 	if t.Max == 0 {
 		return big.NewInt(typed.MaxPayloadBytes + 1)
 	}
 	return big.NewInt(int64(t.Max))
 }
 
-func (c *comparison) all(a, b *typed.Type, depth int) (r relation) {
+func (c *comparison) relateParts(a, b *typed.Type, depth int) (r relation) {
 	for i := range a.Of {
-		one := c.relate(&a.Of[i], &b.Of[i], depth+1)
+		one := c.relateTypes(&a.Of[i], &b.Of[i], depth+1)
 		if a.Form == typed.DictForm && i == 0 && one != (relation{}) {
 			return relation{other: true}
 		}
-		r = r.and(one)
+		r = r.andRelation(one)
 	}
 	return r
 }
 
-func (c *comparison) named(a, b string, depth int) relation {
+func (c *comparison) relateNamed(a, b string, depth int) relation {
 	pair := a + " " + b
 	if r, known := c.related[pair]; known {
 		return r
@@ -338,31 +338,31 @@ func (c *comparison) named(a, b string, depth int) relation {
 	switch {
 	case a != b || x.IsEnum() != y.IsEnum():
 	case x.IsEnum():
-		r = enums(x, y)
+		r = relateEnums(x, y)
 	default:
-		r = c.records(x, y, depth)
+		r = c.relateRecords(x, y, depth)
 	}
 	c.related[pair] = r
 	return r
 }
 
-func (c *comparison) records(x, y *typed.Named, depth int) (r relation) {
+func (c *comparison) relateRecords(x, y *typed.Named, depth int) (r relation) {
 	for _, f := range x.Fields {
-		g, there := find(y.Fields, f.Name, fieldName)
+		g, there := findNamed(y.Fields, f.Name, fieldName)
 		if !there || f.Optional && !g.Optional {
 			return relation{other: true}
 		}
-		r = r.and(c.relate(&f.Type, &g.Type, depth+1)).and(relation{defaults: f.Optional && f.Begins != g.Begins})
+		r = r.andRelation(c.relateTypes(&f.Type, &g.Type, depth+1)).andRelation(relation{defaults: f.Optional && f.Begins != g.Begins})
 	}
 	for _, g := range y.Fields {
-		if _, there := find(x.Fields, g.Name, fieldName); !there {
-			r = r.and(relation{fields: true, other: !g.Optional})
+		if _, there := findNamed(x.Fields, g.Name, fieldName); !there {
+			r = r.andRelation(relation{fields: true, other: !g.Optional})
 		}
 	}
 	return r
 }
 
-func enums(x, y *typed.Named) (r relation) {
+func relateEnums(x, y *typed.Named) (r relation) {
 	has := func(of *typed.Named, m typed.Member) bool {
 		return slices.ContainsFunc(of.Values, func(o typed.Member) bool {
 			return fmt.Sprintf("%T %v", o.Value, o.Value) == fmt.Sprintf("%T %v", m.Value, m.Value)

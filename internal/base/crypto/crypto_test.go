@@ -123,26 +123,26 @@ func TestAVerifierRemembersWhatItsSignersMade(t *testing.T) {
 	signer := verifier.Signer(DeriveKey(1, "v0"))
 	digest := types.Keccak([]byte("vote"))
 	sig := signer.Sign(digest)
-	if got, known := verifier.memory.lookup(&checked{digest, sig}); !known || got != signer.Address() {
+	if got, known := verifier.memory.lookUp(&checkedSignature{digest, sig}); !known || got != signer.Address() {
 		t.Errorf("memory holds %s, %v; want %s", got, known, signer.Address())
 	}
 	digest[1] ^= 1
-	if _, known := verifier.memory.lookup(&checked{digest, sig}); known {
+	if _, known := verifier.memory.lookUp(&checkedSignature{digest, sig}); known {
 		t.Error("memory knows the signature for another digest")
 	}
 }
 
 func TestMemoryIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	m := newMemory()
-	numbered := func(i int) *checked {
-		return &checked{digest: types.Hash{byte(i), byte(i >> 8), byte(i >> 16)}, sig: types.Signature{31: byte(i)}}
+	numbered := func(i int) *checkedSignature {
+		return &checkedSignature{digest: types.Hash{byte(i), byte(i >> 8), byte(i >> 16)}, sig: types.Signature{31: byte(i)}}
 	}
 	favourite := numbered(0)
-	m.store(favourite, types.Address{1})
+	m.storeChecked(favourite, types.Address{1})
 	for i := 1; i < 3*memoryGeneration; i++ {
-		m.store(numbered(i), types.Address{2})
+		m.storeChecked(numbered(i), types.Address{2})
 		if i%(memoryGeneration/4) == 0 {
-			if signer, known := m.lookup(favourite); !known || signer != (types.Address{1}) {
+			if signer, known := m.lookUp(favourite); !known || signer != (types.Address{1}) {
 				t.Fatalf("after %d signatures the one in use is forgotten", i)
 			}
 		}
@@ -150,7 +150,7 @@ func TestMemoryIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	if size := m.size(); size > 2*memoryGeneration {
 		t.Errorf("memory holds %d signatures, at most %d", size, 2*memoryGeneration)
 	}
-	if _, known := m.lookup(numbered(1)); known {
+	if _, known := m.lookUp(numbered(1)); known {
 		t.Error("a signature unused for two generations is still known")
 	}
 }
@@ -170,7 +170,7 @@ func TestAVerifierIsSafeForConcurrentUse(t *testing.T) {
 					t.Errorf("recovered %s, %v; want %s", got, ok, signer.Address())
 				}
 				for j := range 200 {
-					verifier.memory.store(&checked{digest: types.Hash{byte(i), byte(j)}, sig: sig}, types.Address{})
+					verifier.memory.storeChecked(&checkedSignature{digest: types.Hash{byte(i), byte(j)}, sig: sig}, types.Address{})
 				}
 			}
 		})

@@ -52,23 +52,23 @@ func (h *KeyedHash) Signer(key *Key) Signer { return &keyedSigner{key, h} }
 // Recover returns the address in the signature where the tag is right.
 func (h *KeyedHash) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
 	signer := types.Address(sig[keyedAddress:64])
-	want := h.sign(signer, digest, true)
+	want := h.signTag(signer, digest, true)
 	if subtle.ConstantTimeCompare(want[:], sig[:]) != 1 {
 		return types.Address{}, false
 	}
 	return signer, true
 }
 
-func (h *KeyedHash) sign(signer types.Address, digest types.Hash, checking bool) (sig types.Signature) {
-	tag := h.tag(signer, digest, checking)
+func (h *KeyedHash) signTag(signer types.Address, digest types.Hash, checking bool) (sig types.Signature) {
+	tag := h.tagOf(signer, digest, checking)
 	copy(sig[:], tag[:])
 	copy(sig[keyedAddress:], signer[:])
 	return sig
 }
 
-// tag returns keccak256(secret ‖ signer ‖ digest), remembered where it can be:
+// tagOf returns keccak256(secret ‖ signer ‖ digest), remembered where it can be:
 // each signature is made once and checked many times.
-func (h *KeyedHash) tag(signer types.Address, digest types.Hash, checking bool) types.Hash {
+func (h *KeyedHash) tagOf(signer types.Address, digest types.Hash, checking bool) types.Hash {
 	place := binary.LittleEndian.Uint64(digest[:]) ^ binary.LittleEndian.Uint64(signer[:])
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -95,5 +95,5 @@ func (s *keyedSigner) Address() types.Address     { return s.key.address }
 func (s *keyedSigner) PublicKey() types.PublicKey { return s.key.public }
 
 func (s *keyedSigner) Sign(digest types.Hash) types.Signature {
-	return s.scheme.sign(s.key.address, digest, false)
+	return s.scheme.signTag(s.key.address, digest, false)
 }

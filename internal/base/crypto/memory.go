@@ -16,9 +16,9 @@ const (
 	shardGeneration = memoryGeneration / memoryShards
 )
 
-// checked is a signature that holds, and what it is for. Both are compared
+// checkedSignature is a signature that holds, and what it is for. Both are compared
 // whole: no digest of the pair stands in for it.
-type checked struct {
+type checkedSignature struct {
 	digest types.Hash
 	sig    types.Signature
 }
@@ -32,21 +32,21 @@ type memory struct {
 
 type shard struct {
 	mu         sync.Mutex
-	young, old map[checked]types.Address
+	young, old map[checkedSignature]types.Address
 }
 
 func newMemory() *memory {
 	m := new(memory)
 	for i := range m.shards {
-		m.shards[i].young = make(map[checked]types.Address)
+		m.shards[i].young = make(map[checkedSignature]types.Address)
 	}
 	return m
 }
 
-func (m *memory) shard(c *checked) *shard { return &m.shards[c.sig[31]%memoryShards] }
+func (m *memory) shardOf(c *checkedSignature) *shard { return &m.shards[c.sig[31]%memoryShards] }
 
-func (m *memory) lookup(c *checked) (types.Address, bool) {
-	s := m.shard(c)
+func (m *memory) lookUp(c *checkedSignature) (types.Address, bool) {
+	s := m.shardOf(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if signer, known := s.young[*c]; known {
@@ -54,22 +54,22 @@ func (m *memory) lookup(c *checked) (types.Address, bool) {
 	}
 	signer, known := s.old[*c]
 	if known {
-		s.put(c, signer)
+		s.putChecked(c, signer)
 	}
 	return signer, known
 }
 
-func (m *memory) store(c *checked, signer types.Address) {
-	s := m.shard(c)
+func (m *memory) storeChecked(c *checkedSignature, signer types.Address) {
+	s := m.shardOf(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(c, signer)
+	s.putChecked(c, signer)
 }
 
-// put is called with the shard locked.
-func (s *shard) put(c *checked, signer types.Address) {
+// putChecked is called with the shard locked.
+func (s *shard) putChecked(c *checkedSignature, signer types.Address) {
 	if len(s.young) >= shardGeneration {
-		s.old, s.young = s.young, make(map[checked]types.Address, shardGeneration)
+		s.old, s.young = s.young, make(map[checkedSignature]types.Address, shardGeneration)
 	}
 	s.young[*c] = signer
 }

@@ -30,13 +30,13 @@ func (v *Verifier) Recover(digest types.Hash, sig types.Signature) (types.Addres
 	if v.memory == nil {
 		return recoverSigner(digest, sig)
 	}
-	what := checked{digest, sig}
-	if signer, known := v.memory.lookup(&what); known {
+	what := checkedSignature{digest, sig}
+	if signer, known := v.memory.lookUp(&what); known {
 		return signer, true
 	}
 	signer, ok := recoverSigner(digest, sig)
 	if ok {
-		v.memory.store(&what, signer)
+		v.memory.storeChecked(&what, signer)
 	}
 	return signer, ok
 }
@@ -56,7 +56,7 @@ type rememberedSigner struct {
 
 func (s *rememberedSigner) Sign(digest types.Hash) types.Signature {
 	sig := s.Key.Sign(digest)
-	s.memory.store(&checked{digest, sig}, s.Key.address)
+	s.memory.storeChecked(&checkedSignature{digest, sig}, s.Key.address)
 	return sig
 }
 

@@ -24,10 +24,10 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // fee below 8 wei never rises again. Vectors: fixtures/vectors/cip3/basefee.json.
 func Next(base types.Wei, used, limit, divisor uint64, min types.Wei) types.Wei {
 	whole := types.WeiOf(limit)
-	size, up := distance(used, whole)
+	size, up := distanceFromHalf(used, whole)
 	size = size.Min(whole) // a block over its limit moves the fee no further
-	change := fraction(base, size, whole.Mul(divisor))
-	return move(base, change, up, min)
+	change := mulDiv(base, size, whole.Mul(divisor))
+	return moveWithin(base, change, up, min)
 }
 
 // NextLane returns the timer lane's base fee for the next block, in wei a
@@ -42,14 +42,14 @@ func Next(base types.Wei, used, limit, divisor uint64, min types.Wei) types.Wei 
 // Spec: CIP-1 §5, decision T12. Vectors: fixtures/vectors/cip1/5-basefee.json.
 func NextLane(base types.Wei, used, budget types.Cycles, divisor uint64, min types.Wei) types.Wei {
 	whole := types.WeiOf(uint64(budget))
-	size, up := distance(uint64(used), whole)
-	change := fraction(base, size, whole)
-	change = change.Min(fraction(base, types.WeiOf(1), types.WeiOf(divisor)))
-	return move(base, change, up, min)
+	size, up := distanceFromHalf(uint64(used), whole)
+	change := mulDiv(base, size, whole)
+	change = change.Min(mulDiv(base, types.WeiOf(1), types.WeiOf(divisor)))
+	return moveWithin(base, change, up, min)
 }
 
-// distance returns |2 used - limit|, and whether used is more than half.
-func distance(used uint64, limit types.Wei) (size types.Wei, up bool) {
+// distanceFromHalf returns |2 used - limit|, and whether used is more than half.
+func distanceFromHalf(used uint64, limit types.Wei) (size types.Wei, up bool) {
 	twice := types.WeiOf(used).Mul(2)
 	if limit.Less(twice) {
 		return twice.Sub(limit), true
@@ -57,9 +57,9 @@ func distance(used uint64, limit types.Wei) (size types.Wei, up bool) {
 	return limit.Sub(twice), false
 }
 
-// fraction returns base × n / d, rounded down, at most 2^256 - 1; more comes up
+// mulDiv returns base × n / d, rounded down, at most 2^256 - 1; more comes up
 // only for a lane far over its budget, and is clipped after.
-func fraction(base, n, d types.Wei) types.Wei {
+func mulDiv(base, n, d types.Wei) types.Wei {
 	part, ok := base.MulDiv(n, d)
 	if !ok {
 		return types.MaxWei
@@ -67,8 +67,8 @@ func fraction(base, n, d types.Wei) types.Wei {
 	return part
 }
 
-// move applies a change to base, within min..2^256-1.
-func move(base, change types.Wei, up bool, min types.Wei) types.Wei {
+// moveWithin applies a change to base, within min..2^256-1.
+func moveWithin(base, change types.Wei, up bool, min types.Wei) types.Wei {
 	next := base
 	if up {
 		if change.IsZero() {

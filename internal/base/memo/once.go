@@ -50,12 +50,12 @@ func New[K comparable, V any](bound Bound, weigh func(K) int) *Once[K, V] {
 // gives. Callers that wait for it get it too; it is remembered if keep is true.
 // Asked with a Life that is over, Do computes and remembers nothing.
 func (o *Once[K, V]) Do(l *Life, key K, compute func() (value V, keep bool)) V {
-	e := o.find(l, key)
+	e := o.findOrAddEntry(l, key)
 	if e == nil {
 		value, _ := compute()
 		return value
 	}
-	e.once.Do(func() { o.compute(key, e, compute) })
+	e.once.Do(func() { o.computeEntry(key, e, compute) })
 	return e.value
 }
 
@@ -66,16 +66,16 @@ func DoBytes[V any](o *Once[string, V], key []byte, compute func() (value V, kee
 		e := o.entries[string(key)]
 		o.mu.Unlock()
 		if e != nil {
-			e.once.Do(func() { o.compute(string(key), e, compute) })
+			e.once.Do(func() { o.computeEntry(string(key), e, compute) })
 			return e.value
 		}
 	}
 	return o.Do(nil, string(key), compute)
 }
 
-// find returns the entry of a key, made if there was none, or nil if nothing is to
+// findOrAddEntry returns the entry of a key, made if there was none, or nil if nothing is to
 // be remembered.
-func (o *Once[K, V]) find(l *Life, key K) *entry[V] {
+func (o *Once[K, V]) findOrAddEntry(l *Life, key K) *entry[V] {
 	if o == nil {
 		return nil
 	}
@@ -98,15 +98,15 @@ func (o *Once[K, V]) find(l *Life, key K) *entry[V] {
 	return e
 }
 
-// compute makes an entry's value, and keeps or drops it.
-func (o *Once[K, V]) compute(key K, e *entry[V], compute func() (V, bool)) {
+// computeEntry makes an entry's value, and keeps or drops it.
+func (o *Once[K, V]) computeEntry(key K, e *entry[V], compute func() (V, bool)) {
 	keep := false
-	defer func() { o.place(key, e, keep) }() // where compute panics too
+	defer func() { o.placeEntry(key, e, keep) }() // where compute panics too
 	e.value, keep = compute()
 }
 
-// place gives what was computed its place among what is remembered, the newest.
-func (o *Once[K, V]) place(key K, e *entry[V], keep bool) {
+// placeEntry gives what was computed its place among what is remembered, the newest.
+func (o *Once[K, V]) placeEntry(key K, e *entry[V], keep bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.entries[key] != e {

@@ -56,7 +56,7 @@ func Parse(text string) (Moment, error) {
 	if at < 0 {
 		height, err := parseHeight(text)
 		if err != nil {
-			return Moment{}, wrong(text, err.Error())
+			return Moment{}, newFormatError(text, err.Error())
 		}
 		return Moment{Kind: AtHeight, Height: height}, nil
 	}
@@ -64,22 +64,22 @@ func Parse(text string) (Moment, error) {
 	seed, place, found := strings.Cut(text[at+1:], ":")
 	switch {
 	case m.Script == "":
-		return Moment{}, wrong(text, "the script's name is missing before @")
+		return Moment{}, newFormatError(text, "the script's name is missing before @")
 	case !found:
-		return Moment{}, wrong(text, "a place is missing: SCRIPT@SEED:PLACE")
+		return Moment{}, newFormatError(text, "a place is missing: SCRIPT@SEED:PLACE")
 	}
 	var err error
 	if m.Seed, err = strconv.ParseUint(seed, 10, 64); err != nil {
-		return Moment{}, wrong(text, fmt.Sprintf("%.20q is no seed, which is a whole number below 2^64", seed))
+		return Moment{}, newFormatError(text, fmt.Sprintf("%.20q is no seed, which is a whole number below 2^64", seed))
 	}
-	if err := m.place(place); err != nil {
-		return Moment{}, wrong(text, err.Error())
+	if err := m.readPlace(place); err != nil {
+		return Moment{}, newFormatError(text, err.Error())
 	}
 	return m, nil
 }
 
-// place reads what follows the seed.
-func (m *Moment) place(text string) (err error) {
+// readPlace reads what follows the seed.
+func (m *Moment) readPlace(text string) (err error) {
 	switch {
 	case text == end:
 		return nil
@@ -105,8 +105,8 @@ func parseHeight(text string) (types.Height, error) {
 	return types.Height(height), nil
 }
 
-// wrong says what is wrong with a text, and what to type.
-func wrong(text, what string) error {
+// newFormatError says what is wrong with a text, and what to type.
+func newFormatError(text, what string) error {
 	if len(text) > maxShown {
 		text = text[:maxShown] + "…"
 	}
@@ -117,13 +117,13 @@ func wrong(text, what string) error {
 // String is the name of the moment, as Parse reads it.
 func (m Moment) String() string {
 	if m.Script == "" {
-		return m.where()
+		return m.placeWords()
 	}
-	return fmt.Sprintf("%s@%d:%s", m.Script, m.Seed, m.where())
+	return fmt.Sprintf("%s@%d:%s", m.Script, m.Seed, m.placeWords())
 }
 
-// where is the place in the run.
-func (m Moment) where() string {
+// placeWords is the place in the run.
+func (m Moment) placeWords() string {
 	switch m.Kind {
 	case AtHeight:
 		return "h" + strconv.FormatUint(uint64(m.Height), 10)

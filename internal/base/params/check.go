@@ -13,8 +13,8 @@ import (
 func (p *Params) Check() error {
 	var wrong []error
 	for i := range entries {
-		if e := &entries[i]; !e.valid(p) {
-			wrong = append(wrong, e.refuse(e.text(p)))
+		if e := &entries[i]; !e.isValid(p) {
+			wrong = append(wrong, e.refuseValue(e.textIn(p)))
 		}
 	}
 	return errors.Join(append(wrong, p.checkLanes(), p.checkTimers(), p.checkJobs())...)
@@ -60,7 +60,7 @@ func (p *Params) checkJobs() error {
 		atMost("cip2.min_reputation", p.MinReputation, "cip2.initial_reputation", p.InitialReputation),
 		atMost("cip11.heartbeat_tx_blocks", p.HeartbeatTxBlocks, "cip11.stale_heartbeat_blocks", p.StaleHeartbeatBlocks),
 		atMost("cip11.min_subset", p.MinSubset, "cip11.max_subset", p.MaxSubset),
-		below("cip11.heartbeat_blocks", p.HeartbeatBlocks, "cip11.presence_timeout_blocks", p.PresenceTimeoutBlocks),
+		checkBelow("cip11.heartbeat_blocks", p.HeartbeatBlocks, "cip11.presence_timeout_blocks", p.PresenceTimeoutBlocks),
 	)
 }
 
@@ -80,7 +80,7 @@ func atMost[T types.Cycles | types.Cells | uint64](key string, value T, limitKey
 	return nil
 }
 
-func below(key string, value uint64, limitKey string, limit uint64) error {
+func checkBelow(key string, value uint64, limitKey string, limit uint64) error {
 	if value >= limit {
 		return fmt.Errorf("%s is %d, not below %s, %d", key, value, limitKey, limit)
 	}

@@ -14,9 +14,9 @@ const (
 	maxTypos    = 4  // letters wrong, missing or too many
 )
 
-// nearest returns the keys a person may have meant: those that end like it,
+// nearestKeys returns the keys a person may have meant: those that end like it,
 // then those few letters away, the nearest first.
-func nearest(key string) []string {
+func nearestKeys(key string) []string {
 	type candidate struct {
 		key   string
 		typos int

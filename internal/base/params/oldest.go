@@ -14,11 +14,11 @@ import (
 //go:embed format12.txt
 var oldest string
 
-// made is the defaults that older homes were made with, by key.
-type made map[string]string
+// oldDefaults is the defaults that older homes were made with, by key.
+type oldDefaults map[string]string
 
-func firstDefaults(list string) made {
-	first := made{}
+func firstDefaults(list string) oldDefaults {
+	first := oldDefaults{}
 	for line := range strings.Lines(list) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		first[key] = value
@@ -26,8 +26,8 @@ func firstDefaults(list string) made {
 	return first
 }
 
-// takes reports whether older homes were made with a parameter, and takes it out.
-func (m made) takes(e *entry) bool {
+// takeKey reports whether older homes were made with a parameter, and takes it out.
+func (m oldDefaults) takeKey(e *entry) bool {
 	value, found := m[e.Key]
 	if found && value != e.Default {
 		panic(fmt.Sprintf("params: the default of %s is %s, and older homes were made with %s: keep that, and give what new chains begin "+
@@ -61,7 +61,7 @@ type Addition struct {
 func BeforeAdding(keys ...string) *Addition {
 	a := &Addition{whole: entries, added: map[string]bool{}}
 	for _, key := range keys {
-		if _, err := find(key); err != nil {
+		if _, err := findEntry(key); err != nil {
 			panic(err)
 		}
 		a.added[key] = true
@@ -72,7 +72,7 @@ func BeforeAdding(keys ...string) *Addition {
 			entries = append(entries, e)
 		}
 	}
-	index()
+	indexTable()
 	return a
 }
 
@@ -83,11 +83,11 @@ func (a *Addition) Add() {
 		e.Later = e.Later || a.added[e.Key]
 		entries = append(entries, e)
 	}
-	index()
+	indexTable()
 }
 
 // Undo makes the table what it was.
 func (a *Addition) Undo() {
 	entries = a.whole
-	index()
+	indexTable()
 }

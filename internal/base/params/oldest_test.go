@@ -9,10 +9,10 @@ import (
 // instead is stated by their genesis.
 func TestC12WhatHomesWereMadeWithStays(t *testing.T) {
 	first := firstDefaults("cip2.min_stake 5\ncip2.max_retries 3\n")
-	if !first.takes(&entry{Info: Info{Key: "cip2.max_retries", Default: "3"}}) || len(first) != 1 {
+	if !first.takeKey(&entry{Info: Info{Key: "cip2.max_retries", Default: "3"}}) || len(first) != 1 {
 		t.Errorf("a parameter of then is taken for a later one; left: %v", first)
 	}
-	if first.takes(&entry{Info: Info{Key: "cip2.new", Default: "3"}}) {
+	if first.takeKey(&entry{Info: Info{Key: "cip2.new", Default: "3"}}) {
 		t.Error("a later parameter is taken for one of then")
 	}
 	defer func() {
@@ -20,7 +20,7 @@ func TestC12WhatHomesWereMadeWithStays(t *testing.T) {
 			t.Errorf("a changed default ends the program with %q", said)
 		}
 	}()
-	first.takes(&entry{Info: Info{Key: "cip2.min_stake", Default: "6"}})
+	first.takeKey(&entry{Info: Info{Key: "cip2.min_stake", Default: "6"}})
 }
 
 func TestNewChainsStateWhatOlderOnesLack(t *testing.T) {

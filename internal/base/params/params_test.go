@@ -265,14 +265,14 @@ func TestTagsAreReadAndCheckedAtStart(t *testing.T) {
 	all := reflect.TypeFor[fields]()
 	amount := newEntry(all.Field(0), 0)
 	for n, want := range map[uint64]bool{4: false, 5: true, 9: true, 10: false} {
-		if amount.within(types.WeiOf(n)) != want {
-			t.Errorf("%d is %s: %v, want %v", n, amount.describe(), !want, want)
+		if amount.isWithin(types.WeiOf(n)) != want {
+			t.Errorf("%d is %s: %v, want %v", n, amount.describeValues(), !want, want)
 		}
 	}
-	if got := amount.describe(); got != "an amount in wei from 5 to 9" {
+	if got := amount.describeValues(); got != "an amount in wei from 5 to 9" {
 		t.Error(got)
 	}
-	if e := newEntry(all.Field(1), 1); e.Type != Integer || e.Class != NextEpoch || e.describe() != "an integer from 5 to 2^64-1" {
+	if e := newEntry(all.Field(1), 1); e.Type != Integer || e.Class != NextEpoch || e.describeValues() != "an integer from 5 to 2^64-1" {
 		t.Errorf("%v", e.Info)
 	}
 	for i := 2; i < all.NumField(); i++ {

@@ -58,13 +58,13 @@ func init() {
 	fields, first := reflect.TypeFor[Params](), firstDefaults(oldest)
 	for i := range fields.NumField() {
 		e := newEntry(fields.Field(i), i)
-		e.Later = !first.takes(&e)
+		e.Later = !first.takeKey(&e)
 		entries = append(entries, e)
 	}
 	if len(first) > 0 {
 		panic(fmt.Sprintf("params: homes of the oldest format were made with parameters that are gone: %v", first))
 	}
-	index()
+	indexTable()
 	for i := range entries {
 		e := &entries[i]
 		if err := defaults.Set(e.Key, e.Default); err != nil {
@@ -76,8 +76,8 @@ func init() {
 	}
 }
 
-// index sorts the table, and enters its keys.
-func index() {
+// indexTable sorts the table, and enters its keys.
+func indexTable() {
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.Key, b.Key) })
 	byKey = make(map[string]int, len(entries))
 	for i := range entries {
@@ -107,10 +107,10 @@ func newEntry(f reflect.StructField, index int) entry {
 	switch {
 	case f.Type == reflect.TypeFor[types.Wei]():
 		e.Type = Amount
-		e.limits(f.Tag, types.MaxWei)
+		e.readRange(f.Tag, types.MaxWei)
 	case f.Type.Kind() == reflect.Uint64:
 		e.Type = Integer
-		e.limits(f.Tag, types.WeiOf(1<<64-1))
+		e.readRange(f.Tag, types.WeiOf(1<<64-1))
 	case f.Type.Kind() == reflect.Bool:
 		e.Type = Flag
 	case f.Type.Kind() == reflect.String:
@@ -122,16 +122,16 @@ func newEntry(f reflect.StructField, index int) entry {
 	return e
 }
 
-// limits reads the range, 0 to greatest where the tag does not say.
-func (e *entry) limits(tag reflect.StructTag, greatest types.Wei) {
-	e.min, e.max = e.limit(tag, "min", types.Wei{}), e.limit(tag, "max", greatest)
+// readRange reads the range, 0 to greatest where the tag does not say.
+func (e *entry) readRange(tag reflect.StructTag, greatest types.Wei) {
+	e.min, e.max = e.readLimit(tag, "min", types.Wei{}), e.readLimit(tag, "max", greatest)
 	if e.max.Less(e.min) || greatest.Less(e.max) {
 		panic(fmt.Sprintf("params: %s has the range %s to %s", e.Key, e.min, e.max))
 	}
 	e.Min, e.Max = e.min.String(), e.max.String()
 }
 
-func (e *entry) limit(tag reflect.StructTag, name string, otherwise types.Wei) types.Wei {
+func (e *entry) readLimit(tag reflect.StructTag, name string, otherwise types.Wei) types.Wei {
 	text, given := tag.Lookup(name)
 	if !given {
 		return otherwise
@@ -159,7 +159,7 @@ func Keys() []Info {
 // Lookup describes one parameter. The error of an unknown key names those most
 // like it.
 func Lookup(key string) (Info, error) {
-	e, err := find(key)
+	e, err := findEntry(key)
 	if err != nil {
 		return Info{}, err
 	}
@@ -175,21 +175,21 @@ func StateKey(key string) string {
 	return "system:" + group + ":" + name
 }
 
-func find(key string) (*entry, error) {
+func findEntry(key string) (*entry, error) {
 	if i, known := byKey[key]; known {
 		return &entries[i], nil
 	}
 	if len(key) > maxKeyBytes {
 		key = key[:maxKeyBytes] + "…"
 	}
-	if likely := nearest(key); len(likely) > 0 {
+	if likely := nearestKeys(key); len(likely) > 0 {
 		return nil, fmt.Errorf("unknown parameter %q; did you mean %s?", key, strings.Join(likely, " or "))
 	}
 	return nil, fmt.Errorf("unknown parameter %q; `devnet params` lists them all", key)
 }
 
-// describe says what values a parameter takes.
-func (e *entry) describe() string {
+// describeValues says what values a parameter takes.
+func (e *entry) describeValues() string {
 	switch e.Type {
 	case Flag:
 		return "true or false"
@@ -207,10 +207,10 @@ func (e *entry) describe() string {
 	return "an integer from " + e.Min + " to " + e.Max
 }
 
-func (e *entry) of(p *Params) reflect.Value { return reflect.ValueOf(p).Elem().Field(e.field) }
+func (e *entry) fieldIn(p *Params) reflect.Value { return reflect.ValueOf(p).Elem().Field(e.field) }
 
-func (e *entry) text(p *Params) string {
-	v := e.of(p)
+func (e *entry) textIn(p *Params) string {
+	v := e.fieldIn(p)
 	switch e.Type {
 	case Integer:
 		return strconv.FormatUint(v.Uint(), 10)

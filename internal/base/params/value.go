@@ -17,72 +17,72 @@ const MaxValueBytes = 64
 
 // Get returns a value as text: a decimal integer, true or false, or a word.
 func (p *Params) Get(key string) (string, error) {
-	e, err := find(key)
+	e, err := findEntry(key)
 	if err != nil {
 		return "", err
 	}
-	return e.text(p), nil
+	return e.textIn(p), nil
 }
 
 // Set reads a value as Get writes it. The error says what the parameter takes;
 // p is then as it was. Check enforces rules between parameters.
 func (p *Params) Set(key, value string) error {
-	e, err := find(key)
+	e, err := findEntry(key)
 	if err != nil {
 		return err
 	}
-	if !e.set(p, value) {
-		return e.refuse(value)
+	if !e.setFrom(p, value) {
+		return e.refuseValue(value)
 	}
 	return nil
 }
 
-func (e *entry) refuse(value string) error {
+func (e *entry) refuseValue(value string) error {
 	if len(value) > MaxValueBytes {
 		value = value[:MaxValueBytes] + "…"
 	}
-	return fmt.Errorf("%s: %q is not %s", e.Key, value, e.describe())
+	return fmt.Errorf("%s: %q is not %s", e.Key, value, e.describeValues())
 }
 
-// set reports whether value is one of the parameter's.
-func (e *entry) set(p *Params, value string) bool {
+// setFrom reports whether value is one of the parameter's.
+func (e *entry) setFrom(p *Params, value string) bool {
 	switch e.Type {
 	case Flag:
 		if value != "true" && value != "false" {
 			return false
 		}
-		e.of(p).SetBool(value == "true")
+		e.fieldIn(p).SetBool(value == "true")
 	case Word:
 		if !slices.Contains(e.Words, value) {
 			return false
 		}
-		e.of(p).SetString(value)
+		e.fieldIn(p).SetString(value)
 	case Integer:
 		n, err := strconv.ParseUint(value, 10, 64)
-		if err != nil || !e.within(types.WeiOf(n)) {
+		if err != nil || !e.isWithin(types.WeiOf(n)) {
 			return false
 		}
-		e.of(p).SetUint(n)
+		e.fieldIn(p).SetUint(n)
 	case Amount:
 		w, err := types.ParseWei(value)
-		if err != nil || !e.within(w) {
+		if err != nil || !e.isWithin(w) {
 			return false
 		}
-		*e.of(p).Addr().Interface().(*types.Wei) = w
+		*e.fieldIn(p).Addr().Interface().(*types.Wei) = w
 	}
 	return true
 }
 
-func (e *entry) within(w types.Wei) bool { return !w.Less(e.min) && !e.max.Less(w) }
+func (e *entry) isWithin(w types.Wei) bool { return !w.Less(e.min) && !e.max.Less(w) }
 
-// valid reports whether p holds a value that Set would take.
-func (e *entry) valid(p *Params) bool {
-	v := e.of(p)
+// isValid reports whether p holds a value that Set would take.
+func (e *entry) isValid(p *Params) bool {
+	v := e.fieldIn(p)
 	switch e.Type {
 	case Integer:
-		return e.within(types.WeiOf(v.Uint()))
+		return e.isWithin(types.WeiOf(v.Uint()))
 	case Amount:
-		return e.within(*v.Addr().Interface().(*types.Wei))
+		return e.isWithin(*v.Addr().Interface().(*types.Wei))
 	case Word:
 		return slices.Contains(e.Words, v.String())
 	}
@@ -91,26 +91,26 @@ func (e *entry) valid(p *Params) bool {
 
 // Encode returns the canonical CBOR of one value, as state holds it.
 func (p *Params) Encode(key string) ([]byte, error) {
-	e, err := find(key)
+	e, err := findEntry(key)
 	if err != nil {
 		return nil, err
 	}
-	return codec.Marshal(e.of(p).Interface()), nil
+	return codec.Marshal(e.fieldIn(p).Interface()), nil
 }
 
 // Decode sets a value from its canonical CBOR. The error is the sender's fault;
 // p is then as it was.
 func (p *Params) Decode(key string, data []byte) error {
-	e, err := find(key)
+	e, err := findEntry(key)
 	if err != nil {
 		return err
 	}
 	after := *p
-	if err := codec.Unmarshal(data, MaxValueBytes, e.of(&after).Addr().Interface()); err != nil {
-		return fmt.Errorf("%s takes %s: %w", key, e.describe(), err)
+	if err := codec.Unmarshal(data, MaxValueBytes, e.fieldIn(&after).Addr().Interface()); err != nil {
+		return fmt.Errorf("%s takes %s: %w", key, e.describeValues(), err)
 	}
-	if !e.valid(&after) {
-		return e.refuse(e.text(&after))
+	if !e.isValid(&after) {
+		return e.refuseValue(e.textIn(&after))
 	}
 	*p = after
 	return nil
@@ -158,7 +158,7 @@ func (p *Params) Apply(o Overrides) error {
 func (p *Params) Changed() Overrides {
 	changed := make(Overrides)
 	for i := range entries {
-		if text := entries[i].text(p); text != entries[i].Default {
+		if text := entries[i].textIn(p); text != entries[i].Default {
 			changed[entries[i].Key] = text
 		}
 	}

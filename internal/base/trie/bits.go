@@ -26,21 +26,21 @@ func placeOf(n uint32) place {
 	return place{uint16(n / bitsPerByte), uint8(uint32(1<<8) >> (n % bitsPerByte))}
 }
 
-// in reports whether the bit is set in key.
-func (p place) in(key []byte) bool {
+// isSetIn reports whether the bit is set in key.
+func (p place) isSetIn(key []byte) bool {
 	return int(p.index) < len(key) && (p.mask == 0 || key[p.index]&p.mask != 0)
 }
 
 // bit returns bit n of key.
 func bit(key []byte, n uint32) byte {
-	if placeOf(n).in(key) {
+	if placeOf(n).isSetIn(key) {
 		return 1
 	}
 	return 0
 }
 
-// differ returns the first bit in which a and b differ, or noBit.
-func differ(a, b []byte) uint32 {
+// firstDifference returns the first bit in which a and b differ, or noBit.
+func firstDifference(a, b []byte) uint32 {
 	n := min(len(a), len(b))
 	i := 0
 	for ; i+8 <= n; i += 8 {

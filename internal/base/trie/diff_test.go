@@ -23,14 +23,14 @@ func (d *comparison) nodes(old, new node) bool {
 	case new == nil:
 		return d.only(old, d.removed)
 	}
-	if a, ok := old.cached().get(); ok {
-		if b, ok := new.cached().get(); ok && a == b {
+	if a, ok := old.cachedDigest().getPublished(); ok {
+		if b, ok := new.cachedDigest().getPublished(); ok && a == b {
 			return true
 		}
 	}
 	oldBit, newBit := bitOf(old), bitOf(new)
 	oldKey, newKey := first(old).key(), first(new).key()
-	apart := differ(oldKey, newKey)
+	apart := firstDifference(oldKey, newKey)
 	switch {
 	case apart < min(oldBit, newBit):
 		if bit(oldKey, apart) == 0 {
@@ -65,12 +65,12 @@ func bitOf(n node) uint32 {
 }
 
 func (d *comparison) leaves(old, new *leaf) bool {
-	return new.has(old.value()) || d.each(new.key(), old.value(), new.value())
+	return new.hasValue(old.value()) || d.each(new.key(), old.value(), new.value())
 }
 
 func (d *comparison) only(n node, visit func(*leaf) bool) bool {
 	s := scanner{visit}
-	return s.up(n)
+	return s.visitUp(n)
 }
 
 func (d *comparison) added(l *leaf) bool   { return d.each(l.key(), nil, l.value()) }

@@ -41,41 +41,41 @@ var hashers = sync.Pool{New: func() any {
 
 // rootOf returns the hash of n, hashing what is not hashed yet.
 func rootOf(n node) types.Hash {
-	if known, ok := n.cached().get(); ok {
+	if known, ok := n.cachedDigest().getPublished(); ok {
 		return known
 	}
 	h := hashers.Get().(*hasher)
 	defer hashers.Put(h)
-	return h.node(n)
+	return h.hashNode(n)
 }
 
-func (h *hasher) node(n node) types.Hash {
-	if known, ok := n.cached().get(); ok {
+func (h *hasher) hashNode(n node) types.Hash {
+	if known, ok := n.cachedDigest().getPublished(); ok {
 		return known
 	}
 	switch n := n.(type) {
 	case *leaf:
-		h.leaf(n)
+		h.hashLeaf(n)
 	case *inner:
-		left, right := h.node(n.left), h.node(n.right)
+		left, right := h.hashNode(n.left), h.hashNode(n.right)
 		h.inner[0] = innerTag
 		binary.BigEndian.PutUint32(h.inner[1:], n.bit)
 		copy(h.inner[5:], left[:])
 		copy(h.inner[37:], right[:])
-		h.sum(h.inner[:], nil)
+		h.sumParts(h.inner[:], nil)
 	}
-	n.cached().publish(&h.out)
+	n.cachedDigest().publishHash(&h.out)
 	return h.out
 }
 
-func (h *hasher) leaf(l *leaf) {
+func (h *hasher) hashLeaf(l *leaf) {
 	h.inner[0] = leafTag
 	binary.BigEndian.PutUint32(h.inner[1:], l.keyLen)
-	h.sum(h.inner[:5], l.data)
+	h.sumParts(h.inner[:5], l.data)
 }
 
-// sum leaves the digest of both parts in out.
-func (h *hasher) sum(head, rest []byte) {
+// sumParts leaves the digest of both parts in out.
+func (h *hasher) sumParts(head, rest []byte) {
 	h.keccak.Reset()
 	h.keccak.Write(head)
 	h.keccak.Write(rest)

@@ -8,8 +8,8 @@ import (
 
 // node is a *leaf or an *inner; nil is the empty tree.
 type node interface {
-	// cached is where the node keeps its hash.
-	cached() *digest
+	// cachedDigest is where the node keeps its hash.
+	cachedDigest() *digest
 }
 
 // leaf is a key and its value, in one piece of memory.
@@ -33,21 +33,21 @@ func newLeaf(c Change) *leaf {
 	return &leaf{keyLen: uint32(len(c.Key)), data: data}
 }
 
-func (l *leaf) key() []byte        { return l.data[:l.keyLen:l.keyLen] }
-func (l *leaf) value() []byte      { return l.data[l.keyLen:len(l.data):len(l.data)] }
-func (l *leaf) is(key []byte) bool { return string(l.key()) == string(key) }
-func (l *leaf) has(v []byte) bool  { return string(l.value()) == string(v) }
-func (l *leaf) cached() *digest    { return &l.digest }
-func (n *inner) cached() *digest   { return &n.digest }
-func (n *inner) side(k []byte) node {
-	if n.in(k) {
+func (l *leaf) key() []byte            { return l.data[:l.keyLen:l.keyLen] }
+func (l *leaf) value() []byte          { return l.data[l.keyLen:len(l.data):len(l.data)] }
+func (l *leaf) hasKey(key []byte) bool { return string(l.key()) == string(key) }
+func (l *leaf) hasValue(v []byte) bool { return string(l.value()) == string(v) }
+func (l *leaf) cachedDigest() *digest  { return &l.digest }
+func (n *inner) cachedDigest() *digest { return &n.digest }
+func (n *inner) sideOf(k []byte) node {
+	if n.isSetIn(k) {
 		return n.right
 	}
 	return n.left
 }
 
-// join returns the node above left and right, of which either may be nil.
-func join(at uint32, left, right node) node {
+// joinNodes returns the node above left and right, of which either may be nil.
+func joinNodes(at uint32, left, right node) node {
 	switch {
 	case left == nil:
 		return right
@@ -57,15 +57,15 @@ func join(at uint32, left, right node) node {
 	return &inner{bit: at, place: placeOf(at), left: left, right: right}
 }
 
-// nearest returns the leaf that key leads to. If n has key, it is key's leaf;
+// nearestLeaf returns the leaf that key leads to. If n has key, it is key's leaf;
 // otherwise no leaf of n shares more leading bits with key.
-func nearest(n node, key []byte) *leaf {
+func nearestLeaf(n node, key []byte) *leaf {
 	for {
 		in, ok := n.(*inner)
 		if !ok {
 			return n.(*leaf)
 		}
-		n = in.side(key)
+		n = in.sideOf(key)
 	}
 }
 
@@ -83,16 +83,16 @@ const (
 	published // hash is readable, permanently
 )
 
-// get returns the hash if it is published.
-func (d *digest) get() (types.Hash, bool) {
+// getPublished returns the hash if it is published.
+func (d *digest) getPublished() (types.Hash, bool) {
 	if d.state.Load() != published {
 		return types.Hash{}, false
 	}
 	return d.hash, true
 }
 
-// publish keeps the hash, unless another goroutine is doing so.
-func (d *digest) publish(h *types.Hash) {
+// publishHash keeps the hash, unless another goroutine is doing so.
+func (d *digest) publishHash(h *types.Hash) {
 	if d.state.CompareAndSwap(unknown, writing) {
 		d.hash = *h
 		d.state.Store(published)

@@ -5,23 +5,23 @@ type putter struct {
 	len int
 }
 
-// put returns n after the changes, which are sorted, one a key, and agree with
+// putChanges returns n after the changes, which are sorted, one a key, and agree with
 // each other and with n in every bit before those n parts at. near is nearest of
 // the first change, or nil if unknown: each change walks its own path once, however
 // many nodes it passes.
-func (p *putter) put(n node, near *leaf, changes []Change) node {
+func (p *putter) putChanges(n node, near *leaf, changes []Change) node {
 	if len(changes) == 0 {
 		return n
 	}
 	if n == nil {
-		return p.build(changes)
+		return p.buildTree(changes)
 	}
 	if near == nil {
-		near = nearest(n, changes[0].Key)
+		near = nearestLeaf(n, changes[0].Key)
 	}
 	last := &changes[len(changes)-1]
 	// Sorted changes stray from n first at one of their ends.
-	stray := min(differ(near.key(), changes[0].Key), differ(near.key(), last.Key))
+	stray := min(firstDifference(near.key(), changes[0].Key), firstDifference(near.key(), last.Key))
 	in, ok := n.(*inner)
 	if !ok {
 		return p.putLeaf(n.(*leaf), stray, changes)
@@ -29,26 +29,26 @@ func (p *putter) put(n node, near *leaf, changes []Change) node {
 	if stray < in.bit {
 		return p.putBeside(n, near, stray, changes)
 	}
-	zeros, ones := part(changes, in.bit)
-	left := p.put(in.left, near, zeros)
+	zeros, ones := partByBit(changes, in.bit)
+	left := p.putChanges(in.left, near, zeros)
 	if len(zeros) > 0 {
 		near = nil
 	}
-	right := p.put(in.right, near, ones)
+	right := p.putChanges(in.right, near, ones)
 	if left == in.left && right == in.right {
 		return n
 	}
-	return join(in.bit, left, right)
+	return joinNodes(in.bit, left, right)
 }
 
 // putBeside parts the changes at a bit before all those of n: one side of it is
 // new.
 func (p *putter) putBeside(n node, near *leaf, at uint32, changes []Change) node {
-	zeros, ones := part(changes, at)
+	zeros, ones := partByBit(changes, at)
 	if bit(near.key(), at) == 0 {
-		return join(at, p.put(n, near, zeros), p.build(ones))
+		return joinNodes(at, p.putChanges(n, near, zeros), p.buildTree(ones))
 	}
-	return join(at, p.build(zeros), p.put(n, nil, ones))
+	return joinNodes(at, p.buildTree(zeros), p.putChanges(n, nil, ones))
 }
 
 // putLeaf changes a leaf, or puts changes next to it.
@@ -61,14 +61,14 @@ func (p *putter) putLeaf(l *leaf, stray uint32, changes []Change) node {
 	case c.Value == nil:
 		p.len--
 		return nil
-	case l.has(c.Value):
+	case l.hasValue(c.Value):
 		return l
 	}
 	return newLeaf(*c)
 }
 
-// build returns the tree of only the changes; deletes among them have no effect.
-func (p *putter) build(changes []Change) node {
+// buildTree returns the tree of only the changes; deletes among them have no effect.
+func (p *putter) buildTree(changes []Change) node {
 	switch len(changes) {
 	case 0:
 		return nil
@@ -79,16 +79,16 @@ func (p *putter) build(changes []Change) node {
 		p.len++
 		return newLeaf(changes[0])
 	}
-	at := differ(changes[0].Key, changes[len(changes)-1].Key)
-	zeros, ones := part(changes, at)
-	return join(at, p.build(zeros), p.build(ones))
+	at := firstDifference(changes[0].Key, changes[len(changes)-1].Key)
+	zeros, ones := partByBit(changes, at)
+	return joinNodes(at, p.buildTree(zeros), p.buildTree(ones))
 }
 
-// part splits sorted changes that agree before a bit by that bit.
-func part(changes []Change, at uint32) (zeros, ones []Change) {
+// partByBit splits sorted changes that agree before a bit by that bit.
+func partByBit(changes []Change, at uint32) (zeros, ones []Change) {
 	p, low, high := placeOf(at), 0, len(changes)
 	for low < high { // before low it is 0, from high on 1
-		if middle := int(uint(low+high) >> 1); p.in(changes[middle].Key) {
+		if middle := int(uint(low+high) >> 1); p.isSetIn(changes[middle].Key) {
 			high = middle
 		} else {
 			low = middle + 1

@@ -11,7 +11,7 @@ func (t *Tree) Scan(from, to []byte, each func(key, value []byte) bool) {
 	s := scanner{func(l *leaf) bool {
 		return (to == nil || bytes.Compare(l.key(), to) < 0) && each(l.key(), l.value())
 	}}
-	s.from(t.root, from, differ(nearest(t.root, from).key(), from))
+	s.visitFrom(t.root, from, firstDifference(nearestLeaf(t.root, from).key(), from))
 }
 
 // ScanBack is Scan from the highest key to the lowest.
@@ -23,10 +23,10 @@ func (t *Tree) ScanBack(from, to []byte, each func(key, value []byte) bool) {
 		return bytes.Compare(l.key(), from) >= 0 && each(l.key(), l.value())
 	}}
 	if to == nil {
-		s.down(t.root)
+		s.visitDown(t.root)
 		return
 	}
-	s.below(t.root, to, differ(nearest(t.root, to).key(), to))
+	s.visitBelow(t.root, to, firstDifference(nearestLeaf(t.root, to).key(), to))
 }
 
 // scanner visits leaves until visit returns false, and so do its methods.
@@ -34,47 +34,47 @@ type scanner struct {
 	visit func(*leaf) bool
 }
 
-// from visits, upwards, the leaves of n whose key is at least bound. stray is
+// visitFrom visits, upwards, the leaves of n whose key is at least bound. stray is
 // the first bit in which bound differs from the leaf that it leads to.
-func (s *scanner) from(n node, bound []byte, stray uint32) bool {
+func (s *scanner) visitFrom(n node, bound []byte, stray uint32) bool {
 	in, ok := n.(*inner)
 	if !ok || stray < in.bit { // all of n lies on one side of bound
 		if stray != noBit && bit(bound, stray) == 1 {
 			return true
 		}
-		return s.up(n)
+		return s.visitUp(n)
 	}
 	if bit(bound, in.bit) == 1 {
-		return s.from(in.right, bound, stray)
+		return s.visitFrom(in.right, bound, stray)
 	}
-	return s.from(in.left, bound, stray) && s.up(in.right)
+	return s.visitFrom(in.left, bound, stray) && s.visitUp(in.right)
 }
 
-// below visits, downwards, the leaves of n whose key is less than bound.
-func (s *scanner) below(n node, bound []byte, stray uint32) bool {
+// visitBelow visits, downwards, the leaves of n whose key is less than bound.
+func (s *scanner) visitBelow(n node, bound []byte, stray uint32) bool {
 	in, ok := n.(*inner)
 	if !ok || stray < in.bit {
 		if stray == noBit || bit(bound, stray) == 0 {
 			return true
 		}
-		return s.down(n)
+		return s.visitDown(n)
 	}
 	if bit(bound, in.bit) == 0 {
-		return s.below(in.left, bound, stray)
+		return s.visitBelow(in.left, bound, stray)
 	}
-	return s.below(in.right, bound, stray) && s.down(in.left)
+	return s.visitBelow(in.right, bound, stray) && s.visitDown(in.left)
 }
 
-func (s *scanner) up(n node) bool {
+func (s *scanner) visitUp(n node) bool {
 	if in, ok := n.(*inner); ok {
-		return s.up(in.left) && s.up(in.right)
+		return s.visitUp(in.left) && s.visitUp(in.right)
 	}
 	return s.visit(n.(*leaf))
 }
 
-func (s *scanner) down(n node) bool {
+func (s *scanner) visitDown(n node) bool {
 	if in, ok := n.(*inner); ok {
-		return s.down(in.right) && s.down(in.left)
+		return s.visitDown(in.right) && s.visitDown(in.left)
 	}
 	return s.visit(n.(*leaf))
 }

@@ -60,7 +60,7 @@ func (t *Tree) Get(key []byte) (value []byte, found bool) {
 	if t.root == nil {
 		return nil, false
 	}
-	if l := nearest(t.root, key); l.is(key) {
+	if l := nearestLeaf(t.root, key); l.hasKey(key) {
 		return l.value(), true
 	}
 	return nil, false
@@ -75,21 +75,21 @@ func (t *Tree) Put(batch []Change) *Tree {
 		return t
 	}
 	p := putter{len: t.len}
-	root := p.put(t.root, nil, ordered(batch))
+	root := p.putChanges(t.root, nil, sortChanges(batch))
 	if root == t.root {
 		return t
 	}
 	return &Tree{root, p.len}
 }
 
-// ordered returns the changes sorted by key, the last of each key.
-func ordered(batch []Change) []Change {
+// sortChanges returns the changes sorted by key, the last of each key.
+func sortChanges(batch []Change) []Change {
 	for i := range batch {
 		if len(batch[i].Key) > MaxKeyBytes {
 			panic(fmt.Sprintf("trie: a key of %d bytes, at most %d", len(batch[i].Key), MaxKeyBytes))
 		}
 	}
-	if strictlySorted(batch) {
+	if isStrictlySorted(batch) {
 		return batch
 	}
 	order := make([]int, len(batch)) // positions, which are cheaper to move and keep equal keys in order
@@ -112,7 +112,7 @@ func ordered(batch []Change) []Change {
 	return changes
 }
 
-func strictlySorted(batch []Change) bool {
+func isStrictlySorted(batch []Change) bool {
 	for i := 1; i < len(batch); i++ {
 		if bytes.Compare(batch[i-1].Key, batch[i].Key) >= 0 {
 			return false

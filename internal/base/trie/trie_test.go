@@ -88,7 +88,7 @@ func TestDifferIsTheFirstDifferentBitOfTheSpeltKeys(t *testing.T) {
 				break
 			}
 		}
-		if got := differ(a, b); got != want || differ(b, a) != want {
+		if got := firstDifference(a, b); got != want || firstDifference(b, a) != want {
 			t.Fatalf("%x and %x differ at %d, want %d", a, b, got, want)
 		}
 	})

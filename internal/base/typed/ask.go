@@ -123,7 +123,7 @@ func (s *Schema) Initial(a *Asked) []byte {
 	case !a.Attribute.Default || a.Entry != (a.Attribute.Kind == AMap):
 		return nil
 	}
-	v, err := s.read("", &a.Attribute.Type, a.Attribute.given)
+	v, err := s.readValue("", &a.Attribute.Type, a.Attribute.given)
 	if err != nil {
 		return nil
 	}

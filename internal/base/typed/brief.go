@@ -12,7 +12,7 @@ func (s *Schema) Brief() []byte {
 	out = append(appendText(out, s.Actor), `,"types":{`...)
 	for i := range s.Types {
 		t := &s.Types[i]
-		out = append(appendText(comma(out, i), t.Name), ':')
+		out = append(appendText(appendComma(out, i), t.Name), ':')
 		if t.IsEnum() {
 			out = append(t.appendMembers(append(out, `{"enum":`...)), '}')
 		} else {
@@ -21,17 +21,17 @@ func (s *Schema) Brief() []byte {
 	}
 	out = append(out, `},"handlers":[`...)
 	for i := range s.Handlers {
-		out = s.appendHandler(comma(out, i), &s.Handlers[i])
+		out = s.appendHandler(appendComma(out, i), &s.Handlers[i])
 	}
 	out = append(out, `],"events":[`...)
 	for i, name := range s.Events {
-		out = appendText(comma(out, i), name)
+		out = appendText(appendComma(out, i), name)
 	}
 	return append(out, "]}"...)
 }
 
-// comma separates the items of a list.
-func comma(out []byte, i int) []byte {
+// appendComma separates the items of a list.
+func appendComma(out []byte, i int) []byte {
 	if i > 0 {
 		return append(out, ',')
 	}
@@ -41,7 +41,7 @@ func comma(out []byte, i int) []byte {
 func (n *Named) appendMembers(out []byte) []byte {
 	out = append(out, '[')
 	for i, m := range n.Values {
-		out = append(appendText(append(comma(out, i), `{"name":`...), m.Name), `,"value":`...)
+		out = append(appendText(append(appendComma(out, i), `{"name":`...), m.Name), `,"value":`...)
 		if word, ok := m.Value.(string); ok {
 			out = appendText(out, word)
 		} else {
@@ -56,7 +56,7 @@ func (s *Schema) appendFields(out []byte, fields []Field) []byte {
 	out = append(out, '[')
 	for i := range fields {
 		f := &fields[i]
-		out = append(appendText(append(comma(out, i), `{"name":`...), f.Name), `,"type":`...)
+		out = append(appendText(append(appendComma(out, i), `{"name":`...), f.Name), `,"type":`...)
 		out = f.Type.appendForm(out)
 		if f.Optional {
 			out = s.appendValue(append(out, `,"default":`...), &f.Type, f.Default)
@@ -118,7 +118,7 @@ func (t *Type) appendForm(out []byte) []byte {
 func (t *Type) appendForms(out []byte) []byte {
 	out = append(out, '[')
 	for i := range t.Of {
-		out = t.Of[i].appendForm(comma(out, i))
+		out = t.Of[i].appendForm(appendComma(out, i))
 	}
 	return append(out, "]}"...)
 }

@@ -57,21 +57,21 @@ func readJSON(data []byte, limit, depth int) (node, error) {
 		return node{}, &Error{"", fmt.Sprintf("has %d bytes: at most %d are read", len(data), limit)}
 	}
 	r := &reader{data: data, depth: depth}
-	n, err := r.value()
+	n, err := r.readValue()
 	if err == nil {
-		if r.next(); r.at < len(r.data) {
-			err = r.wrong("text after the end")
+		if r.peekByte(); r.at < len(r.data) {
+			err = r.newSyntaxError("text after the end")
 		}
 	}
 	return n, err
 }
 
-func (r *reader) wrong(what string) error {
+func (r *reader) newSyntaxError(what string) error {
 	return &Error{r.path, fmt.Sprintf("is not JSON: %s at byte %d", what, r.at)}
 }
 
-// next is the first byte after spaces, 0 at the end.
-func (r *reader) next() byte {
+// peekByte is the first byte after spaces, 0 at the end.
+func (r *reader) peekByte() byte {
 	for r.at < len(r.data) {
 		switch c := r.data[r.at]; c {
 		case ' ', '\t', '\n', '\r':
@@ -83,17 +83,17 @@ func (r *reader) next() byte {
 	return 0
 }
 
-func (r *reader) value() (node, error) {
-	switch c := r.next(); {
+func (r *reader) readValue() (node, error) {
+	switch c := r.peekByte(); {
 	case c == '{':
-		return r.object()
+		return r.readObject()
 	case c == '[':
-		return r.list()
+		return r.readList()
 	case c == '"':
-		text, err := r.string()
+		text, err := r.readString()
 		return node{kind: isText, text: text}, err
 	case c == '-' || c >= '0' && c <= '9':
-		return r.number()
+		return r.readNumber()
 	}
 	for _, w := range words {
 		if bytes.HasPrefix(r.data[r.at:], []byte(w.text)) {
@@ -101,13 +101,13 @@ func (r *reader) value() (node, error) {
 			return w, nil
 		}
 	}
-	return node{}, r.wrong("no value")
+	return node{}, r.newSyntaxError("no value")
 }
 
 // words are the atoms that are words.
 var words = []node{{kind: isNull, text: "null"}, {kind: isBool, text: "true"}, {kind: isBool, text: "false"}}
 
-func (r *reader) enter() error {
+func (r *reader) enterNesting() error {
 	if r.depth == 0 {
 		return &Error{r.path, "nests too deep"}
 	}
@@ -116,18 +116,18 @@ func (r *reader) enter() error {
 	return nil
 }
 
-func (r *reader) list() (node, error) {
+func (r *reader) readList() (node, error) {
 	n := node{kind: isList}
-	if err := r.enter(); err != nil {
+	if err := r.enterNesting(); err != nil {
 		return n, err
 	}
 	path := r.path
-	for r.next() != ']' {
-		if len(n.items) > 0 && !r.take(',') {
-			return n, r.wrong("no comma")
+	for r.peekByte() != ']' {
+		if len(n.items) > 0 && !r.takeByte(',') {
+			return n, r.newSyntaxError("no comma")
 		}
 		r.path = path + "[" + strconv.Itoa(len(n.items)) + "]"
-		item, err := r.value()
+		item, err := r.readValue()
 		if err != nil {
 			return n, err
 		}
@@ -139,28 +139,28 @@ func (r *reader) list() (node, error) {
 	return n, nil
 }
 
-func (r *reader) object() (node, error) {
+func (r *reader) readObject() (node, error) {
 	n := node{kind: isObject}
-	if err := r.enter(); err != nil {
+	if err := r.enterNesting(); err != nil {
 		return n, err
 	}
 	path := r.path
-	for r.next() != '}' {
-		if len(n.items) > 0 && !r.take(',') {
-			return n, r.wrong("no comma")
+	for r.peekByte() != '}' {
+		if len(n.items) > 0 && !r.takeByte(',') {
+			return n, r.newSyntaxError("no comma")
 		}
-		if r.next() != '"' {
-			return n, r.wrong("no name in quotes")
+		if r.peekByte() != '"' {
+			return n, r.newSyntaxError("no name in quotes")
 		}
-		name, err := r.string()
+		name, err := r.readString()
 		if err != nil {
 			return n, err
 		}
-		r.path = within(path, name)
-		if !r.take(':') {
-			return n, r.wrong("no colon")
+		r.path = memberPath(path, name)
+		if !r.takeByte(':') {
+			return n, r.newSyntaxError("no colon")
 		}
-		item, err := r.value()
+		item, err := r.readValue()
 		if err != nil {
 			return n, err
 		}
@@ -172,47 +172,47 @@ func (r *reader) object() (node, error) {
 	return n, nil
 }
 
-// within is the path of a member.
-func within(path, name string) string {
+// memberPath is the path of a member.
+func memberPath(path, name string) string {
 	if path == "" {
-		return clipped(name)
+		return clipText(name)
 	}
-	return path + "." + clipped(name)
+	return path + "." + clipText(name)
 }
 
-// take reads one byte, if it is next.
-func (r *reader) take(c byte) bool {
-	if r.next() != c {
+// takeByte reads one byte, if it is next.
+func (r *reader) takeByte(c byte) bool {
+	if r.peekByte() != c {
 		return false
 	}
 	r.at++
 	return true
 }
 
-// number reads what JSON calls a number: a fraction or an exponent is read too, so that
+// readNumber reads what JSON calls a number: a fraction or an exponent is read too, so that
 // it is refused with its path.
-func (r *reader) number() (node, error) {
+func (r *reader) readNumber() (node, error) {
 	start := r.at
-	r.skip("-")
+	r.skipOneOf("-")
 	whole := r.at
-	digits := r.digits()
+	digits := r.countDigits()
 	if digits == 0 || digits > 1 && r.data[whole] == '0' {
-		return node{}, r.wrong("no number")
+		return node{}, r.newSyntaxError("no number")
 	}
-	if r.skip(".") && r.digits() == 0 {
-		return node{}, r.wrong("no number")
+	if r.skipOneOf(".") && r.countDigits() == 0 {
+		return node{}, r.newSyntaxError("no number")
 	}
-	if r.skip("eE") {
-		r.skip("+-")
-		if r.digits() == 0 {
-			return node{}, r.wrong("no number")
+	if r.skipOneOf("eE") {
+		r.skipOneOf("+-")
+		if r.countDigits() == 0 {
+			return node{}, r.newSyntaxError("no number")
 		}
 	}
 	return node{kind: isNumber, text: string(r.data[start:r.at])}, nil
 }
 
-// skip takes one of some bytes, if it is next.
-func (r *reader) skip(some string) bool {
+// skipOneOf takes one of some bytes, if it is next.
+func (r *reader) skipOneOf(some string) bool {
 	if r.at < len(r.data) && strings.IndexByte(some, r.data[r.at]) >= 0 {
 		r.at++
 		return true
@@ -220,7 +220,7 @@ func (r *reader) skip(some string) bool {
 	return false
 }
 
-func (r *reader) digits() int {
+func (r *reader) countDigits() int {
 	start := r.at
 	for r.at < len(r.data) && r.data[r.at] >= '0' && r.data[r.at] <= '9' {
 		r.at++
@@ -228,9 +228,9 @@ func (r *reader) digits() int {
 	return r.at - start
 }
 
-// string reads a text. Invalid UTF-8 and surrogates without their other half are
+// readString reads a text. Invalid UTF-8 and surrogates without their other half are
 // refused: another reader would make another text of them.
-func (r *reader) string() (string, error) {
+func (r *reader) readString() (string, error) {
 	r.at++
 	var out strings.Builder
 	for r.at < len(r.data) {
@@ -240,9 +240,9 @@ func (r *reader) string() (string, error) {
 			r.at++
 			return out.String(), nil
 		case c < 0x20:
-			return "", r.wrong("a control character")
+			return "", r.newSyntaxError("a control character")
 		case c == '\\':
-			if err := r.escape(&out); err != nil {
+			if err := r.readEscape(&out); err != nil {
 				return "", err
 			}
 		case c < utf8.RuneSelf:
@@ -251,18 +251,18 @@ func (r *reader) string() (string, error) {
 		default:
 			found, size := utf8.DecodeRune(r.data[r.at:])
 			if found == utf8.RuneError && size <= 1 {
-				return "", r.wrong("no UTF-8")
+				return "", r.newSyntaxError("no UTF-8")
 			}
 			out.WriteRune(found)
 			r.at += size
 		}
 	}
-	return "", r.wrong("a text without end")
+	return "", r.newSyntaxError("a text without end")
 }
 
-func (r *reader) escape(out *strings.Builder) error {
+func (r *reader) readEscape(out *strings.Builder) error {
 	if r.at+1 >= len(r.data) {
-		return r.wrong("a text without end")
+		return r.newSyntaxError("a text without end")
 	}
 	c := r.data[r.at+1]
 	if c == 'u' {
@@ -270,7 +270,7 @@ func (r *reader) escape(out *strings.Builder) error {
 	}
 	i := strings.IndexByte(`"\/bfnrt`, c)
 	if i < 0 {
-		return r.wrong("no escape")
+		return r.newSyntaxError("no escape")
 	}
 	out.WriteByte("\"\\/\b\f\n\r\t"[i])
 	r.at += 2
@@ -278,25 +278,25 @@ func (r *reader) escape(out *strings.Builder) error {
 }
 
 func (r *reader) escapedRune(out *strings.Builder) error {
-	first, ok := r.unit()
+	first, ok := r.readCodeUnit()
 	if !ok {
-		return r.wrong("no escape")
+		return r.newSyntaxError("no escape")
 	}
 	if !utf16.IsSurrogate(first) {
 		out.WriteRune(first)
 		return nil
 	}
-	second, ok := r.unit()
+	second, ok := r.readCodeUnit()
 	both := utf16.DecodeRune(first, second)
 	if !ok || both == utf8.RuneError {
-		return r.wrong("half of a surrogate pair")
+		return r.newSyntaxError("half of a surrogate pair")
 	}
 	out.WriteRune(both)
 	return nil
 }
 
-// unit reads an escape of four digits.
-func (r *reader) unit() (rune, bool) {
+// readCodeUnit reads an escape of four digits.
+func (r *reader) readCodeUnit() (rune, bool) {
 	rest := r.data[r.at:]
 	if len(rest) < 6 || rest[0] != '\\' || rest[1] != 'u' {
 		return 0, false
@@ -332,10 +332,10 @@ func appendText(out []byte, text string) []byte {
 // maxTold is how many characters of a stranger's text an error repeats.
 const maxTold = 40
 
-// clipped is a stranger's text for an error: one line, not too long.
-func clipped(text string) string {
+// clipText is a stranger's text for an error: one line, not too long.
+func clipText(text string) string {
 	more := ""
-	if characters(text) > maxTold {
+	if countCharacters(text) > maxTold {
 		text, more = string([]rune(text[:min(len(text), maxTold*utf8.UTFMax)])[:maxTold]), "…"
 	}
 	written := appendText(nil, text)

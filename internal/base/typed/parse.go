@@ -35,7 +35,7 @@ func Parse(data []byte) (*Schema, error) {
 		return nil, schemaError(err)
 	}
 	p := &parser{schema: &Schema{Hash: types.Keccak(data)}}
-	if err := p.document(root); err != nil {
+	if err := p.readDocument(root); err != nil {
 		return nil, schemaError(err)
 	}
 	return p.schema, nil
@@ -45,28 +45,28 @@ func schemaError(err error) error { return fmt.Errorf("the schema is not valid: 
 
 type parser struct{ schema *Schema }
 
-// members reads the members of an object, each by the function for its name.
-func members(path string, n node, known map[string]func(path string, n node) error) error {
+// readMembers reads the members of an object, each by the function for its name.
+func readMembers(path string, n node, known map[string]func(path string, n node) error) error {
 	if n.kind != isObject {
 		return &Error{path, "is not an object"}
 	}
 	for i, name := range n.names {
 		read := known[name]
 		if slices.Index(n.names, name) < i {
-			return &Error{within(path, name), "is given twice"}
+			return &Error{memberPath(path, name), "is given twice"}
 		}
 		if read == nil {
-			return &Error{within(path, name), "is not known in a schema of version 1"}
+			return &Error{memberPath(path, name), "is not known in a schema of version 1"}
 		}
-		if err := read(within(path, name), n.items[i]); err != nil {
+		if err := read(memberPath(path, name), n.items[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each reads the items of a list within a limit.
-func each(path string, n node, limit int, read func(path string, n node) error) error {
+// readItems reads the items of a list within a limit.
+func readItems(path string, n node, limit int, read func(path string, n node) error) error {
 	if n.kind != isList {
 		return &Error{path, "is not a list"}
 	}
@@ -81,8 +81,8 @@ func each(path string, n node, limit int, read func(path string, n node) error) 
 	return nil
 }
 
-// text reads a text of at most limit bytes.
-func text(into *string, limit int) func(string, node) error {
+// textReader reads a text of at most limit bytes.
+func textReader(into *string, limit int) func(string, node) error {
 	return func(path string, n node) error {
 		if n.kind != isText {
 			return &Error{path, "is not a text"}
@@ -95,7 +95,7 @@ func text(into *string, limit int) func(string, node) error {
 	}
 }
 
-func flag(into *bool) func(string, node) error {
+func flagReader(into *bool) func(string, node) error {
 	return func(path string, n node) error {
 		if n.kind != isBool {
 			return &Error{path, "is neither true nor false"}
@@ -105,7 +105,7 @@ func flag(into *bool) func(string, node) error {
 	}
 }
 
-func later(into **node) func(string, node) error {
+func nodeReader(into **node) func(string, node) error {
 	return func(_ string, n node) error {
 		*into = &n
 		return nil
@@ -115,22 +115,22 @@ func later(into **node) func(string, node) error {
 func checkName(path, name string) error {
 	if len(name) > maxName || !validName(name) || slices.Contains(keywords, name) {
 		return &Error{path, fmt.Sprintf("is %q, which is not a valid name: at most %d ASCII letters, digits and _, a letter first, "+
-			"and not a keyword of Python", clipped(name), maxName)}
+			"and not a keyword of Python", clipText(name), maxName)}
 	}
 	return nil
 }
 
-// document reads the whole. The types come first, since the others name them.
-func (p *parser) document(root node) error {
+// readDocument reads the whole. The types come first, since the others name them.
+func (p *parser) readDocument(root node) error {
 	s, version := p.schema, ""
 	var named, handlers, events, state *node
-	err := members("", root, map[string]func(string, node) error{
+	err := readMembers("", root, map[string]func(string, node) error{
 		"schema": func(_ string, n node) error { version = n.text; return nil },
-		"actor":  text(&s.Actor, maxName), "doc": text(&s.Doc, maxDoc),
-		"types": later(&named), "handlers": later(&handlers), "events": later(&events), "state": later(&state)})
+		"actor":  textReader(&s.Actor, maxName), "doc": textReader(&s.Doc, maxDoc),
+		"types": nodeReader(&named), "handlers": nodeReader(&handlers), "events": nodeReader(&events), "state": nodeReader(&state)})
 	switch {
 	case version != fmt.Sprint(Version):
-		return &Error{"schema", fmt.Sprintf("has version %q: this devnet knows version %d", clipped(version), Version)}
+		return &Error{"schema", fmt.Sprintf("has version %q: this devnet knows version %d", clipText(version), Version)}
 	case err != nil:
 		return err
 	case s.Actor != "" && checkName("actor", s.Actor) != nil:
@@ -139,26 +139,26 @@ func (p *parser) document(root node) error {
 		return &Error{"handlers", "is missing"}
 	}
 	if named != nil {
-		if err := p.types(*named); err != nil {
+		if err := p.readTypes(*named); err != nil {
 			return err
 		}
 	}
-	if err := each("handlers", *handlers, maxHandlers, p.handler); err != nil {
+	if err := readItems("handlers", *handlers, maxHandlers, p.readHandler); err != nil {
 		return err
 	}
 	if events != nil {
-		if err := each("events", *events, maxTypes, p.event); err != nil {
+		if err := readItems("events", *events, maxTypes, p.readEvent); err != nil {
 			return err
 		}
 	}
 	if state != nil {
-		return each("state", *state, maxState, p.stateForm)
+		return readItems("state", *state, maxState, p.stateForm)
 	}
 	return nil
 }
 
-// types reads records and enums. All names are known before the first field is read.
-func (p *parser) types(n node) error {
+// readTypes reads records and enums. All names are known before the first field is read.
+func (p *parser) readTypes(n node) error {
 	if n.kind != isObject {
 		return &Error{"types", "is not an object"}
 	}
@@ -166,7 +166,7 @@ func (p *parser) types(n node) error {
 		return &Error{"types", fmt.Sprintf("has %d entries: at most %d are allowed", len(n.items), maxTypes)}
 	}
 	for _, name := range n.names {
-		path := within("types", name)
+		path := memberPath("types", name)
 		if err := checkName(path, name); err != nil {
 			return err
 		}
@@ -181,10 +181,10 @@ func (p *parser) types(n node) error {
 	late := make([]*node, len(n.items)) // fields of records
 	for i, item := range n.items {
 		t := &p.schema.Types[i]
-		path := within("types", t.Name)
-		err := members(path, item, map[string]func(string, node) error{"doc": text(&t.Doc, maxDoc), "record": later(&late[i]),
+		path := memberPath("types", t.Name)
+		err := readMembers(path, item, map[string]func(string, node) error{"doc": textReader(&t.Doc, maxDoc), "record": nodeReader(&late[i]),
 			"enum": func(path string, n node) error {
-				return each(path, n, maxMembers, func(path string, n node) error { return p.member(t, path, n) })
+				return readItems(path, n, maxMembers, func(path string, n node) error { return p.readEnumValue(t, path, n) })
 			}})
 		if err != nil {
 			return err
@@ -193,7 +193,7 @@ func (p *parser) types(n node) error {
 			return &Error{path, "is either a record or an enum with values"}
 		}
 	}
-	if err := p.records(late); err != nil {
+	if err := p.readRecords(late); err != nil {
 		return err
 	}
 	// By name, whatever order the document has: what is made of it is the same.
@@ -201,47 +201,48 @@ func (p *parser) types(n node) error {
 	return nil
 }
 
-func (p *parser) records(late []*node) error {
+func (p *parser) readRecords(late []*node) error {
 	for i, fields := range late {
 		if fields == nil {
 			continue
 		}
 		t := &p.schema.Types[i]
-		found, err := p.fields(within(within("types", t.Name), "record"), *fields, maxFields)
+		found, err := p.readFields(memberPath(memberPath("types", t.Name), "record"), *fields, maxFields)
 		if err != nil {
 			return err
 		}
 		t.Fields = found
 	}
-	return p.depths()
+	return p.checkDepths()
 }
 
-// member reads a value of an enum.
-func (p *parser) member(t *Named, path string, n node) error {
+// readEnumValue reads a value of an enum.
+func (p *parser) readEnumValue(t *Named, path string, n node) error {
 	var m Member
-	err := members(path, n, map[string]func(string, node) error{"name": text(&m.Name, maxName), "value": func(path string, n node) error {
-		switch n.kind {
-		case isText:
-			m.Value = n.text
-		case isNumber:
-			number, ok := new(big.Int).SetString(n.text, 10)
-			if !ok || number.CmpAbs(safe) > 0 {
-				return &Error{path, "is not a whole number within 2^53"}
+	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&m.Name, maxName),
+		"value": func(path string, n node) error {
+			switch n.kind {
+			case isText:
+				m.Value = n.text
+			case isNumber:
+				number, ok := new(big.Int).SetString(n.text, 10)
+				if !ok || number.CmpAbs(safe) > 0 {
+					return &Error{path, "is not a whole number within 2^53"}
+				}
+				m.Value = number
+			default:
+				return &Error{path, "is neither a text nor a number"}
 			}
-			m.Value = number
-		default:
-			return &Error{path, "is neither a text nor a number"}
-		}
-		return nil
-	}})
+			return nil
+		}})
 	if err != nil {
 		return err
 	}
-	if err := checkName(within(path, "name"), m.Name); err != nil {
+	if err := checkName(memberPath(path, "name"), m.Name); err != nil {
 		return err
 	}
 	if m.Value == nil {
-		return &Error{within(path, "value"), "is missing"}
+		return &Error{memberPath(path, "value"), "is missing"}
 	}
 	for _, other := range t.Values {
 		_, mine := m.Value.(string)
@@ -253,10 +254,10 @@ func (p *parser) member(t *Named, path string, n node) error {
 	return nil
 }
 
-// fields reads the fields of a record or the arguments of a handler.
-func (p *parser) fields(path string, n node, limit int) (found []Field, err error) {
-	err = each(path, n, limit, func(path string, n node) error {
-		f, err := p.field(path, n)
+// readFields reads the fields of a record or the arguments of a handler.
+func (p *parser) readFields(path string, n node, limit int) (found []Field, err error) {
+	err = readItems(path, n, limit, func(path string, n node) error {
+		f, err := p.readField(path, n)
 		if err != nil {
 			return err
 		}
@@ -269,42 +270,43 @@ func (p *parser) fields(path string, n node, limit int) (found []Field, err erro
 	return found, err
 }
 
-func (p *parser) field(path string, n node) (f Field, err error) {
+func (p *parser) readField(path string, n node) (f Field, err error) {
 	var kind, given *node
-	err = members(path, n, map[string]func(string, node) error{"name": text(&f.Name, maxName), "type": later(&kind), "default": later(&given)})
+	err = readMembers(path, n, map[string]func(string, node) error{"name": textReader(&f.Name, maxName), "type": nodeReader(&kind),
+		"default": nodeReader(&given)})
 	if err != nil {
 		return f, err
 	}
-	if err := checkName(within(path, "name"), f.Name); err != nil {
+	if err := checkName(memberPath(path, "name"), f.Name); err != nil {
 		return f, err
 	}
 	if kind == nil {
-		return f, &Error{within(path, "type"), "is missing"}
+		return f, &Error{memberPath(path, "type"), "is missing"}
 	}
-	if f.Type, err = p.typ(within(path, "type"), *kind, maxTypeDepth); err != nil || given == nil {
+	if f.Type, err = p.readType(memberPath(path, "type"), *kind, maxTypeDepth); err != nil || given == nil {
 		return f, err
 	}
 	f.Optional = true
-	f.Default, f.Begins = *given, given.compared() // the value is read after all types
+	f.Default, f.Begins = *given, given.comparisonForm() // the value is read after all types
 	return f, nil
 }
 
-func (p *parser) handler(path string, n node) error {
+func (p *parser) readHandler(path string, n node) error {
 	h := Handler{}
 	var arguments, returns, callers *node
-	err := members(path, n, map[string]func(string, node) error{"name": text(&h.Name, maxName), "doc": text(&h.Doc, maxDoc),
-		"raw": flag(&h.Raw), "callers": later(&callers), "arguments": later(&arguments), "returns": later(&returns)})
+	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&h.Name, maxName), "doc": textReader(&h.Doc, maxDoc),
+		"raw": flagReader(&h.Raw), "callers": nodeReader(&callers), "arguments": nodeReader(&arguments), "returns": nodeReader(&returns)})
 	if err != nil {
 		return err
 	}
-	if err := checkName(within(path, "name"), h.Name); err != nil {
+	if err := checkName(memberPath(path, "name"), h.Name); err != nil {
 		return err
 	}
 	if p.schema.Handler(h.Name) != nil {
 		return &Error{path, fmt.Sprintf("is a second %s", h.Name)}
 	}
 	if callers != nil {
-		if h.Chain, err = chainOnly(within(path, "callers"), *callers); err != nil {
+		if h.Chain, err = chainOnly(memberPath(path, "callers"), *callers); err != nil {
 			return err
 		}
 	}
@@ -312,16 +314,16 @@ func (p *parser) handler(path string, n node) error {
 		return &Error{path, "is raw, and so has neither arguments nor returns"}
 	}
 	if arguments != nil {
-		at := within(path, "arguments")
-		if h.Arguments, err = p.fields(at, *arguments, maxArguments); err != nil {
+		at := memberPath(path, "arguments")
+		if h.Arguments, err = p.readFields(at, *arguments, maxArguments); err != nil {
 			return err
 		}
-		if err := p.defaults(at, h.Arguments); err != nil {
+		if err := p.readDefaults(at, h.Arguments); err != nil {
 			return err
 		}
 	}
 	if returns != nil && returns.kind != isNull {
-		t, err := p.typ(within(path, "returns"), *returns, maxTypeDepth)
+		t, err := p.readType(memberPath(path, "returns"), *returns, maxTypeDepth)
 		if err != nil {
 			return err
 		}
@@ -339,53 +341,53 @@ func chainOnly(path string, n node) (bool, error) {
 	if n.kind != isList {
 		return false, &Error{path, `is neither "anyone", "chain" nor a list`}
 	}
-	return false, each(path, n, maxArguments, func(path string, n node) error {
+	return false, readItems(path, n, maxArguments, func(path string, n node) error {
 		if n.kind == isText && (n.text == "OWNER" || n.text == "SELF") {
 			return nil
 		}
-		_, err := binary(path, n, len(types.Address{}))
+		_, err := readBinary(path, n, len(types.Address{}))
 		return err
 	})
 }
 
-func (p *parser) event(path string, n node) error {
+func (p *parser) readEvent(path string, n node) error {
 	name := ""
-	if err := text(&name, maxName)(path, n); err != nil {
+	if err := textReader(&name, maxName)(path, n); err != nil {
 		return err
 	}
 	if t := p.schema.Type(name); t == nil || t.IsEnum() {
-		return &Error{path, fmt.Sprintf("is %q, which is not a record of this schema", clipped(name))}
+		return &Error{path, fmt.Sprintf("is %q, which is not a record of this schema", clipText(name))}
 	}
 	p.schema.Events = append(p.schema.Events, name)
 	return nil
 }
 
-// typ reads a type: a word, or an object of one member.
-func (p *parser) typ(path string, n node, depth int) (Type, error) {
+// readType reads a type: a word, or an object of one member.
+func (p *parser) readType(path string, n node, depth int) (Type, error) {
 	if depth == 0 {
 		return Type{}, &Error{path, fmt.Sprintf("nests deeper than %d", maxTypeDepth)}
 	}
 	if n.kind == isText {
-		return p.word(path, n.text)
+		return p.typeOfWord(path, n.text)
 	}
 	if n.kind != isObject || len(n.items) != 1 {
 		return Type{}, &Error{path, "is neither a word nor an object of one member"}
 	}
 	word, inner := n.names[0], n.items[0]
-	switch path = within(path, word); word {
+	switch path = memberPath(path, word); word {
 	case "optional":
-		return p.composed(path, OptionalForm, depth, inner)
+		return p.composeType(path, OptionalForm, depth, inner)
 	case "list":
-		return p.composed(path, ListForm, depth, inner)
+		return p.composeType(path, ListForm, depth, inner)
 	case "tuple", "dict":
-		return p.several(path, word, depth, inner)
+		return p.composeSeveral(path, word, depth, inner)
 	case "int", "str":
-		return bounds(path, word, inner)
+		return readBounds(path, word, inner)
 	}
 	return Type{}, &Error{path, "is a form of type that is not known in a schema of version 1"}
 }
 
-func (p *parser) word(path, word string) (Type, error) {
+func (p *parser) typeOfWord(path, word string) (Type, error) {
 	for _, t := range atoms {
 		if t.Name == word {
 			return t, nil
@@ -394,13 +396,13 @@ func (p *parser) word(path, word string) (Type, error) {
 	if t := p.schema.Type(word); t != nil {
 		return Type{Form: NamedForm, Name: word}, nil
 	}
-	return Type{}, &Error{path, fmt.Sprintf("is %q, which is neither a type that every schema has nor one of this", clipped(word))}
+	return Type{}, &Error{path, fmt.Sprintf("is %q, which is neither a type that every schema has nor one of this", clipText(word))}
 }
 
-func (p *parser) composed(path string, form Form, depth int, inner ...node) (Type, error) {
+func (p *parser) composeType(path string, form Form, depth int, inner ...node) (Type, error) {
 	t := Type{Form: form}
 	for _, n := range inner {
-		of, err := p.typ(path, n, depth-1)
+		of, err := p.readType(path, n, depth-1)
 		if err != nil {
 			return t, err
 		}
@@ -412,14 +414,14 @@ func (p *parser) composed(path string, form Form, depth int, inner ...node) (Typ
 	return t, nil
 }
 
-func (p *parser) several(path, word string, depth int, inner node) (Type, error) {
+func (p *parser) composeSeveral(path, word string, depth int, inner node) (Type, error) {
 	if inner.kind != isList || len(inner.items) > maxArguments || len(inner.items) == 0 {
 		return Type{}, &Error{path, fmt.Sprintf("is not a list of 1 to %d types", maxArguments)}
 	}
 	if word == "tuple" {
-		return p.composed(path, TupleForm, depth, inner.items...)
+		return p.composeType(path, TupleForm, depth, inner.items...)
 	}
-	t, err := p.composed(path, DictForm, depth, inner.items...)
+	t, err := p.composeType(path, DictForm, depth, inner.items...)
 	if err == nil && (len(t.Of) != 2 || !isKey(&t.Of[0])) {
 		err = &Error{path, "has not two types, of which the first is str, int, Address or Hash"}
 	}
@@ -430,11 +432,11 @@ func isKey(t *Type) bool {
 	return slices.Contains([]string{"str", "int", "Address", "Hash"}, t.Name) && t.Form != NamedForm && t.Max == 0
 }
 
-// bounds reads the bounds of an integer, or of the length of a text.
-func bounds(path, word string, n node) (Type, error) {
+// readBounds reads the bounds of an integer, or of the length of a text.
+func readBounds(path, word string, n node) (Type, error) {
 	var both []*big.Int
-	err := each(path, n, 2, func(path string, n node) error {
-		number, err := integer(path, n, &Type{Low: atoms[0].Low, High: atoms[0].High})
+	err := readItems(path, n, 2, func(path string, n node) error {
+		number, err := readInteger(path, n, &Type{Low: atoms[0].Low, High: atoms[0].High})
 		both = append(both, number)
 		return err
 	})
@@ -453,26 +455,26 @@ func bounds(path, word string, n node) (Type, error) {
 	return Type{Form: Text, Min: int(both[0].Int64()), Max: int(both[1].Int64())}, nil
 }
 
-// depths finds records within themselves, and types too deep, and then reads the defaults.
-func (p *parser) depths() error {
+// checkDepths finds records within themselves, and types too deep, and then reads the defaults.
+func (p *parser) checkDepths() error {
 	known := map[string]int{} // depths of records; one that is not known yet is 0
 	for i := range p.schema.Types {
 		t := &p.schema.Types[i]
-		if _, err := p.depth(within("types", t.Name), &Type{Form: NamedForm, Name: t.Name}, known, 0); err != nil {
+		if _, err := p.depthOf(memberPath("types", t.Name), &Type{Form: NamedForm, Name: t.Name}, known, 0); err != nil {
 			return err
 		}
 	}
 	for i := range p.schema.Types {
 		t := &p.schema.Types[i]
-		if err := p.defaults(within(within("types", t.Name), "record"), t.Fields); err != nil {
+		if err := p.readDefaults(memberPath(memberPath("types", t.Name), "record"), t.Fields); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// depth is how deep a type nests. Each record is measured once, however many name it.
-func (p *parser) depth(path string, t *Type, known map[string]int, above int) (deepest int, err error) {
+// depthOf is how deep a type nests. Each record is measured once, however many name it.
+func (p *parser) depthOf(path string, t *Type, known map[string]int, above int) (deepest int, err error) {
 	if above > maxTypeDepth {
 		return 0, &Error{path, fmt.Sprintf("is within itself, or nests deeper than %d", maxTypeDepth)}
 	}
@@ -486,7 +488,7 @@ func (p *parser) depth(path string, t *Type, known map[string]int, above int) (d
 		}
 	}
 	for i := range of {
-		inner, err := p.depth(path, &of[i], known, above+1)
+		inner, err := p.depthOf(path, &of[i], known, above+1)
 		if err != nil {
 			return 0, err
 		}
@@ -501,15 +503,15 @@ func (p *parser) depth(path string, t *Type, known map[string]int, above int) (d
 	return deepest, nil
 }
 
-// defaults reads the values of arguments that a caller may leave out.
-func (p *parser) defaults(path string, fields []Field) error {
+// readDefaults reads the values of arguments that a caller may leave out.
+func (p *parser) readDefaults(path string, fields []Field) error {
 	for i := range fields {
 		f := &fields[i]
 		given, waits := f.Default.(node)
 		if !waits {
 			continue
 		}
-		value, err := p.schema.read(within(fmt.Sprintf("%s[%d]", path, i), "default"), &f.Type, given)
+		value, err := p.schema.readValue(memberPath(fmt.Sprintf("%s[%d]", path, i), "default"), &f.Type, given)
 		if err != nil {
 			return err
 		}
@@ -518,5 +520,5 @@ func (p *parser) defaults(path string, fields []Field) error {
 	return nil
 }
 
-// characters is the length of a text, as Python counts it.
-func characters(text string) int { return utf8.RuneCountInString(text) }
+// countCharacters is the length of a text, as Python counts it.
+func countCharacters(text string) int { return utf8.RuneCountInString(text) }

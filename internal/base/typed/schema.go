@@ -111,21 +111,21 @@ func (t *Type) Number() bool {
 func (t *Type) Bounded() bool { return t.Form == Integer && t.Name == "" }
 
 // safe is 2^53 - 1: a number beyond it may have lost digits on its way.
-var safe = power(53)
+var safe = allOnes(53)
 
-// power is 2^n - 1.
-func power(n uint) *big.Int {
+// allOnes is 2^n - 1.
+func allOnes(n uint) *big.Int {
 	return new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), n), big.NewInt(1))
 }
 
 // atoms are the types that are a word.
 var atoms = []Type{
-	{Name: "int", Low: new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), 255)), High: power(255)},
-	{Name: "u8", Low: new(big.Int), High: power(8)},
-	{Name: "u16", Low: new(big.Int), High: power(16)},
-	{Name: "u32", Low: new(big.Int), High: power(32)},
-	{Name: "u64", Low: new(big.Int), High: power(64)},
-	{Name: "Amount", Low: new(big.Int), High: power(256)},
+	{Name: "int", Low: new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), 255)), High: allOnes(255)},
+	{Name: "u8", Low: new(big.Int), High: allOnes(8)},
+	{Name: "u16", Low: new(big.Int), High: allOnes(16)},
+	{Name: "u32", Low: new(big.Int), High: allOnes(32)},
+	{Name: "u64", Low: new(big.Int), High: allOnes(64)},
+	{Name: "Amount", Low: new(big.Int), High: allOnes(256)},
 	{Name: "bool", Form: Bool},
 	{Name: "str", Form: Text},
 	{Name: "bytes", Form: Binary},

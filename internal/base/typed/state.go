@@ -146,7 +146,7 @@ func (s *Schema) Unpack(t *Type, raw []byte) ([]byte, bool) {
 	if codec.UnmarshalLoose(raw, MaxPayloadBytes, &held) != nil {
 		return nil, false
 	}
-	v, fits := s.unpack(t, held)
+	v, fits := s.unpackValue(t, held)
 	if !fits {
 		return nil, false
 	}
@@ -154,11 +154,11 @@ func (s *Schema) Unpack(t *Type, raw []byte) ([]byte, bool) {
 	return text, err == nil
 }
 
-// unpack returns a value of CBOR in the form of Decode. Append checks the atoms.
-func (s *Schema) unpack(t *Type, held any) (any, bool) {
+// unpackValue returns a value of CBOR in the form of Decode. Append checks the atoms.
+func (s *Schema) unpackValue(t *Type, held any) (any, bool) {
 	switch t.Form {
 	case Integer:
-		return whole(held)
+		return asInteger(held)
 	case Text:
 		// Text of strangers is valid UTF-8: the decoder refuses other.
 		text, isText := held.(string)
@@ -167,19 +167,19 @@ func (s *Schema) unpack(t *Type, held any) (any, bool) {
 		if held == nil {
 			return nil, true
 		}
-		return s.unpack(&t.Of[0], held)
+		return s.unpackValue(&t.Of[0], held)
 	case ListForm, TupleForm:
 		return s.unpackItems(t, held)
 	case DictForm:
 		return s.unpackEntries(held, func(string) (*Type, bool) { return &t.Of[1], true })
 	case NamedForm:
-		return s.unpackNamed(s.Type(t.Name), held)
+		return s.unpackNamedType(s.Type(t.Name), held)
 	}
 	return held, true
 }
 
-// whole is an integer of CBOR.
-func whole(held any) (any, bool) {
+// asInteger is an integer of CBOR.
+func asInteger(held any) (any, bool) {
 	switch n := held.(type) {
 	case uint64:
 		return new(big.Int).SetUint64(n), true
@@ -198,7 +198,7 @@ func (s *Schema) unpackItems(t *Type, held any) (any, bool) {
 	}
 	all := []any{}
 	for i := range items {
-		v, fits := s.unpack(t.Item(i), items[i])
+		v, fits := s.unpackValue(t.Item(i), items[i])
 		if !fits {
 			return nil, false
 		}
@@ -224,7 +224,7 @@ func (s *Schema) unpackEntries(held any, of func(name string) (*Type, bool)) (an
 		if !read {
 			continue
 		}
-		v, fits := s.unpack(t, one)
+		v, fits := s.unpackValue(t, one)
 		if !fits {
 			return nil, false
 		}
@@ -233,7 +233,7 @@ func (s *Schema) unpackEntries(held any, of func(name string) (*Type, bool)) (an
 	return all, true
 }
 
-func (s *Schema) unpackNamed(named *Named, held any) (any, bool) {
+func (s *Schema) unpackNamedType(named *Named, held any) (any, bool) {
 	if !named.IsEnum() {
 		return s.unpackEntries(held, func(name string) (*Type, bool) {
 			for i := range named.Fields {
@@ -247,7 +247,7 @@ func (s *Schema) unpackNamed(named *Named, held any) (any, bool) {
 	if text, isText := held.(string); isText {
 		return text, true
 	}
-	return whole(held)
+	return asInteger(held)
 }
 
 // The views below return bytes as JSON in the one form, and nil for bytes that do not fit
@@ -276,20 +276,20 @@ func (s *Schema) ReturnedView(handler string, output []byte) []byte {
 	if h == nil || h.Raw || h.Returns == nil {
 		return nil
 	}
-	return s.view(h.Returns, output)
+	return s.viewValue(h.Returns, output)
 }
 
 // EventView returns the data of an event.
 func (s *Schema) EventView(name string, data []byte) []byte {
 	for _, known := range s.Events {
 		if known == name {
-			return s.view(&Type{Form: NamedForm, Name: name}, data)
+			return s.viewValue(&Type{Form: NamedForm, Name: name}, data)
 		}
 	}
 	return nil
 }
 
-func (s *Schema) view(t *Type, data []byte) []byte {
+func (s *Schema) viewValue(t *Type, data []byte) []byte {
 	v, err := s.Decode(t, data)
 	if err != nil {
 		return nil
@@ -301,8 +301,8 @@ func (s *Schema) view(t *Type, data []byte) []byte {
 	return text
 }
 
-// compared is a value in a form for comparisons: an integer in digits is the number.
-func (n *node) compared() string {
+// comparisonForm is a value in a form for comparisons: an integer in digits is the number.
+func (n *node) comparisonForm() string {
 	switch n.kind {
 	case isNumber, isText:
 		return strconv.Quote(n.text)
@@ -312,7 +312,7 @@ func (n *node) compared() string {
 			if n.kind == isObject {
 				parts[i] = strconv.Quote(n.names[i]) + ":"
 			}
-			parts[i] += n.items[i].compared()
+			parts[i] += n.items[i].comparisonForm()
 		}
 		if n.kind == isObject { // its members have no order
 			slices.Sort(parts)
@@ -328,15 +328,16 @@ func (p *parser) stateForm(path string, n node) error {
 	var one, list, key *Type
 	typ := func(into **Type) func(string, node) error {
 		return func(path string, n node) error {
-			t, err := p.typ(path, n, maxTypeDepth)
+			t, err := p.readType(path, n, maxTypeDepth)
 			*into = &t
 			return err
 		}
 	}
-	err := members(path, n, map[string]func(string, node) error{"name": text(&a.Name, maxName), "type": typ(&one), "list": typ(&list),
-		"key": typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins, a.given = true, n.compared(), n; return nil }})
+	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&a.Name, maxName), "type": typ(&one),
+		"list": typ(&list),
+		"key":  typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins, a.given = true, n.comparisonForm(), n; return nil }})
 	if err == nil {
-		err = checkName(within(path, "name"), a.Name)
+		err = checkName(memberPath(path, "name"), a.Name)
 	}
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 // Values in Go: nil, bool, string, *big.Int for every integer, []byte for bytes, Address
-// and Hash. Lists and tuples are []any, records and dicts map[string]any; an enum is the
+// and Hash. Lists and tuples are []any, records and dicts map[readString]any; an enum is the
 // member's value. The keys of a dict are as they are written.
 
 // maxDigits is the most digits of an integer, those of 2^256.
@@ -26,9 +26,9 @@ func (s *Schema) Arguments(h *Handler, payload []byte) (map[string]any, error) {
 		return nil, err
 	}
 	if n.kind != isObject {
-		return nil, &Error{"", "the arguments are an object: this is " + shown(n)}
+		return nil, &Error{"", "the arguments are an object: this is " + showNode(n)}
 	}
-	return s.record("", h.Name, h.Arguments, n)
+	return s.readRecord("", h.Name, h.Arguments, n)
 }
 
 // Decode reads a value.
@@ -37,14 +37,14 @@ func (s *Schema) Decode(t *Type, data []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.read("", t, n)
+	return s.readValue("", t, n)
 }
 
-func (s *Schema) read(path string, t *Type, n node) (any, error) {
-	wrong := func(what string) error { return &Error{path, "is " + what + ": this is " + shown(n)} }
+func (s *Schema) readValue(path string, t *Type, n node) (any, error) {
+	wrong := func(what string) error { return &Error{path, "is " + what + ": this is " + showNode(n)} }
 	switch t.Form {
 	case Integer:
-		return integerValue(integer(path, n, t))
+		return integerValue(readInteger(path, n, t))
 	case Bool:
 		if n.kind != isBool {
 			return nil, wrong("true or false")
@@ -56,25 +56,25 @@ func (s *Schema) read(path string, t *Type, n node) (any, error) {
 		}
 		return n.text, s.checkText(path, t, n.text)
 	case Binary:
-		return bytesValue(binary(path, n, t.Size))
+		return bytesValue(readBinary(path, n, t.Size))
 	case OptionalForm:
 		if n.kind == isNull {
 			return nil, nil
 		}
-		return s.read(path, &t.Of[0], n)
+		return s.readValue(path, &t.Of[0], n)
 	case ListForm, TupleForm:
-		return s.list(path, t, n)
+		return s.readList(path, t, n)
 	case DictForm:
-		return s.dict(path, t, n)
+		return s.readDict(path, t, n)
 	}
 	named := s.Type(t.Name)
 	if named.IsEnum() {
-		return enum(path, named, n)
+		return readEnum(path, named, n)
 	}
 	if n.kind != isObject {
 		return nil, wrong("an object, " + t.Name)
 	}
-	return s.record(path, t.Name, named.Fields, n)
+	return s.readRecord(path, t.Name, named.Fields, n)
 }
 
 // integerValue and bytesValue return an untyped nil on an error, not a nil of their type.
@@ -93,22 +93,22 @@ func bytesValue(v []byte, err error) (any, error) {
 }
 
 func (s *Schema) checkText(path string, t *Type, text string) error {
-	if n := characters(text); t.Max > 0 && (n < t.Min || n > t.Max) {
+	if n := countCharacters(text); t.Max > 0 && (n < t.Min || n > t.Max) {
 		return &Error{path, fmt.Sprintf("has %d to %d characters: this has %d", t.Min, t.Max, n)}
 	}
 	return nil
 }
 
-func (s *Schema) list(path string, t *Type, n node) (any, error) {
+func (s *Schema) readList(path string, t *Type, n node) (any, error) {
 	if n.kind != isList {
-		return nil, &Error{path, "is a list: this is " + shown(n)}
+		return nil, &Error{path, "is a list: this is " + showNode(n)}
 	}
 	if t.Form == TupleForm && len(n.items) != len(t.Of) {
 		return nil, &Error{path, fmt.Sprintf("is a list of %d: this has %d", len(t.Of), len(n.items))}
 	}
 	all := []any{}
 	for i, item := range n.items {
-		v, err := s.read(fmt.Sprintf("%s[%d]", path, i), t.Item(i), item)
+		v, err := s.readValue(fmt.Sprintf("%s[%d]", path, i), t.Item(i), item)
 		if err != nil {
 			return nil, err
 		}
@@ -125,14 +125,14 @@ func (t *Type) Item(i int) *Type {
 	return &t.Of[0]
 }
 
-func (s *Schema) dict(path string, t *Type, n node) (any, error) {
+func (s *Schema) readDict(path string, t *Type, n node) (any, error) {
 	if n.kind != isObject {
-		return nil, &Error{path, "is an object: this is " + shown(n)}
+		return nil, &Error{path, "is an object: this is " + showNode(n)}
 	}
 	all := map[string]any{}
 	for i, name := range n.names {
-		at := within(path, name)
-		key, err := s.read(at, &t.Of[0], node{kind: isText, text: name})
+		at := memberPath(path, name)
+		key, err := s.readValue(at, &t.Of[0], node{kind: isText, text: name})
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +140,7 @@ func (s *Schema) dict(path string, t *Type, n node) (any, error) {
 		if _, twice := all[written]; twice {
 			return nil, &Error{at, "is given twice"}
 		}
-		if all[written], err = s.read(at, &t.Of[1], n.items[i]); err != nil {
+		if all[written], err = s.readValue(at, &t.Of[1], n.items[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +149,7 @@ func (s *Schema) dict(path string, t *Type, n node) (any, error) {
 
 // Key reads a key of a dict.
 func (s *Schema) Key(t *Type, written string) (any, error) {
-	return s.read(clipped(written), &t.Of[0], node{kind: isText, text: written})
+	return s.readValue(clipText(written), &t.Of[0], node{kind: isText, text: written})
 }
 
 // keyText is a key of a dict as it is written.
@@ -163,27 +163,27 @@ func keyText(key any) string {
 	return key.(string)
 }
 
-func enum(path string, t *Named, n node) (any, error) {
+func readEnum(path string, t *Named, n node) (any, error) {
 	var all []string
 	for _, m := range t.Values {
 		word, isWord := m.Value.(string)
 		if isWord && n.kind == isText && n.text == word || !isWord && n.kind == isNumber && n.text == fmt.Sprint(m.Value) {
 			return m.Value, nil
 		}
-		all = append(all, clipped(fmt.Sprint(m.Value)))
+		all = append(all, clipText(fmt.Sprint(m.Value)))
 	}
-	return nil, &Error{path, fmt.Sprintf("is one of %s: this is %s", strings.Join(all, ", "), shown(n))}
+	return nil, &Error{path, fmt.Sprintf("is one of %s: this is %s", strings.Join(all, ", "), showNode(n))}
 }
 
-// record reads the fields of a record, or the arguments of a handler.
-func (s *Schema) record(path, of string, fields []Field, n node) (map[string]any, error) {
+// readRecord reads the fields of a record, or the arguments of a handler.
+func (s *Schema) readRecord(path, of string, fields []Field, n node) (map[string]any, error) {
 	seen := map[string]bool{}
 	for _, name := range n.names {
 		if !slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name }) {
 			return nil, unknownField(path, of, name, fields)
 		}
 		if seen[name] {
-			return nil, &Error{within(path, name), "is given twice"}
+			return nil, &Error{memberPath(path, name), "is given twice"}
 		}
 		seen[name] = true
 	}
@@ -192,12 +192,12 @@ func (s *Schema) record(path, of string, fields []Field, n node) (map[string]any
 		f := &fields[i]
 		at := slices.Index(n.names, f.Name)
 		if at < 0 && !f.Optional {
-			return nil, missing(path, f)
+			return nil, missingError(path, f)
 		}
 		if at < 0 {
 			continue
 		}
-		v, err := s.read(within(path, f.Name), &f.Type, n.items[at])
+		v, err := s.readValue(memberPath(path, f.Name), &f.Type, n.items[at])
 		if err != nil {
 			return nil, err
 		}
@@ -206,8 +206,8 @@ func (s *Schema) record(path, of string, fields []Field, n node) (map[string]any
 	return all, nil
 }
 
-func missing(path string, f *Field) error {
-	return &Error{within(path, f.Name), "is missing: " + f.Type.String()}
+func missingError(path string, f *Field) error {
+	return &Error{memberPath(path, f.Name), "is missing: " + f.Type.String()}
 }
 
 func unknownField(path, of, name string, fields []Field) error {
@@ -219,12 +219,12 @@ func unknownField(path, of, name string, fields []Field) error {
 	if has == "" {
 		has = "none"
 	}
-	return &Error{within(path, name), fmt.Sprintf("is unknown: %s has %s", of, has)}
+	return &Error{memberPath(path, name), fmt.Sprintf("is unknown: %s has %s", of, has)}
 }
 
-// integer reads an integer as a number or as digits.
-func integer(path string, n node, t *Type) (*big.Int, error) {
-	wrong := func() error { return &Error{path, "is " + t.noun() + ": this is " + shown(n)} }
+// readInteger reads an integer as a number or as digits.
+func readInteger(path string, n node, t *Type) (*big.Int, error) {
+	wrong := func() error { return &Error{path, "is " + t.integerNoun() + ": this is " + showNode(n)} }
 	if n.kind != isNumber && n.kind != isText || !wholeNumber(n.text) {
 		return nil, wrong()
 	}
@@ -247,8 +247,8 @@ func wholeNumber(text string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-// binary reads bytes; size 0 is any number of them.
-func binary(path string, n node, size int) ([]byte, error) {
+// readBinary reads bytes; size 0 is any number of them.
+func readBinary(path string, n node, size int) ([]byte, error) {
 	want := "bytes, 0x and pairs of hexadecimal digits"
 	if size > 0 {
 		want = fmt.Sprintf("%d bytes, 0x and %d hexadecimal digits", size, 2*size)
@@ -256,30 +256,30 @@ func binary(path string, n node, size int) ([]byte, error) {
 	digits, prefixed := strings.CutPrefix(n.text, "0x")
 	data, err := hex.DecodeString(digits)
 	if n.kind != isText || !prefixed || err != nil || size > 0 && len(data) != size {
-		return nil, &Error{path, "is " + want + ": this is " + shown(n)}
+		return nil, &Error{path, "is " + want + ": this is " + showNode(n)}
 	}
 	return data, nil
 }
 
-// noun is what an integer is called in an error.
-func (t *Type) noun() string {
+// integerNoun is what an integer is called in an error.
+func (t *Type) integerNoun() string {
 	if t.Name == "Amount" {
 		return "an amount in wei"
 	}
 	return fmt.Sprintf("an integer from %s to %s", t.Low, t.High)
 }
 
-// shown is a stranger's value in an error.
-func shown(n node) string {
+// showNode is a stranger's value in an error.
+func showNode(n node) string {
 	switch n.kind {
 	case isText:
-		return `"` + clipped(n.text) + `"`
+		return `"` + clipText(n.text) + `"`
 	case isList:
 		return "a list"
 	case isObject:
 		return "an object"
 	}
-	return clipped(n.text)
+	return clipText(n.text)
 }
 
 // String is the type as written in Python.
@@ -357,13 +357,13 @@ func (s *Schema) Append(out []byte, path string, t *Type, v any) ([]byte, error)
 	case DictForm:
 		return s.appendDict(out, path, t, v)
 	}
-	return s.appendNamed(out, path, t, v)
+	return s.appendNamedType(out, path, t, v)
 }
 
 func (t *Type) appendInteger(out []byte, path string, v any) ([]byte, error) {
 	n, ok := v.(*big.Int)
 	if !ok || n == nil || n.Cmp(t.Low) < 0 || n.Cmp(t.High) > 0 {
-		return nil, &Error{path, fmt.Sprintf("is %s: this is %.80s", t.noun(), fmt.Sprint(v))}
+		return nil, &Error{path, fmt.Sprintf("is %s: this is %.80s", t.integerNoun(), fmt.Sprint(v))}
 	}
 	if t.Number() {
 		return n.Append(out, 10), nil
@@ -399,8 +399,8 @@ func (s *Schema) appendDict(out []byte, path string, t *Type, v any) ([]byte, er
 		if i > 0 {
 			out = append(out, ',')
 		}
-		at := within(path, name)
-		key, err := s.read(at, &t.Of[0], node{kind: isText, text: name})
+		at := memberPath(path, name)
+		key, err := s.readValue(at, &t.Of[0], node{kind: isText, text: name})
 		if err != nil {
 			return nil, err
 		}
@@ -414,7 +414,7 @@ func (s *Schema) appendDict(out []byte, path string, t *Type, v any) ([]byte, er
 	return append(out, '}'), nil
 }
 
-func (s *Schema) appendNamed(out []byte, path string, t *Type, v any) ([]byte, error) {
+func (s *Schema) appendNamedType(out []byte, path string, t *Type, v any) ([]byte, error) {
 	named := s.Type(t.Name)
 	if !named.IsEnum() {
 		fields, ok := v.(map[string]any)
@@ -425,13 +425,13 @@ func (s *Schema) appendNamed(out []byte, path string, t *Type, v any) ([]byte, e
 	}
 	word, isWord := v.(string)
 	if isWord {
-		if _, err := enum(path, named, node{kind: isText, text: word}); err != nil {
+		if _, err := readEnum(path, named, node{kind: isText, text: word}); err != nil {
 			return nil, err
 		}
 		return appendText(out, word), nil
 	}
 	digits := fmt.Sprint(v)
-	if _, err := enum(path, named, node{kind: isNumber, text: digits}); err != nil {
+	if _, err := readEnum(path, named, node{kind: isNumber, text: digits}); err != nil {
 		return nil, err
 	}
 	return append(out, digits...), nil
@@ -454,7 +454,7 @@ func (s *Schema) appendRecord(out []byte, path, of string, fields []Field, given
 		v, there := given[f.Name]
 		switch {
 		case !there && !f.Optional:
-			return nil, missing(path, f)
+			return nil, missingError(path, f)
 		case !there && !whole:
 			continue
 		case !there:
@@ -465,7 +465,7 @@ func (s *Schema) appendRecord(out []byte, path, of string, fields []Field, given
 		}
 		first = false
 		var err error
-		if out, err = s.Append(append(appendText(out, f.Name), ':'), within(path, f.Name), &f.Type, v); err != nil {
+		if out, err = s.Append(append(appendText(out, f.Name), ':'), memberPath(path, f.Name), &f.Type, v); err != nil {
 			return nil, err
 		}
 	}

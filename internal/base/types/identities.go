@@ -116,7 +116,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	digits, found := strings.CutPrefix(string(text), "0x")
 	data, err := hex.DecodeString(digits)
 	if !found || err != nil {
-		return fmt.Errorf("%q is not 0x and pairs of hexadecimal digits", clip(text))
+		return fmt.Errorf("%q is not 0x and pairs of hexadecimal digits", clipText(text))
 	}
 	*b = data
 	return nil
@@ -127,10 +127,10 @@ func toHex(b []byte) string { return "0x" + hex.EncodeToString(b) }
 func fromHex(dst, text []byte, what string) error {
 	digits, found := strings.CutPrefix(string(text), "0x")
 	if !found || len(digits) != 2*len(dst) {
-		return fmt.Errorf("%q is not %s: 0x and %d hexadecimal digits", clip(text), what, 2*len(dst))
+		return fmt.Errorf("%q is not %s: 0x and %d hexadecimal digits", clipText(text), what, 2*len(dst))
 	}
 	if _, err := hex.Decode(dst, []byte(digits)); err != nil {
-		return fmt.Errorf("%q is not %s: %w", clip(text), what, err)
+		return fmt.Errorf("%q is not %s: %w", clipText(text), what, err)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func cborHead(first byte) int {
 	return 1
 }
 
-func clip(text []byte) string {
+func clipText(text []byte) string {
 	if len(text) > 80 {
 		return string(text[:80]) + "…"
 	}

@@ -35,7 +35,7 @@ func ParseInt(s string) (Int, error) {
 			return i, nil
 		}
 	}
-	return Int{}, fmt.Errorf("%q is not an integer from -2^255 to 2^255-1", clip([]byte(s)))
+	return Int{}, fmt.Errorf("%q is not an integer from -2^255 to 2^255-1", clipText([]byte(s)))
 }
 
 // Big returns the number as a new big integer.

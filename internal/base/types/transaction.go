@@ -219,7 +219,7 @@ func (tx *Transaction) Instruction() (Instruction, error) {
 		in = new(SetUpgradeTerms)
 	default:
 		return nil, fmt.Errorf("payload: kind %q is none of transfer, deploy, execute, system, runner, upgrade, apply_upgrade, "+
-			"upgrade_terms", clip([]byte(head.Kind)))
+			"upgrade_terms", clipText([]byte(head.Kind)))
 	}
 	if err := codec.Unmarshal(tx.Payload, MaxTransactionBytes, in); err != nil {
 		return nil, fmt.Errorf("payload of kind %s: %w", head.Kind, err)

@@ -30,7 +30,7 @@ var MaxWei = Wei{*new(uint256.Int).SetAllOne()}
 func ParseWei(s string) (Wei, error) {
 	v, err := uint256.FromDecimal(s)
 	if err != nil || s[0] == '+' {
-		return Wei{}, fmt.Errorf("%q is not an amount in wei: a decimal integer below 2^256", clip([]byte(s)))
+		return Wei{}, fmt.Errorf("%q is not an amount in wei: a decimal integer below 2^256", clipText([]byte(s)))
 	}
 	return Wei{*v}, nil
 }

@@ -55,8 +55,8 @@ func (d Draft) Sign(o Offer, key Signer, nonce types.Nonce) *types.Transaction {
 	payload := codec.RawMessage(codec.Marshal(d.Payload))
 	tx := &types.Transaction{
 		ChainID: o.ChainID, Nonce: nonce, To: d.To, Value: d.Value, Payload: payload,
-		CyclesLimit:    or(d.Cycles, DefaultCycles.Add(types.Cycles(4*code))),
-		CellsLimit:     or(d.Cells, DefaultCells.Add(types.Cells(2*len(payload)))),
+		CyclesLimit:    orDefault(d.Cycles, DefaultCycles.Add(types.Cycles(4*code))),
+		CellsLimit:     orDefault(d.Cells, DefaultCells.Add(types.Cells(2*len(payload)))),
 		MaxFeePerCycle: o.MaxFeePerCycle, MaxFeePerCell: o.MaxFeePerCell,
 		MaxPriorityFeePerCycle: o.TipPerCycle, MaxPriorityFeePerCell: o.TipPerCell,
 	}
@@ -71,7 +71,7 @@ func Salt(nonce types.Nonce) types.Hash {
 	return types.Keccak([]byte("devnet/deploy"), binary.BigEndian.AppendUint64(nil, uint64(nonce)))
 }
 
-func or[T any](given *T, otherwise T) T {
+func orDefault[T any](given *T, otherwise T) T {
 	if given != nil {
 		return *given
 	}

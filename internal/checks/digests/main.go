@@ -37,15 +37,15 @@ func main() {
 	file := flag.String("file", kept, "compare with the runs in `FILE`")
 	write := flag.Bool("write", false, "write the runs to the file")
 	flag.Parse()
-	if err := check(*seeds, *file, *write, flag.Args()); err != nil {
+	if err := checkDigests(*seeds, *file, *write, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "digests:", err)
 		os.Exit(1)
 	}
 }
 
-// check plays the named scripts, or the whole library, and compares or writes. It reads the
+// checkDigests plays the named scripts, or the whole library, and compares or writes. It reads the
 // file before it plays: twenty seeds take minutes.
-func check(seeds int, file string, write bool, scripts []string) error {
+func checkDigests(seeds int, file string, write bool, scripts []string) error {
 	if write && len(scripts) > 0 {
 		return errors.New("-write renews the whole file: name no script")
 	}
@@ -56,14 +56,14 @@ func check(seeds int, file string, write bool, scripts []string) error {
 			return err
 		}
 	}
-	lines, err := play(seeds, scripts)
+	lines, err := playScripts(seeds, scripts)
 	if err != nil {
 		return err
 	}
 	if write {
 		return os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 	}
-	differ := compare(strings.Split(strings.TrimSpace(string(data)), "\n"), lines, len(scripts) == 0)
+	differ := compareRuns(strings.Split(strings.TrimSpace(string(data)), "\n"), lines, len(scripts) == 0)
 	for _, line := range differ {
 		fmt.Println(line)
 	}
@@ -74,9 +74,9 @@ func check(seeds int, file string, write bool, scripts []string) error {
 	return nil
 }
 
-// play runs scripts and returns a line for each run: script, seed, height, exit code and
+// playScripts runs scripts and returns a line for each run: script, seed, height, exit code and
 // digest.
-func play(seeds int, scripts []string) (lines []string, err error) {
+func playScripts(seeds int, scripts []string) (lines []string, err error) {
 	if len(scripts) == 0 {
 		if scripts, err = filepath.Glob(library + "/*.star"); err != nil {
 			return nil, err
@@ -111,21 +111,21 @@ func play(seeds int, scripts []string) (lines []string, err error) {
 	return lines, nil
 }
 
-// run is what a line is about: its script and seed.
-func run(line string) string {
+// runOfLine is what a line is about: its script and seed.
+func runOfLine(line string) string {
 	words := strings.SplitN(line, " ", 3)
 	return strings.Join(words[:min(2, len(words))], " ")
 }
 
-// compare lists the runs that are not as they were. For the whole library it also
+// compareRuns lists the runs that are not as they were. For the whole library it also
 // lists scripts in the file that were not played, and the other way round.
-func compare(before, after []string, whole bool) (differ []string) {
+func compareRuns(before, after []string, whole bool) (differ []string) {
 	was := map[string]string{}
 	for _, line := range before {
-		was[run(line)] = line
+		was[runOfLine(line)] = line
 	}
 	for _, line := range after {
-		if old := was[run(line)]; old != line {
+		if old := was[runOfLine(line)]; old != line {
 			differ = append(differ, fmt.Sprintf("before %s\nafter  %s", cmp.Or(old, "no such run"), line))
 		}
 	}

@@ -16,16 +16,16 @@ var lateMutants = []mutant{
 	{name: "late-absent", what: "a list that completes the count needs no transaction", tests: lateTests, edits: []edit{
 		{"validators/ledger/late.go", "\t\tif !there {\n", "\t\tif false && !there {\n"}}},
 	{name: "late-remembered", what: "a list outlives another transaction of its nonce", tests: lateTests, edits: []edit{
-		{"validators/ledger/transactions.go", "\tr.forgive(c.slot())\n", ""}}},
+		{"validators/ledger/transactions.go", "\tr.forgetListers(c.slotOf())\n", ""}}},
 	{name: "late-for-ever", what: "lists are never taken out of state", tests: lateTests, edits: []edit{
 		{"validators/ledger/late.go", "return len(old) < maxForgotten\n", "return false\n"},
-		{"validators/ledger/late.go", "\t\tr.forgive(s)\n\t}\n\treturn nil\n}", "\t\t_ = s\n\t}\n\treturn nil\n}"}}},
+		{"validators/ledger/late.go", "\t\tr.forgetListers(s)\n\t}\n\treturn nil\n}", "\t\t_ = s\n\t}\n\treturn nil\n}"}}},
 	{name: "late-retried", what: "a proposer tries again what it listed", tests: lateTests, edits: []edit{
 		{"validators/ledger/tries.go", "one.blamed = t.height + largeBlocks\n", ""}}},
 	{name: "late-once", what: "one late attempt is enough to list an item", tests: lateTests, edits: []edit{
 		{"validators/ledger/tries.go", "lateTries = 2", "lateTries = 1"}}},
 	{name: "party-never", what: "what a late party sends next is not large", tests: lateTests, edits: []edit{
-		{"validators/ledger/tries.go", "\t\tt.parties.put(party, t.height+largeBlocks)\n", "\t\t_ = party\n"}}},
+		{"validators/ledger/tries.go", "\t\tt.parties.putKey(party, t.height+largeBlocks)\n", "\t\t_ = party\n"}}},
 	{name: "large-restless", what: "large items have turns without a rest", tests: lateTests, edits: []edit{
 		{"validators/ledger/tries.go", "t.rests = now + took*", "t.rests = now + 0*took*"}}},
 	{name: "first-whole", what: "each first attempt has a whole share", tests: lateTests, edits: []edit{
@@ -41,7 +41,7 @@ var lateMutants = []mutant{
 			"c.left = c.left - max(cpu-c.spent, 0)"}},
 		tests: []suite{{pkg: "./internal/base/program", run: "C18"}}},
 	{name: "slow-moment", what: "a machine that is slow judges programs", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/rates.go", "thousand <= calmTimes*r.rate()", "true"}}},
+		{"internal/environment/pyhost/rates.go", "thousand <= calmTimes*r.medianRate()", "true"}}},
 	{name: "crash-once", what: "one witness lists a crash at once", tests: lateTests, edits: []edit{
 		{"validators/ledger/tries.go", "crashTries = 3", "crashTries = 1"}}},
 	{name: "crash-never", what: "one witness lists no crash", tests: lateTests, edits: []edit{
@@ -51,13 +51,13 @@ var lateMutants = []mutant{
 	{name: "crash-cpu", what: "one witness does not take CPU time as a proof", tests: lateTests, edits: []edit{
 		{"validators/ledger/passing.go", "host.Failure == program.Late && host.CPU == 0", "host.Failure == program.Late"}}},
 	{name: "voter-waits", what: "a voter has unlimited time for a proposal", tests: lateTests, edits: []edit{
-		{"validators/ledger/blocks.go", "return x.apply(parent, block, true)", "return x.apply(parent, block, false)"}}},
+		{"validators/ledger/blocks.go", "return x.applyBlock(parent, block, true)", "return x.applyBlock(parent, block, false)"}}},
 	{name: "voter-silent", what: "a voter does not nullify over what is late",
 		tests: []suite{{pkg: "./validators/simplex", run: "Late"}}, edits: []edit{
 			{"validators/simplex/executor.go", "if e.Late && !n.notarized", "if e.Late && n.notarized"}}},
 	{name: "page-base", what: "loading counts in a message's CPU time", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/page.go", "took -= time.Duration(h.word(pageBase))",
-			"took -= 0 * time.Duration(h.word(pageBase))"}}},
+		{"internal/environment/pyhost/page.go", "took -= time.Duration(h.pageWord(pageBase))",
+			"took -= 0 * time.Duration(h.pageWord(pageBase))"}}},
 	{name: "page-wall", what: "the wall clock is a proof", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/page.go", "took, h.watch.took = max(now.Sub(h.watch.began)-wallFree, 0)/wallTimes, 0",
 			"took, h.watch.took = max(now.Sub(h.watch.began)-wallFree, 0)/wallTimes, now.Sub(h.watch.began)"}}},
@@ -66,7 +66,7 @@ var lateMutants = []mutant{
 	{name: "rate-kept", what: "the rate does not follow a machine that slows down", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/rates.go", "len(r.loops) == keptRates", "len(r.loops) == 9*keptRates"}}},
 	{name: "inspect-unbounded", what: "an inspection has no allowance", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/session.go", "h.strictly(program.InspectionCycles(len(code.Source), limit))",
+		{"internal/environment/pyhost/session.go", "h.limitStrictly(program.InspectionCycles(len(source), limit))",
 			"_ = program.InspectionCycles"}}},
 	{name: "inspect-unpaid", what: "an inspection may take what its limit cannot pay", tests: pageTests, edits: []edit{
 		{"python-host/host/compiling.py", "return min(READ * (size + SHORTEST), size + UNIT * min(limit, MAX_UNITS))",

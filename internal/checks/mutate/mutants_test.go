@@ -58,11 +58,11 @@ var mutants = []mutant{
 	{name: "SlowView", what: "a view that was nullified and notarized late does not count as fruitless", tests: paceTests, edits: []edit{
 		{"validators/simplex/synchronizer.go", "r.notarization != nil && r.ownVote(types.Nullify) == nil {", "r.notarization != nil {"}}},
 	{name: "Deep", what: "blocks are built on however many wait for finality", tests: paceTests, edits: []edit{
-		{"validators/simplex/proposer.go", "m.bodies.depth(n, m.root.Hash) >= MaxOpenDepth || ", ""}}},
+		{"validators/simplex/proposer.go", "m.bodies.depthAbove(n, m.root.Hash) >= MaxOpenDepth || ", ""}}},
 	{name: "Spin", what: "fruitless views pass as fast as links are", tests: paceTests, edits: []edit{
 		{"validators/simplex/pacemaker.go", "if p.surplus == 0 {", "if p.surplus >= 0 {"}}},
 	{name: "Gone", what: "views that made room are forgotten", tests: paceTests, edits: []edit{
-		{"validators/simplex/views.go", "r.nullification != nil || m.gone.has(v)", "r.nullification != nil"}}},
+		{"validators/simplex/views.go", "r.nullification != nil || m.gone.hasView(v)", "r.nullification != nil"}}},
 	{name: "FirstAnswer", what: "certificates are asked for from the first view on, again and again", tests: paceTests, edits: []edit{
 		{"validators/simplex/views.go", "return max(from, v-v%certificateStep)", "return from"}}},
 	{name: "AgainLost", what: "a restart forgets that its root was proposed again", tests: paceTests, edits: []edit{
@@ -75,11 +75,11 @@ var mutants = []mutant{
 	{name: "SetBack", what: "timeouts stand still where a clock is set back", tests: paceTests, edits: []edit{
 		{"validators/simplex/machine.go", "m.clock, m.now = now, now.Add(m.back)", "m.clock, m.now, m.back = now, max(now, m.now), 0"}}},
 	{name: "S04", what: "no notarization of the parent", tests: consensusCore, edits: []edit{
-		{"validators/simplex/headers.go", "if !certifies(b.Parent, types.Notarize, b.Header.Parent, parent) {",
+		{"validators/simplex/headers.go", "if !doesCertify(b.Parent, types.Notarize, b.Header.Parent, parent) {",
 			"if b.Parent == nil && parent.Height > 1<<60 {"}}},
 	{name: "S05", what: "finalize after nullify", tests: consensusCore, edits: []edit{
-		{"validators/simplex/collector.go", "m.free(c.View) && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil",
-			"m.free(c.View) && r.ownVote(types.Finalize) == nil"}}},
+		{"validators/simplex/collector.go", "m.isFreeOf(c.View) && r.ownVote(types.Nullify) == nil && r.ownVote(types.Finalize) == nil",
+			"m.isFreeOf(c.View) && r.ownVote(types.Finalize) == nil"}}},
 	{name: "S06", what: "nullify after finalize", tests: consensusCore, edits: []edit{
 		{"validators/simplex/synchronizer.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {",
 			"m.me < 0 || r.ownVote(types.Nullify) != nil {"}}},
@@ -95,22 +95,22 @@ var mutants = []mutant{
 	{name: "S09", what: "finalize votes of past views are not sent again", tests: consensusCore, edits: []edit{
 		{"validators/simplex/synchronizer.go", "m.resendFinalize(m.rounds[v])", "_ = m.rounds[v]"}}},
 	{name: "S10", what: "an epoch's views begin after the finalization's", tests: consensusCore, edits: []edit{
-		{"validators/simplex/epoch.go", "m.enter(m.resumeView(), m.root.Finalization)",
-			"m.enter(max(m.resumeView(), m.root.Finalization.View+1), m.root.Finalization)"}}},
+		{"validators/simplex/epoch.go", "m.enterView(m.resumeView(), m.root.Finalization)",
+			"m.enterView(max(m.resumeView(), m.root.Finalization.View+1), m.root.Finalization)"}}},
 	{name: "S11", what: "a set takes over without a border", tests: consensusCore, edits: []edit{
 		{"validators/simplex/executor.go", "e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil",
 			"e.Next != nil"}}},
 	{name: "S12", what: "timeouts do not double", tests: consensusCore, edits: []edit{
 		{"validators/simplex/pacemaker.go", " << p.doublings", ""}}},
 	{name: "S13", what: "the own proposal is not kept", tests: consensusCore, edits: []edit{
-		{"validators/simplex/proposer.go", "\tm.persist(proposalRecord(p, n.hash))\n", ""}}},
+		{"validators/simplex/proposer.go", "\tm.persistRecord(proposalRecord(p, n.hash))\n", ""}}},
 	{name: "S14", what: "the own nullify vote is not kept", tests: consensusCore, edits: []edit{
-		{"validators/simplex/collector.go", "\tm.persist(voteRecord(v))\n",
-			"\tif v.Kind != types.Nullify {\n\t\tm.persist(voteRecord(v))\n\t}\n"}}},
+		{"validators/simplex/collector.go", "\tm.persistRecord(voteRecord(v))\n",
+			"\tif v.Kind != types.Nullify {\n\t\tm.persistRecord(voteRecord(v))\n\t}\n"}}},
 	{name: "S15", what: "frames leave before the log is written", tests: shellTests, edits: []edit{
 		{"validators/consensus.go", "if plant.Planted == plant.SendsBeforeLog {", "if plant.Planted == plant.None {"}}},
 	{name: "S16", what: "who enters a view forwards no certificate", tests: consensusCore, edits: []edit{
-		{"validators/simplex/synchronizer.go", "\tif by != nil {\n\t\tm.broadcast(by)\n\t}\n", ""}}},
+		{"validators/simplex/synchronizer.go", "\tif by != nil {\n\t\tm.broadcastMessage(by)\n\t}\n", ""}}},
 	{name: "S18", what: "a vote's digest is without its view", tests: append(typesTests, consensusCore...), edits: []edit{
 		{"internal/base/types/consensus.go", "\tbinary.BigEndian.PutUint64(content[9:], uint64(v.View))\n", ""}}},
 	{name: "S19", what: "certificates that a block carries are not checked", tests: consensusCore, edits: []edit{
@@ -131,7 +131,7 @@ var mutants = []mutant{
 	{name: "S31", what: "a member's signature is good for a vote of any other", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "if !ok || signer != v.Validator {", "if !ok || set.Index(signer) < 0 {"}}},
 	{name: "S32", what: "the present quorum judges the epoch before", tests: consensusCore, edits: []edit{
-		{"validators/simplex/verify.go", "if len(c.Votes) < quorum(set) ||", "if len(c.Votes) < quorum(&sets[0]) ||"}}},
+		{"validators/simplex/verify.go", "if len(c.Votes) < quorumOf(set) ||", "if len(c.Votes) < quorumOf(&sets[0]) ||"}}},
 	{name: "S33", what: "anybody proposes in anybody's view (S07 and S27)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "!ok || signer != set.Leader(p.View) {", "!ok || set.Index(signer) < 0 {"},
 		{"validators/simplex/voter.go", "if from != m.set.Leader(view) || view < m.view", "if view < m.view"}}},
@@ -140,7 +140,7 @@ var mutants = []mutant{
 	{name: "C01", what: "a batch's finalization is not checked", tests: catchupCore, edits: []edit{
 		{"validators/catchup/batch.go", "\treturn certificate(f)\n", "\treturn nil\n"}}},
 	{name: "C02", what: "liars are asked again at once", tests: catchupCore, edits: []edit{
-		{"validators/catchup/machine.go", "m.punish(a, lyingTimeouts)", "m.punish(a, 0)"}}},
+		{"validators/catchup/machine.go", "m.leaveOutFor(a, lyingTimeouts)", "m.leaveOutFor(a, 0)"}}},
 	{name: "C03", what: "a batch's transactions are not checked", tests: catchupCore, edits: []edit{
 		{"validators/catchup/batch.go", "if err := b.CheckBody(); err != nil {", "if err := b.CheckBody(); err != nil && h == nil {"}}},
 	{name: "M01", what: "a replacement for the same fee", tests: poolCore, edits: []edit{
@@ -161,7 +161,7 @@ var mutants = []mutant{
 	{name: "L04", what: "a delivery pays today's price, not the prepaid one", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/messages.go", "if plant.Planted == plant.PriceOfToday {", "if plant.Planted == plant.None {"}}},
 	{name: "L05", what: "deliveries beyond the system lane are not counted", tests: ledgerTests, edits: []edit{
-		{"validators/ledger/messages.go", "\tr.spend(laneUser, cycles-fromSystem)\n", ""}}},
+		{"validators/ledger/messages.go", "\tr.spendCycles(laneUser, cycles-fromSystem)\n", ""}}},
 	{name: "L06", what: "a fire's refund goes to the actor", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/firing.go", "r.state.Credit(order.Timer.FeePayer, refund)", "r.state.Credit(order.Timer.Actor, refund)"}}},
 	{name: "L07", what: "one due height may be skipped", tests: ledgerTests, edits: []edit{
@@ -180,7 +180,7 @@ var mutants = []mutant{
 	{name: "T05", what: "a timer that was cancelled in its block fires", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/turns.go", "\tif !r.ran {\n\t\treturn true", "\tif r != nil {\n\t\treturn true"}}},
 	{name: "T06", what: "the ring is swept a block late", tests: calendarCore, edits: []edit{
-		{"scheduler/calendar/maintain.go", "u.sweep(min(height-1, held))", "u.sweep(min(max(height, 2)-2, held))"}}},
+		{"scheduler/calendar/maintain.go", "u.sweepRing(min(height-1, held))", "u.sweepRing(min(max(height, 2)-2, held))"}}},
 
 	{name: "T16a", what: "a timer that cannot pay is not put into the arrears", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/arrears.go", "ReasonBelowCycleFee:\n\t\tstays = true", "ReasonBelowCycleFee:"}}},
@@ -193,7 +193,7 @@ var mutants = []mutant{
 	{name: "T16e", what: "a skipped timer leaves the arrears", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/arrears.go", "case ReasonNotBegun, ReasonHostFailed:", "case ReasonNotBegun:"}}},
 	{name: "T16f", what: "an expired timer enters the arrears", tests: schedulerCore[1:], edits: []edit{
-		{"scheduler/arrears.go", "stays = stays || !d.expired(r.Height)", "stays = true"}}},
+		{"scheduler/arrears.go", "stays = stays || !d.hasExpired(r.Height)", "stays = true"}}},
 	{name: "T16g", what: "the arrears have no bound", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/calendar/due.go", "min(arrears, limit-uint64(others))", "limit-uint64(others)"}}},
 	{name: "T16h", what: "a bound that left out arrears settles them", tests: schedulerCore[1:], edits: []edit{
@@ -212,8 +212,8 @@ var mutants = []mutant{
 	{name: "T08", what: "an agent is told the use of a block that is long gone", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/firing.go", "\tif r.header.Skipped > 0 {\n\t\treturn 0", "\tif r.header.Skipped > 1<<40 {\n\t\treturn 0"}}},
 	{name: "T09", what: "a fire may use half of its cycles", tests: ledgerTests, edits: []edit{
-		{"validators/ledger/firing.go", "cause, order.Cycles, order.Cells, r.calling(msg))",
-			"cause, order.Cycles/2, order.Cells, r.calling(msg))"}}},
+		{"validators/ledger/firing.go", "cause, order.Cycles, order.Cells,\n\t\tr.deliverUnsent(msg))",
+			"cause, order.Cycles/2, order.Cells,\n\t\tr.deliverUnsent(msg))"}}},
 	{name: "T10", what: "a watcher misses the change at its scheduling height", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/watch.go", "binary.BigEndian.Uint64(key[keyBytes:])) <= now {", "binary.BigEndian.Uint64(key[keyBytes:])) < now {"}}},
 	{name: "T11", what: "PriorityTier.FAST is urgent", tests: hostTests, edits: []edit{
@@ -234,14 +234,14 @@ var mutants = []mutant{
 	{name: "D02", what: "a torn tail is not cut off", tests: logTests, edits: []edit{
 		{"internal/environment/store/log/read.go", "if err := l.file.Truncate(offset); err != nil {", "if err := error(nil); err != nil {"}}},
 	{name: "D03", what: "appends are not synced", tests: logTests, edits: []edit{
-		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, l.path, false); err != nil {",
+		{"internal/environment/store/log/write.go", "\tif err := l.syncFile(l.file, l.path, false); err != nil {",
 			"\tif err := error(nil); err != nil {"}}},
 	{name: "D04", what: "the store never syncs, not for disk either", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "NoSync:          durability == store.Process,", "NoSync:          true,"}}},
 	{name: "D05", what: "the name of a log is not synced", tests: logTests, edits: []edit{
 		{"internal/environment/store/log/log.go", "\tif !naming {", "\tif naming || true {"}}},
 	{name: "D06", what: "a log that takes another's name is not synced under it", tests: logTests, edits: []edit{
-		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, l.path, true); err != nil {",
+		{"internal/environment/store/log/write.go", "\tif err := l.syncFile(l.file, l.path, true); err != nil {",
 			"\tif err := error(nil); err != nil {"}}},
 	{name: "D07", what: "the name of a store is not synced", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "if made && durability == store.Disk {", "if made && durability != store.Disk {"}}},
@@ -250,7 +250,7 @@ var mutants = []mutant{
 	{name: "D09", what: "the name of a home's directory is not synced", tests: homeTests, edits: []edit{
 		{"internal/environment/home/layout.go", "return store.SyncDir(filepath.Dir(dir))", "return nil"}}},
 	{name: "D10", what: "a new log takes its name before its content is synced", tests: logTests, edits: []edit{
-		{"internal/environment/store/log/write.go", "l.sync(f, f.Name(), false)", "nil"}}},
+		{"internal/environment/store/log/write.go", "l.syncFile(f, f.Name(), false)", "nil"}}},
 	{name: "D11", what: "a load removes nodes before the loss of home.json is synced", tests: homeTests, edits: []edit{
 		{"internal/environment/home/snapshot.go", "err = store.SyncDir(dir) // before anything else goes", "err = nil"}}},
 	{name: "D12", what: "the name of the folder of snapshots is not synced", tests: homeTests, edits: []edit{
@@ -259,7 +259,7 @@ var mutants = []mutant{
 	{name: "X01", what: "the tip is committed before the block it names", tests: shellTests, further: killTests, edits: []edit{
 		{"validators/archiving.go", "if plant.Planted == plant.TipBeforeState {", "if plant.Planted == plant.None {"}}},
 	{name: "X04", what: "the log is compacted to the head, not to what is stored", tests: laggingTests, further: killTests, edits: []edit{
-		{"validators/consensus.go", "simplex.Compact(records, stored.root())", "simplex.Compact(records, c.v.head.Load().root())"}}},
+		{"validators/consensus.go", "simplex.Compact(records, stored.asRoot())", "simplex.Compact(records, c.v.head.Load().asRoot())"}}},
 	{name: "X06", what: "state with another root is taken", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/state.go", "root != block.Header.StateRoot {", "root != block.Header.StateRoot && block == nil {"}}},
 
@@ -328,19 +328,19 @@ var mutants = []mutant{
 		tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}}, edits: []edit{
 			{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Proof()))", "error(nil)"}}},
 	{name: "begins-in-vain", what: "a log that was lost twice reports only the first time (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/lost.go", "\tcase m.cfg.Lost:\n\t\tm.write(true)\n", "\tcase m.cfg.Lost && !m.begun:\n\t\tm.write(true)\n"}}},
+		{"validators/simplex/lost.go", "\tcase m.cfg.Lost:\n\t\tm.beginLog(true)\n", "\tcase m.cfg.Lost && !m.begun:\n\t\tm.beginLog(true)\n"}}},
 	{name: "vouch-span", what: "a wiped validator votes a view too early (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "const vouchSpan = 2", "const vouchSpan = 1"}}},
 	{name: "vouch-replayed", what: "answers to another life vouch (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "if a.Nonce != v.nonce || v.answers == nil ||", "if v.answers == nil ||"}}},
 	{name: "vouch-late", what: "a late notarization up to the floor gets a finalize vote (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/collector.go", "m.me >= 0 && m.free(c.View) &&", "m.me >= 0 &&"}}},
+		{"validators/simplex/collector.go", "m.me >= 0 && m.isFreeOf(c.View) &&", "m.me >= 0 &&"}}},
 	{name: "vouch-few", what: "a quorum less one vouches (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "if len(v.answers) < m.set.Quorum() {", "if len(v.answers) < m.set.Quorum()-1 {"}}},
 	{name: "vouch-epoch", what: "a floor of one epoch holds in the next (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/membership.go", "m.floor.known && m.floor.epoch == m.set.Epoch && v", "m.floor.known && v"}}},
 	{name: "vouch-unsaid", what: "a crash forgets the floor (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/lost.go", "	m.persist(vouchRecord(f))\n", ""}}},
+		{"validators/simplex/lost.go", "\tm.persistRecord(vouchRecord(f))\n", ""}}},
 	{name: "vouch-lost", what: "the floor of a life whose log is lost holds (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "m.stranger, m.floor, m.vouchers = stranger{}, floor{}, vouchers{}",
 			"m.stranger, m.vouchers = stranger{}, vouchers{}"}}},
@@ -351,7 +351,7 @@ var mutants = []mutant{
 	{name: "ration-shared", what: "rubbish uses up the rations of the consensus", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "frames, bytes = BulkFrames, BulkBytes", "frames, bytes = Frames, Bytes"}}},
 	{name: "muted-unheard", what: "of a muted peer nothing is taken", tests: rationsCore, edits: []edit{
-		{"validators/rations/rations.go", "class == Bulk && a.muted.on(now) ||", "a.muted.on(now) ||"}}},
+		{"validators/rations/rations.go", "class == Bulk && a.muted.isOn(now) ||", "a.muted.isOn(now) ||"}}},
 	{name: "muted-wide", what: "a muted peer spends as any other", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "		of = heard\n", ""}}},
 	{name: "pressure-none", what: "a peer that sends more than is taken is never shut out", tests: rationsCore, edits: []edit{
@@ -382,9 +382,9 @@ var mutants = []mutant{
 	{name: "hard-failure", what: "a runner that answers no job stays present (CIP-11 §10.6)", tests: gatewayCore, edits: []edit{
 		{"validators/gateway/delivery.go", "\tp.present = false\n", ""}}},
 	{name: "fast-blocks", what: "pings age only by blocks (J13)", tests: gatewayCore, edits: []edit{
-		{"validators/gateway/chain.go", " || now < c.until(since, blocks)", ""}}},
+		{"validators/gateway/chain.go", " || now < c.timeAfter(since, blocks)", ""}}},
 	{name: "push-again", what: "open assignments are not pushed after the next Hello (J13)", tests: gatewayCore, edits: []edit{
-		{"validators/gateway/greeting.go", "\tm.deliver(p)\n", ""}}},
+		{"validators/gateway/greeting.go", "\tm.deliverOpen(p)\n", ""}}},
 	{name: "overlap-left", what: "a runner leaves its former subset at once (CIP-11 §5.3)", tests: runnerCores, edits: []edit{
 		{"runners/selection/rotation.go", "if r.Overlaps(height, p) {", "if false {"}}},
 	{name: "executed-twice", what: "each delivery of an assignment is executed (CIP-11 §10.1)", tests: runnerCores, edits: []edit{
@@ -408,7 +408,7 @@ var mutants = []mutant{
 	{name: "push-keys", what: "a key may be in a frame twice (J14)", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/item.go", "if bytes.Equal(keys[i], keys[i-1]) {", "if i > 99 && bytes.Equal(keys[i], keys[i-1]) {"}}},
 	{name: "push-depth", what: "frames nest one deeper (J14)", tests: pushTests, edits: []edit{
-		{"internal/base/wire/push/item.go", "skip(data, MaxDepth)\n\tif err == nil", "skip(data, MaxDepth+1)\n\tif err == nil"}}},
+		{"internal/base/wire/push/item.go", "skipItem(data, MaxDepth)\n\tif err == nil", "skipItem(data, MaxDepth+1)\n\tif err == nil"}}},
 	{name: "push-missing", what: "a field may be missing", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/form.go", "if !seen[each.index] {", "if !seen[each.index] && each.name != \"nonce\" {"}}},
 	{name: "push-amount", what: "an amount below 2^64 may have a tag", tests: pushTests, edits: []edit{
@@ -421,8 +421,8 @@ var mutants = []mutant{
 		{"actors/trace.go", "noted.Cycles, noted.Cells = cycles-t.frame.left, cells-t.frame.x.cellsLeft",
 			"noted.Cycles, noted.Cells = cycles, cells-t.frame.x.cellsLeft"}}},
 	{name: "trace-old", what: "a trace has no value from before a write", tests: traceTests, edits: []edit{
-		{"actors/trace.go", "Key: key, Old: t.r.keep(old), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true",
-			"Key: key, Old: t.r.keep(old[:0]), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true"}}},
+		{"actors/trace.go", "Key: key, Old: t.r.keepValue(old), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true",
+			"Key: key, Old: t.r.keepValue(old[:0]), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true"}}},
 	{name: "trace-bound", what: "a trace holds any number of values", tests: traceTests, edits: []edit{
 		{"actors/trace.go", "if r.bytes+len(b) > MaxTraceBytes {", "if len(b) > MaxTraceBytes {"}}},
 	{name: "trace-undone", what: "a trace reports undone writes as changed", tests: toldTests, edits: []edit{

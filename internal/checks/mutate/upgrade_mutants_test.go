@@ -16,8 +16,8 @@ var upgradeMutants = []mutant{
 	{name: "upgrade-announced", what: "new terms keep an announced upgrade", tests: upgradeTests, edits: []edit{
 		{"actors/upgrade.go", "u.record.Terms, u.record.Announced = terms, nil", "u.record.Terms = terms"}}},
 	{name: "upgrade-half", what: "a failed upgrade keeps its writes", tests: upgradeTests, edits: []edit{
-		{"actors/upgrade.go", "\toutcome, err := x.upgrade(by, at, in)\n\tif err == nil && outcome.Status != types.StatusOK {",
-			"\toutcome, err := x.upgrade(by, at, in)\n\tif mark.state < 0 {"}}},
+		{"actors/upgrade.go", "\toutcome, err := x.upgradeActor(by, at, in)\n\tif err == nil && outcome.Status != types.StatusOK {",
+			"\toutcome, err := x.upgradeActor(by, at, in)\n\tif mark.state < 0 {"}}},
 	{name: "upgrade-loses", what: "new code loses state without migrate", tests: upgradeTests, edits: []edit{
 		{"actors/upgrade.go", "case lost.count > 0:", "case false:"}}},
 	{name: "upgrade-orphans", what: "timers are left without a handler", tests: upgradeTests, edits: []edit{

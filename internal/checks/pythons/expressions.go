@@ -55,7 +55,7 @@ def match_point(v):
         case _: return None
 `
 
-var askedParts = split(askedHead)
+var askedParts = splitHead(askedHead)
 
 // shown are the texts that a check sees: of a set sorted, of another value its repr, and the type where that hides it.
 const shown = `def show(v):
@@ -75,16 +75,16 @@ type sequence struct {
 
 const maxSteps = 6
 
-// sequence draws a value and some steps.
-func (g *generator) sequence() sequence {
-	names := strings.Fields(g.pick(kinds))
-	c := sequence{value: g.expand("<"+names[0]+">", 0)}
+// newSequence draws a value and some steps.
+func (g *generator) newSequence() sequence {
+	names := strings.Fields(g.pickOne(kinds))
+	c := sequence{value: g.expandText("<"+names[0]+">", 0)}
 	for range 1 + g.rand.IntN(maxSteps) {
-		steps := g.pick(names[1:])
+		steps := g.pickOne(names[1:])
 		if g.rand.IntN(8) == 0 && names[0] != "iter" { // of which some never end
 			steps = "all"
 		}
-		c.steps = append(c.steps, g.expand(g.pick(grammar["steps:"+steps]), 0))
+		c.steps = append(c.steps, g.expandText(g.pickOne(grammar["steps:"+steps]), 0))
 	}
 	return c
 }
@@ -93,8 +93,8 @@ var place = regexp.MustCompile(`<[a-z][a-z0-9]*>`)
 
 const maxDepth = 4
 
-// expand puts alternatives into the places of a text.
-func (g *generator) expand(text string, depth int) string {
+// expandText puts alternatives into the places of a text.
+func (g *generator) expandText(text string, depth int) string {
 	return place.ReplaceAllStringFunc(text, func(name string) string {
 		from := grammar[name[1:len(name)-1]]
 		if len(from) == 0 {
@@ -103,12 +103,12 @@ func (g *generator) expand(text string, depth int) string {
 		if depth == maxDepth {
 			from = from[:1]
 		}
-		return g.expand(from[g.rand.IntN(len(from))], depth+1)
+		return g.expandText(from[g.rand.IntN(len(from))], depth+1)
 	})
 }
 
-// text is the body of the function that runs a sequence, and tells see.
-func (c sequence) text(n int) string {
+// functionBody is the body of the function that runs a sequence, and tells see.
+func (c sequence) functionBody(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "def c%d(see):\n    try: q = %s\n", n, c.value)
 	b.WriteString("    except Exception as e:\n        see(failed(e))\n        return\n    see(\"made\")\n")
@@ -127,7 +127,7 @@ func (c sequence) text(n int) string {
 func askedSource(checks []sequence) string {
 	var body, b strings.Builder
 	for i, c := range checks {
-		body.WriteString(c.text(i))
+		body.WriteString(c.functionBody(i))
 	}
 	b.WriteString("import json\n")
 	named := body.String()
@@ -154,11 +154,11 @@ func askedSource(checks []sequence) string {
 	return b.String()
 }
 
-// asked are sequences of a seed with n checks or some more: each step is one.
-func asked(seed uint64, n int) (all []sequence) {
+// newSequences are sequences of a seed with n checks or some more: each step is one.
+func newSequences(seed uint64, n int) (all []sequence) {
 	g := &generator{rand: rand.New(rand.NewPCG(seed, 40))}
 	for n > 0 {
-		s := g.sequence()
+		s := g.newSequence()
 		all = append(all, s)
 		n -= len(s.steps)
 	}

@@ -405,19 +405,19 @@ v = range(#, #, #), list(range(#)), $ in range(#), range(#)[#]
 // generator draws programs.
 type generator struct{ rand *rand.Rand }
 
-func (g *generator) pick(from []string) string { return from[g.rand.IntN(len(from))] }
+func (g *generator) pickOne(from []string) string { return from[g.rand.IntN(len(from))] }
 
 var numbers = strings.Fields("0 1 2 3 5 -1 -2 8 16 100 -128 1000 2**31 -2**33 10**20")
 
-// drawn is a program: its source, and the text of its body.
-type drawn struct {
+// drawnProgram is a program: its source, and the text of its body.
+type drawnProgram struct {
 	source, text string
 	deployed     bool // it is judged as a deploy, and does not run
 }
 
-// program is a body, after the parts of head that it names.
-func (g *generator) program() drawn {
-	text := g.body()
+// newProgram is a body, after the parts of head that it names.
+func (g *generator) newProgram() drawnProgram {
+	text := g.newBody()
 	var b strings.Builder
 	for _, p := range parts {
 		if p.names.MatchString(text) {
@@ -425,7 +425,7 @@ func (g *generator) program() drawn {
 		}
 	}
 	fmt.Fprintf(&b, "def f(p):\n    v = None\n%s    return repr(v).encode(\"utf-8\", \"replace\")\n", text)
-	return drawn{source: b.String(), text: text}
+	return drawnProgram{source: b.String(), text: text}
 }
 
 // part is a statement of head, and the names that it makes.
@@ -435,14 +435,14 @@ type part struct {
 }
 
 // parts are the statements of head, each of which needs only imports.
-var parts = split(head)
+var parts = splitHead(head)
 
 var (
 	imported = regexp.MustCompile(`^import (\w+)`)
 	begun    = regexp.MustCompile(`^(?:from decimal import Decimal as|class|def)? ?(\w+)`)
 )
 
-func split(head string) (all []part) {
+func splitHead(head string) (all []part) {
 	var decorators string
 	for line := range strings.Lines(head) {
 		switch {
@@ -470,22 +470,22 @@ func split(head string) (all []part) {
 	return all
 }
 
-// body is a template with the pieces drawn for it.
-func (g *generator) body() string {
-	template := strings.ReplaceAll(g.pick(templates), `\n`, "\n")
+// newBody is a template with the pieces drawn for it.
+func (g *generator) newBody() string {
+	template := strings.ReplaceAll(g.pickOne(templates), `\n`, "\n")
 	var b strings.Builder
 	for _, c := range template {
 		switch c {
 		case '$':
-			b.WriteString(g.value())
+			b.WriteString(g.newValue())
 		case '#':
-			b.WriteString("(" + g.pick(numbers) + ")")
+			b.WriteString("(" + g.pickOne(numbers) + ")")
 		case '@':
-			b.WriteString(g.pick(methods))
+			b.WriteString(g.pickOne(methods))
 		case '~':
-			b.WriteString(g.pick(functions))
+			b.WriteString(g.pickOne(functions))
 		case '^':
-			b.WriteString(g.pick(binary))
+			b.WriteString(g.pickOne(binary))
 		default:
 			b.WriteRune(c)
 		}
@@ -496,8 +496,8 @@ func (g *generator) body() string {
 // literals are the marks of a template other than places to fill.
 var literals = strings.NewReplacer("¬", "~", "⊕", "^", "§", "@")
 
-func (g *generator) value() string {
-	v := g.pick(values)
+func (g *generator) newValue() string {
+	v := g.pickOne(values)
 	if strings.HasPrefix(v, "lambda") {
 		v = "(" + v + ")"
 	}

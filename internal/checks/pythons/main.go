@@ -37,15 +37,15 @@ func main() {
 		paths = pyhost.Installed()
 	}
 	if *checks > 0 {
-		os.Exit(judgeAll(paths, asked(*seed, *checks), *show))
+		os.Exit(judgeAll(paths, newSequences(*seed, *checks), *show))
 	}
-	all, err := programs(*seed, *n), error(nil)
+	all, err := newPrograms(*seed, *n), error(nil)
 	if *file != "" {
-		all, err = read(*file)
+		all, err = readPrograms(*file)
 	}
 	var different int
 	if err == nil {
-		different, err = compare(paths, all, *show)
+		different, err = compareReceipts(paths, all, *show)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pythons:", err)
@@ -56,24 +56,24 @@ func main() {
 	}
 }
 
-// programs are n programs of a seed, n patterns and 2n sources with faults.
-func programs(seed uint64, n int) (all []drawn) {
+// newPrograms are n programs of a seed, n patterns and 2n sources with faults.
+func newPrograms(seed uint64, n int) (all []drawnProgram) {
 	g := &generator{rand: rand.New(rand.NewPCG(seed, 20))}
 	for range n {
-		all = append(all, g.program(), g.patterned(), g.mutated(), g.mutated())
+		all = append(all, g.newProgram(), g.newPatternProgram(), g.newMutated(), g.newMutated())
 	}
 	return all
 }
 
-// read are the programs of a file.
-func read(file string) (all []drawn, err error) {
+// readPrograms are the programs of a file.
+func readPrograms(file string) (all []drawnProgram, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
 	found, err := receipts.Parse(file, string(text))
 	for _, p := range found {
-		all = append(all, drawn{source: p.Source, text: p.Source})
+		all = append(all, drawnProgram{source: p.Source, text: p.Source})
 	}
 	return all, err
 }
@@ -85,14 +85,14 @@ type side struct {
 	words          []string // for people: they may differ
 }
 
-// compare returns how many programs differ between interpreters of one minor version.
-func compare(paths []string, all []drawn, show int) (different int, err error) {
+// compareReceipts returns how many programs differ between interpreters of one minor version.
+func compareReceipts(paths []string, all []drawnProgram, show int) (different int, err error) {
 	sides, err := runAll(paths, all)
 	if err != nil {
 		return 0, err
 	}
 	for i := 1; i < len(sides); i++ {
-		d := differences(sides[i-1], sides[i], all, show)
+		d := countDifferences(sides[i-1], sides[i], all, show)
 		if sides[i-1].minor == sides[i].minor {
 			different += d
 		}
@@ -101,7 +101,7 @@ func compare(paths []string, all []drawn, show int) (different int, err error) {
 }
 
 // runAll runs all draws on each interpreter, two at once, and sorts the sides by version.
-func runAll(paths []string, all []drawn) ([]side, error) {
+func runAll(paths []string, all []drawnProgram) ([]side, error) {
 	sides, failed := make([]side, len(paths)), make([]error, len(paths))
 	turn := make(chan bool, 2)
 	var group sync.WaitGroup
@@ -109,7 +109,7 @@ func runAll(paths []string, all []drawn) ([]side, error) {
 		group.Go(func() {
 			turn <- true
 			defer func() { <-turn }()
-			sides[i].receipts, failed[i] = run(path, all, &sides[i])
+			sides[i].receipts, failed[i] = runPrograms(path, all, &sides[i])
 		})
 	}
 	group.Wait()
@@ -117,8 +117,8 @@ func runAll(paths []string, all []drawn) ([]side, error) {
 	return sides, errors.Join(failed...)
 }
 
-// run gives the receipts of one interpreter.
-func run(path string, all []drawn, s *side) (found []string, err error) {
+// runPrograms gives the receipts of one interpreter.
+func runPrograms(path string, all []drawnProgram, s *side) (found []string, err error) {
 	pool := pyhost.New(pyhost.Config{Python: path, Hosts: 1, Blocks: 1 << 30})
 	defer pool.Close()
 	if s.version, err = pool.Probe(); err != nil {
@@ -133,7 +133,7 @@ func run(path string, all []drawn, s *side) (found []string, err error) {
 	for _, d := range all {
 		var receipt, words string
 		if d.deployed {
-			receipt, words, err = judged(session, d.source)
+			receipt, words, err = judgeSource(session, d.source)
 		} else {
 			receipt, err = receipts.Run(session, d.source)
 		}
@@ -150,8 +150,8 @@ func run(path string, all []drawn, s *side) (found []string, err error) {
 	return found, nil
 }
 
-// differences counts and prints what differs between two sides.
-func differences(a, b side, all []drawn, show int) int {
+// countDifferences counts and prints what differs between two sides.
+func countDifferences(a, b side, all []drawnProgram, show int) int {
 	var whole, ends, cycles, words, told int
 	seen := map[string]bool{} // one of a kind is printed
 	for i := range all {
@@ -165,10 +165,10 @@ func differences(a, b side, all []drawn, show int) int {
 		whole++
 		kind := "words"
 		switch {
-		case end(x) != end(y):
+		case statusAndCode(x) != statusAndCode(y):
 			ends++
 			kind = "end"
-		case cost(x) != cost(y):
+		case costOf(x) != costOf(y):
 			cycles++
 			kind = "cycles"
 		default:
@@ -185,8 +185,8 @@ func differences(a, b side, all []drawn, show int) int {
 	return whole
 }
 
-// end is a receipt's status and code.
-func end(receipt string) string {
+// statusAndCode is a receipt's status and code.
+func statusAndCode(receipt string) string {
 	fields := strings.Fields(receipt)
 	if len(fields) > 1 && fields[1] == "ok" {
 		return "ok"
@@ -197,7 +197,7 @@ func end(receipt string) string {
 	return receipt
 }
 
-func cost(receipt string) string {
+func costOf(receipt string) string {
 	cycles, _, _ := strings.Cut(receipt, " ")
 	return cycles
 }

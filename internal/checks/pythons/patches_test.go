@@ -22,7 +22,7 @@ const pinned = "testdata/pinned.txt"
 const small, large = 80, 10_000
 
 // sides runs draws on every interpreter of this machine.
-func sides(t *testing.T, all []drawn) []side {
+func sides(t *testing.T, all []drawnProgram) []side {
 	paths := pyhost.Installed()
 	if len(paths) == 0 {
 		needed.Python(t, &pyhost.MissingError{})
@@ -46,7 +46,7 @@ func TestC20PatchesGiveTheSameReceipts(t *testing.T) {
 		minor, digest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		pins[minor] = digest
 	}
-	all, seen := programs(20, small), map[string]string{}
+	all, seen := newPrograms(20, small), map[string]string{}
 	for i, s := range sides(t, all) {
 		if i == 0 {
 			reachEveryKind(t, all, s.receipts)
@@ -72,14 +72,14 @@ func TestC20PatchesGiveTheSameReceipts(t *testing.T) {
 
 // reachEveryKind fails where draws are not what they are for: sources that are refused, others,
 // and programs that end well and badly.
-func reachEveryKind(t *testing.T, all []drawn, given []string) {
+func reachEveryKind(t *testing.T, all []drawnProgram, given []string) {
 	found := map[string]int{}
 	for i, receipt := range given {
 		kind := "ran "
 		if all[i].deployed {
 			kind = "judged "
 		}
-		found[kind+strings.Fields(end(receipt) + " ?")[0]]++
+		found[kind+strings.Fields(statusAndCode(receipt) + " ?")[0]]++
 	}
 	for _, kind := range []string{"judged refused", "judged fine", "ran ok", "ran reverted"} {
 		if found[kind] < small/8 {
@@ -93,7 +93,7 @@ func TestC20SoakPatches(t *testing.T) {
 	if os.Getenv("DEVNET_SOAK") == "" {
 		t.Skip("DEVNET_SOAK=1 runs it")
 	}
-	different, err := compare(pyhost.Installed(), programs(21, large), 20)
+	different, err := compareReceipts(pyhost.Installed(), newPrograms(21, large), 20)
 	if err != nil || different > 0 {
 		t.Errorf("%d draws differ between patches: %v", different, err)
 	}

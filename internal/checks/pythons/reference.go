@@ -49,12 +49,12 @@ func startReference(path string) (*reference, error) {
 	return &reference{cmd, in, bufio.NewReader(out)}, cmd.Start()
 }
 
-func (r *reference) close() error {
+func (r *reference) closeReference() error {
 	return errors.Join(r.in.Close(), r.cmd.Wait())
 }
 
-// run gives what each check saw; those after one that never ended are missing.
-func (r *reference) run(checks []sequence) (seen [][]string, err error) {
+// runChecks gives what each check saw; those after one that never ended are missing.
+func (r *reference) runChecks(checks []sequence) (seen [][]string, err error) {
 	asked, err := json.Marshal(map[string]any{"source": askedSource(checks), "checks": len(checks)})
 	if err != nil {
 		return nil, err
@@ -102,30 +102,30 @@ func (t *tally) String() string {
 	return b.String()
 }
 
-// judge runs checks in plain CPython and in the host of the same binary.
-func judge(path string, all []sequence) (*tally, error) {
+// judgeSequences runs checks in plain CPython and in the host of the same binary.
+func judgeSequences(path string, all []sequence) (*tally, error) {
 	plain, err := startReference(path)
 	if err != nil {
 		return nil, err
 	}
 	t := &tally{sequences: len(all), refused: map[string]int{}, known: map[string]int{}, examples: map[string]string{}}
-	metered := &metered{pool: pyhost.New(pyhost.Config{Python: path, Hosts: 1, Blocks: 1 << 30})}
-	defer metered.close()
+	metered := &meteredHost{pool: pyhost.New(pyhost.Config{Python: path, Hosts: 1, Blocks: 1 << 30})}
+	defer metered.closeHost()
 	if t.version, err = metered.pool.Probe(); err != nil {
-		return nil, errors.Join(err, plain.close())
+		return nil, errors.Join(err, plain.closeReference())
 	}
 	for some := range slices.Chunk(all, perProgram) {
-		if err := t.add(plain, metered, some); err != nil {
-			return nil, errors.Join(err, plain.close())
+		if err := t.addChecks(plain, metered, some); err != nil {
+			return nil, errors.Join(err, plain.closeReference())
 		}
 	}
-	return t, plain.close()
+	return t, plain.closeReference()
 }
 
 // judgeAll prints the tally of each interpreter, and returns 1 if one of them has silent differences.
 func judgeAll(paths []string, all []sequence, show int) (code int) {
 	for _, path := range paths {
-		t, err := judge(path, all)
+		t, err := judgeSequences(path, all)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "pythons:", err)
 			return 1
@@ -139,12 +139,12 @@ func judgeAll(paths []string, all []sequence, show int) (code int) {
 	return code
 }
 
-// add compares some checks: in one program, and where the host refuses that, in halves of it.
-func (t *tally) add(plain *reference, m *metered, some []sequence) error {
+// addChecks compares some checks: in one program, and where the host refuses that, in halves of it.
+func (t *tally) addChecks(plain *reference, m *meteredHost, some []sequence) error {
 	var bounded []sequence
 	var wanted [][]string
 	for len(some) > 0 {
-		seen, err := plain.run(some)
+		seen, err := plain.runChecks(some)
 		if err != nil {
 			return err
 		}
@@ -158,23 +158,23 @@ func (t *tally) add(plain *reference, m *metered, some []sequence) error {
 	if len(bounded) == 0 {
 		return nil
 	}
-	return t.against(m, bounded, wanted)
+	return t.compareWithHost(m, bounded, wanted)
 }
 
-// against compares what checks saw in CPython with the host.
-func (t *tally) against(m *metered, some []sequence, wanted [][]string) error {
-	told, refusal, err := m.run(some)
+// compareWithHost compares what checks saw in CPython with the host.
+func (t *tally) compareWithHost(m *meteredHost, some []sequence, wanted [][]string) error {
+	told, refusal, err := m.runChecks(some)
 	if err != nil {
 		return err
 	}
 	if refusal == "" {
 		for i, c := range some {
-			t.compare(c, wanted[i], told[i])
+			t.compareCheck(c, wanted[i], told[i])
 		}
 		return nil
 	}
 	if half := len(some) / 2; half > 0 {
-		return errors.Join(t.against(m, some[:half], wanted[:half]), t.against(m, some[half:], wanted[half:]))
+		return errors.Join(t.compareWithHost(m, some[:half], wanted[:half]), t.compareWithHost(m, some[half:], wanted[half:]))
 	}
 	t.checks += len(some[0].steps)
 	if strings.HasPrefix(refusal, "failed ") {
@@ -185,18 +185,18 @@ func (t *tally) against(m *metered, some []sequence, wanted [][]string) error {
 	return nil
 }
 
-// compare compares what a check saw, until the host refuses something.
-func (t *tally) compare(c sequence, wanted, told []string) {
+// compareCheck compares what a check saw, until the host refuses something.
+func (t *tally) compareCheck(c sequence, wanted, told []string) {
 	t.checks += len(c.steps)
 	of := stated.Seen{Value: c.value, Minor: pyhost.Minor(t.version)}
 	for i, want := range wanted {
 		of.Steps, of.Want = c.steps[:min(len(c.steps), (i+1)/2)], want
 		if i >= len(told) {
-			t.differ(c, i, want, "nothing")
+			t.noteDifference(c, i, want, "nothing")
 			return
 		}
 		of.Got = told[i]
-		how, reason := verdict(of)
+		how, reason := verdictOf(of)
 		of.Ended = of.Ended || errorOf.MatchString(told[i])
 		switch how {
 		case same:
@@ -214,13 +214,13 @@ func (t *tally) compare(c sequence, wanted, told []string) {
 			}
 			return
 		case different:
-			t.differ(c, i, want, told[i])
+			t.noteDifference(c, i, want, told[i])
 			return
 		}
 	}
 }
 
-func (t *tally) differ(c sequence, at int, want, got string) {
+func (t *tally) noteDifference(c sequence, at int, want, got string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "q = %s\n", c.value)
 	for i, step := range c.steps[:min(len(c.steps), (at+1)/2)] {
@@ -242,8 +242,8 @@ const (
 
 var errorOf = regexp.MustCompile(`^! (\w+): (?s)(.*)$`)
 
-// verdict compares one value, or the type of an error.
-func verdict(of stated.Seen) (outcome, string) {
+// verdictOf compares one value, or the type of an error.
+func verdictOf(of stated.Seen) (outcome, string) {
 	want, got := of.Want, of.Got
 	w, g := errorOf.FindStringSubmatch(want), errorOf.FindStringSubmatch(got)
 	switch {
@@ -269,21 +269,21 @@ func verdict(of stated.Seen) (outcome, string) {
 	return different, ""
 }
 
-// metered is the host, which is begun again when it ends.
-type metered struct {
+// meteredHost is the host, which is begun again when it ends.
+type meteredHost struct {
 	pool    *pyhost.Pool
 	session program.Session
 }
 
-func (m *metered) close() {
+func (m *meteredHost) closeHost() {
 	if m.session != nil {
 		m.session.Close()
 	}
 	m.pool.Close()
 }
 
-// run gives what each check saw, or why the program was refused; a refusal that begins with "failed " is no refusal.
-func (m *metered) run(checks []sequence) (seen [][]string, refusal string, err error) {
+// runChecks gives what each check saw, or why the program was refused; a refusal that begins with "failed " is no refusal.
+func (m *meteredHost) runChecks(checks []sequence) (seen [][]string, refusal string, err error) {
 	if m.session == nil {
 		if m.session, err = m.pool.Open(program.ForBlock); err != nil {
 			return nil, "", err

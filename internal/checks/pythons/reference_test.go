@@ -26,7 +26,7 @@ func firstInstalled(t *testing.T) string {
 
 // Decision C22: an allowed operation gives CPython's value, or is refused loudly.
 func TestC22AnAllowedOperationDiffersNowhereInSilence(t *testing.T) {
-	found, err := judge(firstInstalled(t), asked(22, few))
+	found, err := judgeSequences(firstInstalled(t), newSequences(22, few))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestC22SoakAllowedOperations(t *testing.T) {
 		t.Skip("DEVNET_SOAK=1 runs it")
 	}
 	for _, path := range pyhost.Installed() {
-		found, err := judge(path, asked(40, many))
+		found, err := judgeSequences(path, newSequences(40, many))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestAVerdictTellsDifferences(t *testing.T) {
 		{"an OrderedDict", "OrderedDict([('a', 1)])", "OrderedDict({'a': 1})", known},
 		{"an OrderedDict of other values", "OrderedDict([('a', 1)])", "OrderedDict([('a', 2)])", different},
 	} {
-		if how, _ := verdict(stated.Seen{Value: "q", Steps: []string{"step"}, Minor: "3.11", Want: c.want, Got: c.got}); how != c.is {
+		if how, _ := verdictOf(stated.Seen{Value: "q", Steps: []string{"step"}, Minor: "3.11", Want: c.want, Got: c.got}); how != c.is {
 			t.Errorf("%s: the verdict is %d, want %d", c.what, how, c.is)
 		}
 	}
@@ -85,7 +85,7 @@ func TestAVerdictTellsDifferences(t *testing.T) {
 func TestAChangedAnswerIsFoundOut(t *testing.T) {
 	c := sequence{value: "[1]", steps: []string{"q.pop()"}}
 	found := &tally{version: "3.11.7"}
-	found.compare(c, []string{"made", "int 1", "[]"}, []string{"made", "int 1", "[1]"})
+	found.compareCheck(c, []string{"made", "int 1", "[]"}, []string{"made", "int 1", "[1]"})
 	if len(found.silent) != 1 || !strings.Contains(found.silent[0], "q.pop()") {
 		t.Errorf("%q", found.silent)
 	}

@@ -23,9 +23,9 @@ var pieces = []string{
 	"# type: ignore", "#", "\n", "\n    ", "\n\t", "    ", "g(x, *:)", "2Δ", "a if b", "(yield)",
 }
 
-// mutated is a source with up to three faults.
-func (g *generator) mutated() drawn {
-	source := g.source()
+// newMutated is a source with up to three faults.
+func (g *generator) newMutated() drawnProgram {
+	source := g.newSource()
 	for range g.rand.IntN(4) {
 		at := g.rand.IntN(len(source) + 1)
 		switch g.rand.IntN(5) {
@@ -39,22 +39,22 @@ func (g *generator) mutated() drawn {
 			end, to := min(len(source), at+1+g.rand.IntN(30)), g.rand.IntN(len(source)+1)
 			source = source[:to] + source[at:end] + source[to:]
 		default:
-			source = source[:at] + g.pick(pieces) + source[at:]
+			source = source[:at] + g.pickOne(pieces) + source[at:]
 		}
 	}
-	return drawn{source: source, text: source, deployed: true}
+	return drawnProgram{source: source, text: source, deployed: true}
 }
 
-// source is one that Python reads: of the corpus, or a drawn program with annotations.
-func (g *generator) source() string {
+// newSource is one that Python reads: of the corpus, or a drawn program with annotations.
+func (g *generator) newSource() string {
 	all := receipts.All()
 	switch g.rand.IntN(3) {
 	case 0:
 		return all[g.rand.IntN(len(all))].Source
 	case 1:
-		return strings.ReplaceAll(typedSource, "$", g.pick(annotations))
+		return strings.ReplaceAll(typedSource, "$", g.pickOne(annotations))
 	}
-	return g.program().source
+	return g.newProgram().source
 }
 
 // typedSource is an actor whose annotations are read at its deploy.
@@ -101,39 +101,39 @@ a @ b
 not a
 `), "\n")
 
-// patterned is a program that compiles a drawn pattern and searches for it.
-func (g *generator) patterned() drawn {
+// newPatternProgram is a program that compiles a drawn pattern and searches for it.
+func (g *generator) newPatternProgram() drawnProgram {
 	text := fmt.Sprintf(`    out = []
     p = re.compile(%s, flags=%s)
     for s in %s:
         for f in re.match, re.search, re.fullmatch, re.findall, re.split:
             out.append(repr(f(p, s).span()) if f in (re.match, re.search, re.fullmatch) and f(p, s) else repr(f(p, s)))
         out.append(re.sub(p, "-", s))
-`, quoted(g.pattern(3)), g.pick(strings.Fields("0 re.I re.M re.S re.A re.I|re.A re.X 0 0 0")),
-		g.pick([]string{`("", "a", "abab", "aab\nb1")`, `("xaac", "A_b é", "1a2b")`, `("abcabcabc", "ba", "\u0130\u017f")`}))
-	return drawn{source: "import re\ndef f(p):\n" + text + "    return repr(out).encode()\n", text: text}
+`, quotePattern(g.newPattern(3)), g.pickOne(strings.Fields("0 re.I re.M re.S re.A re.I|re.A re.X 0 0 0")),
+		g.pickOne([]string{`("", "a", "abab", "aab\nb1")`, `("xaac", "A_b é", "1a2b")`, `("abcabcabc", "ba", "\u0130\u017f")`}))
+	return drawnProgram{source: "import re\ndef f(p):\n" + text + "    return repr(out).encode()\n", text: text}
 }
 
-func quoted(pattern string) string {
+func quotePattern(pattern string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(pattern) + `"`
 }
 
-// pattern is a pattern of some depth.
-func (g *generator) pattern(depth int) string {
+// newPattern is a pattern of some depth.
+func (g *generator) newPattern(depth int) string {
 	var b strings.Builder
 	for range 1 + g.rand.IntN(3) {
-		atom := g.pick(atoms)
+		atom := g.pickOne(atoms)
 		if depth > 0 {
 			switch g.rand.IntN(6) {
 			case 0:
-				atom = g.pick(opened) + g.pattern(depth-1) + ")"
+				atom = g.pickOne(opened) + g.newPattern(depth-1) + ")"
 			case 1:
-				atom = g.pick(opened) + g.pattern(depth-1) + "|" + g.pattern(depth-1) + ")"
+				atom = g.pickOne(opened) + g.newPattern(depth-1) + "|" + g.newPattern(depth-1) + ")"
 			}
 		}
 		b.WriteString(atom)
 		if g.rand.IntN(2) == 0 {
-			b.WriteString(g.pick(repeats))
+			b.WriteString(g.pickOne(repeats))
 		}
 	}
 	return b.String()
@@ -146,9 +146,9 @@ var (
 	repeats = strings.Fields(`* + ? *? +? ?? {2} {1,2} {0,3}? {,2} *+ ++ ?+ {1,2}+ {2,1} **`)
 )
 
-// judged is what a deploy makes of a source: its units, and its code or its schema and
+// judgeSource is what a deploy makes of a source: its units, and its code or its schema and
 // handlers. It returns the words for people as well.
-func judged(s program.Session, source string) (receipt, words string, err error) {
+func judgeSource(s program.Session, source string) (receipt, words string, err error) {
 	found, err := s.Inspect(program.Code{Hash: types.Keccak([]byte(source)), Source: []byte(source)})
 	if refused := (*program.Refusal)(nil); errors.As(err, &refused) {
 		return fmt.Sprintf("%d refused %s", refused.Units, refused.Code), refused.Error(), nil

@@ -27,64 +27,64 @@ type path struct {
 	}
 }
 
-// answers records a home with the base's command and compares what each side's
+// compareAnswers records a home with the base's command and compares what each side's
 // command answers over a copy of it.
-func (c *comparison) answers() (int, error) {
+func (c *comparison) compareAnswers() (int, error) {
 	home := c.dir + "/home"
-	if err := record(c.before, home, c.before.tree); err != nil {
+	if err := recordHome(c.before, home, c.before.tree); err != nil {
 		return 0, fmt.Errorf("recording: %w", err)
 	}
-	if err := reopen(c.before, home); err != nil {
+	if err := reopenHome(c.before, home); err != nil {
 		return 0, fmt.Errorf("opening what was recorded: %w", err)
 	}
-	before, err := ask(c.before, home, c.dir+"/home-before")
+	before, err := askAll(c.before, home, c.dir+"/home-before")
 	if err != nil {
 		return 0, err
 	}
-	after, err := ask(c.after, home, c.dir+"/home-after")
+	after, err := askAll(c.after, home, c.dir+"/home-after")
 	if err != nil {
 		return 0, err
 	}
-	for _, question := range keys(before, after) {
+	for _, question := range sortedKeys(before, after) {
 		if before[question] != after[question] {
-			c.differ("GET "+question, before[question], after[question])
+			c.tellDifference("GET "+question, before[question], after[question])
 		}
 	}
 	return len(before), nil
 }
 
-// reopen lets a home come to rest again: transactions that were pending at its stop
+// reopenHome lets a home come to rest again: transactions that were pending at its stop
 // become a block at the next start, and would differ between the sides.
-func reopen(s side, home string) error {
-	up, err := start(s, home)
+func reopenHome(s side, home string) error {
+	up, err := startNetwork(s, home)
 	if err != nil {
 		return err
 	}
 	if err := up.atRest(); err != nil {
-		up.stop()
+		up.stopNetwork()
 		return err
 	}
-	return up.stop()
+	return up.stopNetwork()
 }
 
-// ask starts a command on a copy of a home and asks all that the home can answer.
-func ask(s side, home, copied string) (map[string]string, error) {
+// askAll starts a command on a copy of a home and asks all that the home can answer.
+func askAll(s side, home, copied string) (map[string]string, error) {
 	if err := os.CopyFS(copied, os.DirFS(home)); err != nil {
 		return nil, err
 	}
-	up, err := start(s, copied)
+	up, err := startNetwork(s, copied)
 	if err != nil {
 		return nil, err
 	}
-	defer up.stop()
+	defer up.stopNetwork()
 	if err := up.atRest(); err != nil {
 		return nil, err
 	}
 	var api struct{ Paths map[string]path }
-	if err := up.get("/openapi.json", &api); err != nil {
+	if err := up.getJSON("/openapi.json", &api); err != nil {
 		return nil, err
 	}
-	ids, err := up.ids()
+	ids, err := up.listedIDs()
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func ask(s side, home, copied string) (map[string]string, error) {
 		if of.Get == nil || skipped[p] {
 			continue
 		}
-		for _, q := range questions(p, ids) {
-			status, text, err := up.fetch(q)
+		for _, q := range questionPaths(p, ids) {
+			status, text, err := up.fetchPath(q)
 			if err != nil {
 				return nil, err
 			}
@@ -104,8 +104,8 @@ func ask(s side, home, copied string) (map[string]string, error) {
 	return answers, nil
 }
 
-// questions are a path with each id that its place takes, and with an unknown one.
-func questions(p string, ids map[string][]string) (all []string) {
+// questionPaths are a path with each id that its place takes, and with an unknown one.
+func questionPaths(p string, ids map[string][]string) (all []string) {
 	open, end := strings.Index(p, "{"), strings.Index(p, "}")
 	if open < 0 {
 		return []string{p, p + "?offset=1&limit=2", p + "?limit=x", p + "?node=v2"}
@@ -117,16 +117,16 @@ func questions(p string, ids map[string][]string) (all []string) {
 	return all
 }
 
-// ids are what the lists of the network name, by the first word of the paths
+// listedIDs are what the lists of the network name, by the first word of the paths
 // that take them.
-func (u *network) ids() (map[string][]string, error) {
+func (u *network) listedIDs() (map[string][]string, error) {
 	ids := map[string][]string{"block": {"latest", "0"}}
 	for _, list := range []struct{ path, kind, field string }{
 		{"/devnet/accounts", "account", "address"}, {"/actors?limit=1000", "actor", "address"},
 		{"/timers?limit=1000", "timer", "id"}, {"/blocks?limit=1000", "block", "hash"}, {"/blocks?limit=1000", "presence", "height"},
 		{"/jobs?limit=1000", "job", "id"}, {"/runners?limit=1000", "runner", "address"},
 	} {
-		status, text, err := u.fetch(list.path)
+		status, text, err := u.fetchPath(list.path)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (u *network) ids() (map[string][]string, error) {
 	}
 	for _, block := range ids["block"] {
 		var rows []map[string]any
-		if err := u.get("/block/"+block+"/receipts", &rows); err != nil {
+		if err := u.getJSON("/block/"+block+"/receipts", &rows); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
@@ -153,8 +153,8 @@ func (u *network) ids() (map[string][]string, error) {
 	return ids, nil
 }
 
-// fetch gets a path as it is answered.
-func (u *network) fetch(path string) (status int, text string, err error) {
+// fetchPath gets a path as it is answered.
+func (u *network) fetchPath(path string) (status int, text string, err error) {
 	answer, err := http.Get(u.http + path)
 	if err != nil {
 		return 0, "", err
@@ -164,9 +164,9 @@ func (u *network) fetch(path string) (status int, text string, err error) {
 	return answer.StatusCode, string(bytes.TrimSpace(body)), err
 }
 
-// get reads an answer that must be one of success.
-func (u *network) get(path string, into any) error {
-	status, text, err := u.fetch(path)
+// getJSON reads an answer that must be one of success.
+func (u *network) getJSON(path string, into any) error {
+	status, text, err := u.fetchPath(path)
 	if err != nil {
 		return err
 	}
@@ -176,8 +176,8 @@ func (u *network) get(path string, into any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
-// keys returns the keys of all maps, sorted.
-func keys(maps ...map[string]string) (all []string) {
+// sortedKeys returns the keys of all maps, sorted.
+func sortedKeys(maps ...map[string]string) (all []string) {
 	seen := map[string]bool{}
 	for _, m := range maps {
 		for k := range m {

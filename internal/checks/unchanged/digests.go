@@ -16,31 +16,31 @@ type run struct {
 	Height uint64
 }
 
-// digests compares the runs of the base's scenario library.
-func (c *comparison) digests() (int, error) {
-	before, err := c.runs(c.before)
+// compareDigests compares the runs of the base's scenario library.
+func (c *comparison) compareDigests() (int, error) {
+	before, err := c.libraryRuns(c.before)
 	if err != nil {
 		return 0, err
 	}
-	after, err := c.runs(c.after)
+	after, err := c.libraryRuns(c.after)
 	if err != nil {
 		return 0, err
 	}
 	if len(before) != len(after) {
-		c.differ("runs of scenarios", fmt.Sprint(len(before)), fmt.Sprint(len(after)))
+		c.tellDifference("runs of scenarios", fmt.Sprint(len(before)), fmt.Sprint(len(after)))
 		return len(before), nil
 	}
 	for i, b := range before {
 		if a := after[i]; a != b {
-			c.differ(fmt.Sprintf("%s --seed %d", b.File, b.Seed), fmt.Sprintf("%+v", b), fmt.Sprintf("%+v", a))
+			c.tellDifference(fmt.Sprintf("%s --seed %d", b.File, b.Seed), fmt.Sprintf("%+v", b), fmt.Sprintf("%+v", a))
 		}
 	}
 	return len(before), nil
 }
 
-// runs plays the library of the base's tree with one side's command, which ends
+// libraryRuns plays the library of the base's tree with one side's command, which ends
 // with 1 where a scenario fails: that is a verdict to compare like any other.
-func (c *comparison) runs(s side) ([]run, error) {
+func (c *comparison) libraryRuns(s side) ([]run, error) {
 	scripts, err := filepath.Glob(filepath.Join(c.before.tree, "fixtures/scenarios/*.star"))
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func main() {
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "unchanged")
 	if err == nil {
-		err = compare(dir, *base, *seeds, *only)
+		err = compareSides(dir, *base, *seeds, *only)
 	}
 	os.RemoveAll(dir)
 	if err != nil {
@@ -46,27 +46,27 @@ type comparison struct {
 	differences   int
 }
 
-func compare(dir, base string, seeds int, only string) error {
-	here, err := output("", "git", "rev-parse", "--show-toplevel")
+func compareSides(dir, base string, seeds int, only string) error {
+	here, err := outputOf("", "git", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return err
 	}
 	c := &comparison{dir: dir, base: base, seeds: seeds,
 		before: side{"before", filepath.Join(dir, "tree"), filepath.Join(dir, "before")},
 		after:  side{"after", here, filepath.Join(dir, "after")}}
-	if _, err := output(here, "git", "worktree", "add", "--detach", c.before.tree, base); err != nil {
+	if _, err := outputOf(here, "git", "worktree", "add", "--detach", c.before.tree, base); err != nil {
 		return err
 	}
-	defer output(here, "git", "worktree", "remove", "--force", c.before.tree)
+	defer outputOf(here, "git", "worktree", "remove", "--force", c.before.tree)
 	for _, s := range []side{c.before, c.after} {
-		if _, err := output(s.tree, "go", "build", "-o", s.binary, "./cmd/devnet"); err != nil {
+		if _, err := outputOf(s.tree, "go", "build", "-o", s.binary, "./cmd/devnet"); err != nil {
 			return err
 		}
 	}
 	for _, part := range []struct {
 		name string
 		run  func() (int, error)
-	}{{"files", c.files}, {"answers", c.answers}, {"digests", c.digests}} {
+	}{{"files", c.compareFiles}, {"answers", c.compareAnswers}, {"digests", c.compareDigests}} {
 		if only != "" && only != part.name {
 			continue
 		}
@@ -82,14 +82,14 @@ func compare(dir, base string, seeds int, only string) error {
 	return nil
 }
 
-// differ tells one difference.
-func (c *comparison) differ(what, before, after string) {
+// tellDifference tells one difference.
+func (c *comparison) tellDifference(what, before, after string) {
 	c.differences++
 	fmt.Printf("%s\n  before %s\n  after  %s\n", what, before, after)
 }
 
-// output runs a command and gives what it printed, without the last newline.
-func output(dir, name string, args ...string) (string, error) {
+// outputOf runs a command and gives what it printed, without the last newline.
+func outputOf(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	out, err := cmd.Output()

@@ -23,9 +23,9 @@ type network struct {
 	http string
 }
 
-// start runs devnet up on a home, with blocks on demand only, so that a home at
+// startNetwork runs devnet up on a home, with blocks on demand only, so that a home at
 // rest stays what it is, and waits for its address.
-func start(s side, home string, more ...string) (*network, error) {
+func startNetwork(s side, home string, more ...string) (*network, error) {
 	cmd := exec.Command(s.binary, append([]string{"up", "--home", home, "--seed", "1", "--block-time", "auto",
 		"--http", "127.0.0.1:0", "--json"}, more...)...)
 	cmd.Stderr = os.Stderr
@@ -50,7 +50,7 @@ func start(s side, home string, more ...string) (*network, error) {
 	return &network{cmd, up.HTTP}, nil
 }
 
-func (u *network) stop() error {
+func (u *network) stopNetwork() error {
 	u.cmd.Process.Signal(os.Interrupt)
 	return u.cmd.Wait()
 }
@@ -59,7 +59,7 @@ func (u *network) stop() error {
 func (u *network) atRest() error {
 	last, since := "", time.Now()
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(rest / 10) {
-		status, text, err := u.fetch("/height")
+		status, text, err := u.fetchPath("/height")
 		if err != nil || status != http.StatusOK || text != last {
 			last, since = text, time.Now()
 		}
@@ -70,19 +70,19 @@ func (u *network) atRest() error {
 	return fmt.Errorf("blocks are still made after %v: %s", patience, last)
 }
 
-// record makes a home in which something of every kind happened.
-func record(s side, home, tree string) error {
-	up, err := start(s, home)
+// recordHome makes a home in which something of every kind happened.
+func recordHome(s side, home, tree string) error {
+	up, err := startNetwork(s, home)
 	if err != nil {
 		return err
 	}
-	defer up.stop()
+	defer up.stopNetwork()
 	for _, name := range []string{"counter", "vesting", "storm", "vault"} {
 		code, err := os.ReadFile(tree + "/fixtures/actors/" + name + ".py")
 		if err != nil {
 			return err
 		}
-		if _, err := up.order("/devnet/deploy", map[string]any{"from": "alice", "code": string(code), "name": name,
+		if _, err := up.postOrder("/devnet/deploy", map[string]any{"from": "alice", "code": string(code), "name": name,
 			"fund": "100000000000"}); err != nil {
 			return err
 		}
@@ -104,31 +104,31 @@ func record(s side, home, tree string) error {
 		{"/devnet/send", map[string]any{"from": "erin", "to": "frank", "value": "7"}},
 		{"/devnet/fault", map[string]any{"verb": "restart", "node": "v3"}},
 	} {
-		if _, err := up.order(o.path, o.order); err != nil {
+		if _, err := up.postOrder(o.path, o.order); err != nil {
 			return err
 		}
 	}
-	if err := up.work(); err != nil {
+	if err := up.runJobs(); err != nil {
 		return err
 	}
 	return up.atRest()
 }
 
-// work has runners do a job, and cancels one that waits for a person's answer. A base
+// runJobs has runners do a job, and cancels one that waits for a person's answer. A base
 // from before there were jobs has none.
-func (u *network) work() error {
-	if status, _, err := u.fetch("/jobs"); err != nil || status == http.StatusNotFound {
+func (u *network) runJobs() error {
+	if status, _, err := u.fetchPath("/jobs"); err != nil || status == http.StatusNotFound {
 		return err
 	}
-	done, err := u.order("/devnet/job/submit", map[string]any{"kind": "custom", "executor": "echo", "params": "0x6869", "runners": 3,
+	done, err := u.postOrder("/devnet/job/submit", map[string]any{"kind": "custom", "executor": "echo", "params": "0x6869", "runners": 3,
 		"mode": "majority_vote"})
 	if err == nil {
-		err = u.ended(done)
+		err = u.awaitJobEnd(done)
 	}
 	if err != nil {
 		return err
 	}
-	waits, err := u.order("/devnet/job/submit", map[string]any{"kind": "custom", "executor": "manual", "from": "bob"})
+	waits, err := u.postOrder("/devnet/job/submit", map[string]any{"kind": "custom", "executor": "manual", "from": "bob"})
 	if err != nil {
 		return err
 	}
@@ -136,21 +136,21 @@ func (u *network) work() error {
 	if err := json.Unmarshal(waits, &job); err != nil {
 		return err
 	}
-	if _, err = u.order("/devnet/job/cancel", map[string]any{"id": job.ID}); err != nil {
+	if _, err = u.postOrder("/devnet/job/cancel", map[string]any{"id": job.ID}); err != nil {
 		return err
 	}
-	return u.ended(waits)
+	return u.awaitJobEnd(waits)
 }
 
-// ended waits until a job that was submitted has come to its end.
-func (u *network) ended(submitted []byte) error {
+// awaitJobEnd waits until a job that was submitted has come to its end.
+func (u *network) awaitJobEnd(submitted []byte) error {
 	var job struct {
 		ID          string  `json:"id"`
 		CompletedAt *uint64 `json:"completed_at"`
 	}
 	err := json.Unmarshal(submitted, &job)
 	for begun := time.Now(); err == nil && time.Since(begun) < patience; time.Sleep(rest / 10) {
-		if err = u.get("/job/"+job.ID, &job); err == nil && job.CompletedAt != nil {
+		if err = u.getJSON("/job/"+job.ID, &job); err == nil && job.CompletedAt != nil {
 			return nil
 		}
 	}
@@ -160,9 +160,9 @@ func (u *network) ended(submitted []byte) error {
 	return err
 }
 
-// order posts one order. That it is refused, or fails on the chain, is recorded
+// postOrder posts one order. That it is refused, or fails on the chain, is recorded
 // like what succeeds; that it is malformed is a fault of this program.
-func (u *network) order(path string, order map[string]any) ([]byte, error) {
+func (u *network) postOrder(path string, order map[string]any) ([]byte, error) {
 	body, err := json.Marshal(order)
 	if err != nil {
 		return nil, err

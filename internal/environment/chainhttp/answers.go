@@ -18,42 +18,42 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// refused is an answer other than 200.
-type refused struct {
+// statusError is an answer other than 200.
+type statusError struct {
 	what   string // method and path
 	status int
 	code   string
 }
 
-func (e *refused) Error() string {
+func (e *statusError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("%s: %d %.40s", e.what, e.status, e.code))
 }
 
-// missing reports whether an error says that there is no such thing on the chain.
-func missing(err error) bool {
-	var r *refused
+// isNotFound reports whether an error says that there is no such thing on the chain.
+func isNotFound(err error) bool {
+	var r *statusError
 	return errors.As(err, &r) && r.status == http.StatusNotFound
 }
 
-// get asks for a path and reads its answer.
-func (v *View) get(path string, into any) error {
+// getJSON asks for a path and reads its answer.
+func (v *View) getJSON(path string, into any) error {
 	patience := askTime
 	if len(v.bases) > 1 {
 		patience = askTimeOfMany
 	}
 	ctx, cancel := context.WithTimeout(v.ctx, patience)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base()+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.currentBase()+path, nil)
 	if err != nil {
 		return err
 	}
-	_, err = v.fetch(request, path, into)
+	_, err = v.fetchJSON(request, path, into)
 	return err
 }
 
-// fetch makes a request and reads its answer and its header; into is nil if its content has no
+// fetchJSON makes a request and reads its answer and its header; into is nil if its content has no
 // use.
-func (v *View) fetch(request *http.Request, path string, into any) (http.Header, error) {
+func (v *View) fetchJSON(request *http.Request, path string, into any) (http.Header, error) {
 	answer, err := v.client.Do(request)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (v *View) fetch(request *http.Request, path string, into any) (http.Header,
 	if answer.StatusCode != http.StatusOK {
 		var e struct{ Error struct{ Code string } }
 		_ = json.Unmarshal(data, &e) // what has no code is told by its status
-		return nil, &refused{what, answer.StatusCode, e.Error.Code}
+		return nil, &statusError{what, answer.StatusCode, e.Error.Code}
 	}
 	if into == nil {
 		return answer.Header, nil
@@ -81,26 +81,26 @@ func (v *View) fetch(request *http.Request, path string, into any) (http.Header,
 	return answer.Header, nil
 }
 
-func (v *View) ask(ctx context.Context, path string) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base()+path, nil)
+func (v *View) askServer(ctx context.Context, path string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.currentBase()+path, nil)
 	if err != nil {
 		return nil, err
 	}
 	return v.client.Do(request)
 }
 
-// listen wakes the view at each block that the stream of events reports. A stream
+// listenForBlocks wakes the view at each block that the stream of events reports. A stream
 // that breaks off is opened again.
-func (v *View) listen() {
+func (v *View) listenForBlocks() {
 	for v.ctx.Err() == nil {
-		ctx, leave := v.listening()
-		if answer, err := v.ask(ctx, "/events?type=block"); err == nil {
+		ctx, leave := v.streamContext()
+		if answer, err := v.askServer(ctx, "/events?type=block"); err == nil {
 			if answer.StatusCode == http.StatusOK {
 				lines := bufio.NewScanner(answer.Body)
 				lines.Buffer(nil, maxLine)
 				for lines.Scan() {
 					if strings.HasPrefix(lines.Text(), "data:") {
-						v.wake()
+						v.wakeView()
 					}
 				}
 			}
@@ -109,16 +109,16 @@ func (v *View) listen() {
 		turned := ctx.Err() != nil
 		leave()
 		if !turned {
-			v.rest(retryAfter)
+			v.restFor(retryAfter)
 		}
 	}
 }
 
-// params reads the parameters: all that there are. Further parameters of a devnet
+// readParams reads the parameters: all that there are. Further parameters of a devnet
 // belong to a later version, and are ignored.
-func (v *View) params() (*params.Params, error) {
+func (v *View) readParams() (*params.Params, error) {
 	var all []struct{ Key, Value string }
-	if err := v.get("/params", &all); err != nil {
+	if err := v.getJSON("/params", &all); err != nil {
 		return nil, err
 	}
 	values := map[string]string{}
@@ -137,11 +137,11 @@ func (v *View) params() (*params.Params, error) {
 // maxFound bounds the assignments that one head adds to those that are followed.
 const maxFound = 32
 
-// find adds open assignments that the runner does not follow, if the registry counts more.
+// findAssignments adds open assignments that the runner does not follow, if the registry counts more.
 // A failure is left to the next head: without it a runner does the pushed assignments.
 //
 // Spec: decision J11, what no stream brought.
-func (v *View) find(h *chainview.Head, active uint64) {
+func (v *View) findAssignments(h *chainview.Head, active uint64) {
 	open := uint64(0)
 	for _, s := range h.Assignments { // order: they are counted
 		if s.Open {
@@ -158,7 +158,7 @@ func (v *View) find(h *chainview.Head, active uint64) {
 			CommitteeDrawnAt []types.Height  `json:"committee_drawn_at"`
 		}
 		path := fmt.Sprintf("/jobs?order=newest&limit=%d&status=%s&runner=%s", maxFound, status, v.runner)
-		if err := v.get(path, &all); err != nil || len(all) > maxFound {
+		if err := v.getJSON(path, &all); err != nil || len(all) > maxFound {
 			return
 		}
 		for _, j := range all {
@@ -170,7 +170,7 @@ func (v *View) find(h *chainview.Head, active uint64) {
 			if _, known := h.Assignments[id]; known {
 				continue
 			}
-			if s, err := v.standing(id); err == nil && s.Open {
+			if s, err := v.readStanding(id); err == nil && s.Open {
 				h.Assignments[id] = s
 			}
 		}
@@ -192,8 +192,8 @@ type basis struct {
 // maxEndpoint bounds where a validator listens, in bytes.
 const maxEndpoint = 256
 
-// assignment returns the basis in the form of package selection.
-func (b *basis) assignment() (a selection.Assignment, err error) {
+// asAssignment returns the basis in the form of package selection.
+func (b *basis) asAssignment() (a selection.Assignment, err error) {
 	if len(b.Validators) > chainview.MaxValidators/2 {
 		return a, fmt.Errorf("%d validators, at most %d", len(b.Validators), chainview.MaxValidators/2)
 	}
@@ -211,8 +211,8 @@ func (b *basis) assignment() (a selection.Assignment, err error) {
 	return a, nil
 }
 
-// subsets reads the validators that the runner belongs to.
-func (v *View) subsets(h *chainview.Head) error {
+// readServingValidators reads the validators that the runner belongs to.
+func (v *View) readServingValidators(h *chainview.Head) error {
 	var s struct {
 		SubsetEpoch   uint64       `json:"subset_epoch"`
 		Height        types.Height `json:"height"`
@@ -220,16 +220,16 @@ func (v *View) subsets(h *chainview.Head) error {
 		Current       basis        `json:"current"`
 		Former        *basis       `json:"former"`
 	}
-	if err := v.get("/subsets", &s); err != nil {
+	if err := v.getJSON("/subsets", &s); err != nil {
 		return err
 	}
 	rotation := selection.Rotation{Epoch: s.SubsetEpoch, Height: min(s.Height, h.Height)}
 	var err error
-	if rotation.Current, err = s.Current.assignment(); err != nil {
+	if rotation.Current, err = s.Current.asAssignment(); err != nil {
 		return fmt.Errorf("GET /subsets: %w", err)
 	}
 	if s.Former != nil {
-		former, err := s.Former.assignment()
+		former, err := s.Former.asAssignment()
 		if err != nil {
 			return fmt.Errorf("GET /subsets: %w", err)
 		}
@@ -273,9 +273,9 @@ type result struct {
 	RevealedAt *types.Height `json:"revealed_at"`
 }
 
-// standing returns the status of an open job's last draw for a runner of its
+// standingOf returns the status of an open job's last draw for a runner of its
 // committee.
-func (j *job) standing(runner types.Address, all []result) chainview.Standing {
+func (j *job) standingOf(runner types.Address, all []result) chainview.Standing {
 	s := chainview.Standing{Open: true, SpecHash: types.Keccak(j.Spec), Deadline: j.Deadline, Alone: j.Runners == 1}
 	last, committed := types.Height(0), 0
 	for i := range all {

@@ -61,7 +61,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		v.ctx = context.Background()
 		v.client.Transport = &answering{right, paths[int(which)%len(paths)], answer}
-		h, err := v.head(0, true, []execution.ID{id})
+		h, err := v.fetchHead(0, true, []execution.ID{id})
 		if err != nil || h == nil {
 			return
 		}

@@ -38,15 +38,15 @@ type Polls struct {
 	config Config
 
 	mu     sync.Mutex
-	signed uint64                   // the time of the last signed poll
-	serves map[types.Address]served // which URL serves which validator
-	found  []time.Time              // when each URL was asked for that last
-	next   int                      // the URL whose turn it is
+	signed uint64                       // the time of the last signed poll
+	serves map[types.Address]servingURL // which URL serves which validator
+	found  []time.Time                  // when each URL was asked for that last
+	next   int                          // the URL whose turn it is
 	tell   func(polling.Answer)
 }
 
-// served is a validator at a URL, and the name it is asked by there.
-type served struct{ base, name string }
+// servingURL is a validator at a URL, and the name it is asked by there.
+type servingURL struct{ base, name string }
 
 var _ env.Polls = (*Polls)(nil)
 
@@ -56,7 +56,7 @@ func NewPolls(c Config) (*Polls, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Polls{View: v, config: c, turns: make(chan struct{}, maxAsked), serves: map[types.Address]served{},
+	return &Polls{View: v, config: c, turns: make(chan struct{}, maxAsked), serves: map[types.Address]servingURL{},
 		found: make([]time.Time, len(v.bases))}, nil
 }
 
@@ -75,55 +75,55 @@ func (p *Polls) Ask(q polling.Question) {
 	}
 	p.wg.Go(func() {
 		defer func() { <-p.turns }()
-		a := p.answer(q)
+		a := p.answerQuestion(q)
 		if p.ctx.Err() == nil {
 			p.tell(a)
 		}
 	})
 }
 
-// answer asks, and reads what is answered.
-func (p *Polls) answer(q polling.Question) polling.Answer {
+// answerQuestion asks, and reads what is answered.
+func (p *Polls) answerQuestion(q polling.Question) polling.Answer {
 	a := polling.Answer{ID: q.ID}
-	base, node := p.route(q.Validator.Address)
-	err := p.put(base, node, &q, &a)
-	var refusal *refused
+	base, node := p.routeTo(q.Validator.Address)
+	err := p.putQuestion(base, node, &q, &a)
+	var refusal *statusError
 	switch {
 	case errors.As(err, &refusal) && refusal.status < http.StatusInternalServerError:
 		a.Refused = refusal.Error()
 	case err != nil:
 		a.Lost = true
-		p.forget(q.Validator.Address)
+		p.forgetRoute(q.Validator.Address)
 	}
 	return a
 }
 
-// put puts a question to a validator at a URL, and keeps what jobs are answered.
-func (p *Polls) put(base, node string, q *polling.Question, a *polling.Answer) error {
+// putQuestion puts a question to a validator at a URL, and keeps what jobs are answered.
+func (p *Polls) putQuestion(base, node string, q *polling.Question, a *polling.Answer) error {
 	path := "/runner/" + p.runner.String()
 	switch {
 	case q.Result != nil:
-		return p.exchange(base, node, path+"/job_result", map[string]any{"job_id": q.Result.JobID,
+		return p.exchangeJSON(base, node, path+"/job_result", map[string]any{"job_id": q.Result.JobID,
 			"result_data": types.Bytes(q.Result.ResultData), "runner_signed": q.Result.RunnerSigned, "commit_signed": q.Result.CommitSigned}, nil)
 	case q.Refusal != nil:
-		return p.exchange(base, node, path+"/job_refusal", map[string]any{"job_id": q.Refusal.JobID,
+		return p.exchangeJSON(base, node, path+"/job_refusal", map[string]any{"job_id": q.Refusal.JobID,
 			"reject": q.Refusal.Status.Reject, "reason": q.Refusal.Reason, "refusal_signed": q.Refusal.RefusalSigned}, nil)
 	case q.Heartbeat != nil:
-		return p.exchange(base, node, path+"/heartbeat", map[string]any{"block_height": q.Heartbeat.BlockHeight,
+		return p.exchangeJSON(base, node, path+"/heartbeat", map[string]any{"block_height": q.Heartbeat.BlockHeight,
 			"nonce": q.Heartbeat.Nonce, "signed": q.Heartbeat.Signed}, nil)
 	}
 	query := url.Values{}
 	if !q.After.IsZero() {
 		query.Set("after", q.After.String())
 	}
-	p.sign(query)
+	p.signPoll(query)
 	var told []polledJob
-	header, err := p.inquire(base, node, path+"/jobs", query, nil, &told)
+	header, err := p.exchangeWithQuery(base, node, path+"/jobs", query, nil, &told)
 	if err != nil {
 		return err
 	}
 	for i := range told[:min(len(told), polling.MaxJobs)] {
-		if j, is := told[i].job(); is {
+		if j, is := told[i].decodeJob(); is {
 			a.Jobs = append(a.Jobs, j)
 		}
 	}
@@ -131,8 +131,8 @@ func (p *Polls) put(base, node string, q *polling.Question, a *polling.Answer) e
 	return err
 }
 
-// sign signs a poll by the present time, and later than the poll before (decision J24).
-func (p *Polls) sign(query url.Values) {
+// signPoll signs a poll by the present time, and later than the poll before (decision J24).
+func (p *Polls) signPoll(query url.Values) {
 	if p.config.Sign == nil {
 		return
 	}
@@ -153,8 +153,8 @@ type polledJob struct {
 	DeadlineBlock types.Height `json:"deadline_block"`
 }
 
-// job decodes the job; false: its spec is malformed.
-func (j *polledJob) job() (polling.Job, bool) {
+// decodeJob decodes the job; false: its spec is malformed.
+func (j *polledJob) decodeJob() (polling.Job, bool) {
 	spec := new(push.JobSpec)
 	if err := spec.UnmarshalCBOR(j.JobSpec); err != nil {
 		return polling.Job{}, false
@@ -162,14 +162,14 @@ func (j *polledJob) job() (polling.Job, bool) {
 	return polling.Job{ID: execution.ID{Job: j.JobID, Drawn: j.BlockHeight}, Spec: spec, Deadline: j.DeadlineBlock}, true
 }
 
-// exchange asks a URL by GET, or with a body by POST, and reads the answer.
-func (p *Polls) exchange(base, node, path string, body, into any) error {
-	_, err := p.inquire(base, node, path, url.Values{}, body, into)
+// exchangeJSON asks a URL by GET, or with a body by POST, and reads the answer.
+func (p *Polls) exchangeJSON(base, node, path string, body, into any) error {
+	_, err := p.exchangeWithQuery(base, node, path, url.Values{}, body, into)
 	return err
 }
 
-// inquire asks as exchange does, with a query, and returns the header of the answer too.
-func (p *Polls) inquire(base, node, path string, query url.Values, body, into any) (http.Header, error) {
+// exchangeWithQuery asks as exchange does, with a query, and returns the header of the answer too.
+func (p *Polls) exchangeWithQuery(base, node, path string, query url.Values, body, into any) (http.Header, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, askTime)
 	defer cancel()
 	method, content := http.MethodGet, []byte(nil)
@@ -194,12 +194,12 @@ func (p *Polls) inquire(base, node, path string, query url.Values, body, into an
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	return p.fetch(request, path, into)
+	return p.fetchJSON(request, path, into)
 }
 
-// route is the URL of a validator and its name there. If no URL is known to serve it, it is
+// routeTo is the URL of a validator and its name there. If no URL is known to serve it, it is
 // the URL whose turn it is.
-func (p *Polls) route(validator types.Address) (base, node string) {
+func (p *Polls) routeTo(validator types.Address) (base, node string) {
 	p.mu.Lock()
 	at, known := p.serves[validator]
 	turn := p.next % len(p.bases)
@@ -217,7 +217,7 @@ func (p *Polls) route(validator types.Address) (base, node string) {
 	}
 	base = p.bases[turn]
 	if look {
-		p.find(base)
+		p.findServed(base)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if at, known := p.serves[validator]; known {
@@ -227,21 +227,21 @@ func (p *Polls) route(validator types.Address) (base, node string) {
 	return base, ""
 }
 
-// find learns which validators a URL serves.
-func (p *Polls) find(base string) {
+// findServed learns which validators a URL serves.
+func (p *Polls) findServed(base string) {
 	var all []struct {
 		Name      string        `json:"name"`
 		Address   types.Address `json:"address"`
 		Elsewhere bool          `json:"elsewhere"`
 	}
-	if err := p.exchange(base, "", "/validators", nil, &all); err != nil || len(all) > maxServed {
+	if err := p.exchangeJSON(base, "", "/validators", nil, &all); err != nil || len(all) > maxServed {
 		return // it is asked without a name
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, v := range all {
 		if _, known := p.serves[v.Address]; !known && !v.Elsewhere && len(p.serves) < maxServed {
-			p.serves[v.Address] = served{base, v.Name}
+			p.serves[v.Address] = servingURL{base, v.Name}
 		}
 	}
 }
@@ -249,8 +249,8 @@ func (p *Polls) find(base string) {
 // maxServed bounds the validators that URLs are known to serve.
 const maxServed = 2_000
 
-// forget has another URL be looked for that serves a validator.
-func (p *Polls) forget(validator types.Address) {
+// forgetRoute has another URL be looked for that serves a validator.
+func (p *Polls) forgetRoute(validator types.Address) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.serves, validator)

@@ -107,8 +107,8 @@ func directTransport() *http.Transport {
 // Start implements env.ChainView.
 func (v *View) Start(receive func(*chainview.Head)) error {
 	v.receive = receive
-	v.wg.Go(v.look)
-	v.wg.Go(v.listen)
+	v.wg.Go(v.tellHeads)
+	v.wg.Go(v.listenForBlocks)
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (v *View) Follow(ids []execution.ID) {
 	v.mu.Lock()
 	v.followed, v.asks = ids, true
 	v.mu.Unlock()
-	v.wake()
+	v.wakeView()
 }
 
 // Close implements env.ChainView.
@@ -128,35 +128,35 @@ func (v *View) Close() error {
 	return nil
 }
 
-func (v *View) wake() {
+func (v *View) wakeView() {
 	select {
 	case v.wakes <- struct{}{}:
 	default:
 	}
 }
 
-// look tells heads until the end.
-func (v *View) look() {
+// tellHeads tells heads until the end.
+func (v *View) tellHeads() {
 	told, failing := types.Height(0), false
 	for first := true; v.ctx.Err() == nil; first = false {
 		v.mu.Lock()
 		followed, asks := v.followed, v.asks
 		v.asks = false
 		v.mu.Unlock()
-		head, err := v.head(told, first || asks, followed)
+		head, err := v.fetchHead(told, first || asks, followed)
 		switch {
 		case v.ctx.Err() != nil:
 			return
 		case err != nil:
 			if !failing {
-				v.log.Warn("the devnet does not answer what its chain is", "api", v.base(), "error", err)
+				v.log.Warn("the devnet does not answer what its chain is", "api", v.currentBase(), "error", err)
 			}
 			failing = true
 			v.mu.Lock()
 			v.asks = v.asks || first || asks
 			v.mu.Unlock()
-			if !v.turn() {
-				v.rest(retryAfter)
+			if !v.turnToNext() {
+				v.restFor(retryAfter)
 			}
 			continue
 		case head != nil:
@@ -165,27 +165,27 @@ func (v *View) look() {
 		}
 		if failing {
 			failing = false
-			v.log.Info("the devnet answers again", "api", v.base())
+			v.log.Info("the devnet answers again", "api", v.currentBase())
 		}
 		select {
 		case <-v.wakes:
 		case <-v.ctx.Done():
 		case <-time.After(lookEvery):
-			v.turn()
+			v.turnToNext()
 		}
 	}
 }
 
-// base returns the current server.
-func (v *View) base() string {
+// currentBase returns the current server.
+func (v *View) currentBase() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.bases[v.asked]
 }
 
-// turn has the next be asked, and reports whether that is one that was not asked since
+// turnToNext has the next be asked, and reports whether that is one that was not asked since
 // the first was.
-func (v *View) turn() bool {
+func (v *View) turnToNext() bool {
 	if len(v.bases) == 1 {
 		return false
 	}
@@ -198,8 +198,8 @@ func (v *View) turn() bool {
 	return v.asked != 0
 }
 
-// listening returns the context of the current server's stream of events.
-func (v *View) listening() (context.Context, context.CancelFunc) {
+// streamContext returns the context of the current server's stream of events.
+func (v *View) streamContext() (context.Context, context.CancelFunc) {
 	ctx, leave := context.WithCancel(v.ctx)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -207,19 +207,19 @@ func (v *View) listening() (context.Context, context.CancelFunc) {
 	return ctx, leave
 }
 
-// rest lets time pass.
-func (v *View) rest(d time.Duration) {
+// restFor lets time pass.
+func (v *View) restFor(d time.Duration) {
 	select {
 	case <-v.ctx.Done():
 	case <-time.After(d):
 	}
 }
 
-// head fetches the head to report, nil if there is none: the height is at most the last
+// fetchHead fetches the head to report, nil if there is none: the height is at most the last
 // one, and no new assignments were named.
-func (v *View) head(told types.Height, asked bool, followed []execution.ID) (*chainview.Head, error) {
+func (v *View) fetchHead(told types.Height, asked bool, followed []execution.ID) (*chainview.Head, error) {
 	var at struct{ Height types.Height }
-	if err := v.get("/height", &at); err != nil {
+	if err := v.getJSON("/height", &at); err != nil {
 		return nil, err
 	}
 	if at.Height < told || at.Height == told && !asked {
@@ -227,40 +227,40 @@ func (v *View) head(told types.Height, asked bool, followed []execution.ID) (*ch
 	}
 	h := &chainview.Head{Height: at.Height, Assignments: map[execution.ID]chainview.Standing{}}
 	var err error
-	if h.Params, err = v.params(); err != nil {
+	if h.Params, err = v.readParams(); err != nil {
 		return nil, err
 	}
-	active, err := v.registration(h)
+	active, err := v.readRegistration(h)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.subsets(h); err != nil {
+	if err := v.readServingValidators(h); err != nil {
 		return nil, err
 	}
 	for _, id := range followed {
 		if id.Drawn > h.Height {
 			continue
 		}
-		standing, err := v.standing(id)
+		standing, err := v.readStanding(id)
 		if err != nil {
 			return nil, err
 		}
 		h.Assignments[id] = standing
 	}
-	v.find(h, active)
+	v.findAssignments(h, active)
 	return h, nil
 }
 
-// registration reads what the registry has of the runner, and how many jobs it has.
-func (v *View) registration(h *chainview.Head) (active uint64, err error) {
+// readRegistration reads what the registry has of the runner, and how many jobs it has.
+func (v *View) readRegistration(h *chainview.Head) (active uint64, err error) {
 	var r struct {
 		Health        string
 		Stake         types.Wei
 		LastHeartbeat types.Height `json:"last_heartbeat"`
 		ActiveJobs    uint64       `json:"active_jobs"`
 	}
-	err = v.get("/runner/"+v.runner.String(), &r)
-	if missing(err) {
+	err = v.getJSON("/runner/"+v.runner.String(), &r)
+	if isNotFound(err) {
 		return 0, nil
 	}
 	if err == nil && r.Health != "Deregistered" {
@@ -269,10 +269,10 @@ func (v *View) registration(h *chainview.Head) (active uint64, err error) {
 	return r.ActiveJobs, err
 }
 
-// standing reads the status of an assignment.
-func (v *View) standing(id execution.ID) (s chainview.Standing, err error) {
+// readStanding reads the status of an assignment.
+func (v *View) readStanding(id execution.ID) (s chainview.Standing, err error) {
 	var j job
-	if err := v.get("/job/"+id.Job.String(), &j); missing(err) {
+	if err := v.getJSON("/job/"+id.Job.String(), &j); isNotFound(err) {
 		return s, nil
 	} else if err != nil {
 		return s, err
@@ -281,8 +281,8 @@ func (v *View) standing(id execution.ID) (s chainview.Standing, err error) {
 		return s, nil
 	}
 	var all []result
-	if err := v.get("/job/"+id.Job.String()+"/results?limit=1000&bare=true", &all); err != nil {
+	if err := v.getJSON("/job/"+id.Job.String()+"/results?limit=1000&bare=true", &all); err != nil {
 		return s, err
 	}
-	return j.standing(v.runner, all), nil
+	return j.standingOf(v.runner, all), nil
 }

@@ -215,11 +215,11 @@ func TestWhatIsNoAnswerTellsNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if h, err := v.head(0, true, nil); err == nil {
+			if h, err := v.fetchHead(0, true, nil); err == nil {
 				t.Fatalf("told %+v", h)
 			}
 			a.set(c.path, sound)
-			if _, err := v.head(0, true, nil); err != nil {
+			if _, err := v.fetchHead(0, true, nil); err != nil {
 				t.Fatal(err)
 			}
 		})

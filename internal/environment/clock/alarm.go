@@ -34,47 +34,47 @@ func (a *alarm) Set(at types.Time) {
 	a.again = false
 	if at == types.Never {
 		a.timer.Stop()
-		a.clock.leave(a)
+		a.clock.removeAlarm(a)
 		return
 	}
 	if unset {
-		a.clock.enter(a)
+		a.clock.enterAlarm(a)
 	}
-	a.start()
+	a.startTimer()
 }
 
-// arm fits the timer to the clock's offset.
-func (a *alarm) arm() {
+// armTimer fits the timer to the clock's offset.
+func (a *alarm) armTimer() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.at != types.Never {
-		a.start()
+		a.startTimer()
 	}
 }
 
-func (a *alarm) start() {
+func (a *alarm) startTimer() {
 	wait := max(a.at.Sub(a.clock.Now()), 0)
 	if a.timer == nil {
-		a.timer = time.AfterFunc(wait, a.fire)
+		a.timer = time.AfterFunc(wait, a.fireTimer)
 		return
 	}
 	a.timer.Reset(wait)
 }
 
-// fire runs on the timer's goroutine. A timer that was reset too late to hold
+// fireTimer runs on the timer's goroutine. A timer that was reset too late to hold
 // it back, or whose clock was moved, is started again.
-func (a *alarm) fire() {
+func (a *alarm) fireTimer() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.at == types.Never {
 		return
 	}
 	if a.clock.Now() < a.at {
-		a.start()
+		a.startTimer()
 		return
 	}
 	a.at = types.Never
-	a.clock.leave(a)
+	a.clock.removeAlarm(a)
 	if a.ringing {
 		a.again = true
 		return

@@ -72,13 +72,13 @@ func NewOn(machine Machine) *Clock {
 func (c *Clock) Now() types.Time {
 	wall, passed := c.machine()
 	now := c.began.Add(passed).Add(time.Duration(c.offset.Load() + c.lift.Load()))
-	c.notice(int64(wall.Sub(c.began)-passed), now)
+	c.noticeStep(int64(wall.Sub(c.began)-passed), now)
 	return now
 }
 
-// notice notes a step if the wall clock is elsewhere than when it was last looked at. Only
+// noticeStep notes a step if the wall clock is elsewhere than when it was last looked at. Only
 // one of several readers notes it.
-func (c *Clock) notice(apart int64, now types.Time) {
+func (c *Clock) noticeStep(apart int64, now types.Time) {
 	before := c.apart.Load()
 	if by := time.Duration(apart - before); by.Abs() < leastStep || !c.apart.CompareAndSwap(before, apart) {
 		return
@@ -105,7 +105,7 @@ func (c *Clock) LastStep() Step {
 }
 
 // Raise puts the clock forward to a time; a clock that is there already stays as it is.
-func (c *Clock) Raise(to types.Time) { c.raise(to, types.Never) }
+func (c *Clock) Raise(to types.Time) { c.raiseTo(to, types.Never) }
 
 // Rejoin puts the clock forward to a time, but no further than to where it would be if it had
 // followed the steps of the machine's wall clock, or if its offset had not been moved back. A
@@ -115,11 +115,11 @@ func (c *Clock) Rejoin(to types.Time) {
 	now := c.Now() // it looks at the wall clock
 	left := time.Duration(max(c.apart.Load(), 0) + c.back.Load() - c.lift.Load())
 	if left > 0 {
-		c.raise(to, now.Add(left))
+		c.raiseTo(to, now.Add(left))
 	}
 }
 
-func (c *Clock) raise(to, most types.Time) {
+func (c *Clock) raiseTo(to, most types.Time) {
 	to = min(to, most)
 	for {
 		lift := c.lift.Load()
@@ -128,7 +128,7 @@ func (c *Clock) raise(to, most types.Time) {
 			return
 		}
 		if c.lift.CompareAndSwap(lift, lift+int64(by)) {
-			c.rearm()
+			c.rearmTimers()
 			return
 		}
 	}
@@ -141,14 +141,14 @@ func (c *Clock) Offset() time.Duration { return time.Duration(c.offset.Load()) }
 // ring at once.
 func (c *Clock) SetOffset(d time.Duration) {
 	c.movedBack(c.offset.Swap(int64(d)) - int64(d))
-	c.rearm()
+	c.rearmTimers()
 }
 
 // Advance moves the clock by d.
 func (c *Clock) Advance(d time.Duration) {
 	c.offset.Add(int64(d))
 	c.movedBack(-int64(d))
-	c.rearm()
+	c.rearmTimers()
 }
 
 func (c *Clock) movedBack(by int64) {
@@ -157,10 +157,10 @@ func (c *Clock) movedBack(by int64) {
 	}
 }
 
-// rearm fits the timers to a new offset. The offset is stored before the list
+// rearmTimers fits the timers to a new offset. The offset is stored before the list
 // is read, and an alarm enters the list before it reads the offset: none is
 // missed.
-func (c *Clock) rearm() {
+func (c *Clock) rearmTimers() {
 	c.mu.Lock()
 	armed := make([]*alarm, 0, len(c.armed))
 	for a := range c.armed {
@@ -168,7 +168,7 @@ func (c *Clock) rearm() {
 	}
 	c.mu.Unlock()
 	for _, a := range armed {
-		a.arm()
+		a.armTimer()
 	}
 }
 
@@ -178,13 +178,13 @@ func (c *Clock) NewAlarm(ring func()) env.Alarm {
 	return &alarm{clock: c, ring: ring, at: types.Never}
 }
 
-func (c *Clock) enter(a *alarm) {
+func (c *Clock) enterAlarm(a *alarm) {
 	c.mu.Lock()
 	c.armed[a] = struct{}{}
 	c.mu.Unlock()
 }
 
-func (c *Clock) leave(a *alarm) {
+func (c *Clock) removeAlarm(a *alarm) {
 	c.mu.Lock()
 	delete(c.armed, a)
 	c.mu.Unlock()

@@ -264,7 +264,7 @@ func TestATimerThatFiresEarlyRingsNothing(t *testing.T) {
 		var rung count
 		a := c.NewAlarm(func() { rung.add() }).(*alarm)
 		a.Set(c.Now().Add(time.Second))
-		a.fire()
+		a.fireTimer()
 		if rung.n() != 0 {
 			t.Fatal("it rang early")
 		}

@@ -50,23 +50,23 @@ func (e *Error) Error() string {
 // Read reads a file into a struct, all of whose fields have toml tags. Its errors are
 // *Error, but for a file that cannot be read.
 func Read(path string, into any) (*File, error) {
-	f, meta, err := decode(path, into)
+	f, meta, err := decodeFile(path, into)
 	if err != nil {
 		return nil, err
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, f.Fault(nearest(reflect.TypeOf(into).Elem(), unknown[0]), unknown[0]...)
+		return nil, f.Fault(nearestKeys(reflect.TypeOf(into).Elem(), unknown[0]), unknown[0]...)
 	}
 	return f, nil
 }
 
 // Peek is Read for only the settings that the struct has.
 func Peek(path string, into any) error {
-	_, _, err := decode(path, into)
+	_, _, err := decodeFile(path, into)
 	return err
 }
 
-func decode(path string, into any) (f *File, meta toml.MetaData, err error) {
+func decodeFile(path string, into any) (f *File, meta toml.MetaData, err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxBytes {
 		return nil, meta, &Error{File: path, Detail: fmt.Sprintf("%d bytes, at most %d", info.Size(), MaxBytes)}
@@ -78,13 +78,13 @@ func decode(path string, into any) (f *File, meta toml.MetaData, err error) {
 	f = &File{path, string(text)}
 	meta, err = toml.Decode(f.text, into)
 	if bad := (toml.ParseError{}); errors.As(err, &bad) {
-		return nil, meta, &Error{File: path, Line: bad.Position.Line, Key: bad.LastKey, Detail: f.told(bad)}
+		return nil, meta, &Error{File: path, Line: bad.Position.Line, Key: bad.LastKey, Detail: f.tomlMessage(bad)}
 	}
 	if err != nil {
-		return nil, meta, f.mistyped(err)
+		return nil, meta, f.newTypeError(err)
 	}
 	if key := noTable(reflect.TypeOf(into).Elem(), &meta); key != nil {
-		return nil, meta, f.Fault("got "+kindNamed(meta.Type(key...))+", want a table", key...)
+		return nil, meta, f.Fault("got "+kindWords(meta.Type(key...))+", want a table", key...)
 	}
 	return f, meta, nil
 }
@@ -93,9 +93,9 @@ func decode(path string, into any) (f *File, meta toml.MetaData, err error) {
 // repeated value: a shorter one is not a secret, and shows where to look.
 const leastCited = 4
 
-// told returns the decoder's message about a file that is not TOML, unless it
+// tomlMessage returns the decoder's message about a file that is not TOML, unless it
 // repeats the value: a secret without quotes would be in every log.
-func (f *File) told(bad toml.ParseError) string {
+func (f *File) tomlMessage(bad toml.ParseError) string {
 	line := ""
 	if lines := strings.Split(f.text, "\n"); bad.Position.Line >= 1 && bad.Position.Line <= len(lines) {
 		line = lines[bad.Position.Line-1]
@@ -122,8 +122,8 @@ var (
 	wantsTable = regexp.MustCompile(`^type mismatch for .+: expected table but found (.+)$`)
 )
 
-// kindNamed returns the words for a type that the decoder names.
-func kindNamed(of string) string {
+// kindWords returns the words for a type that the decoder names.
+func kindWords(of string) string {
 	switch strings.ToLower(of) {
 	case "string":
 		return "a text in quotes"
@@ -139,16 +139,16 @@ func kindNamed(of string) string {
 	return "of the type " + of
 }
 
-func (f *File) mistyped(err error) *Error {
+func (f *File) newTypeError(err error) *Error {
 	wrong := &Error{File: f.path, Detail: strings.TrimPrefix(err.Error(), "toml: ")}
 	if parts := typeError.FindStringSubmatch(err.Error()); parts != nil {
 		wrong.Line, _ = strconv.Atoi(parts[1])
 		wrong.Key, wrong.Detail = parts[2], parts[3]
 	}
 	if parts := wrongType.FindStringSubmatch(wrong.Detail); parts != nil {
-		wrong.Detail = "got " + kindNamed(parts[1]) + ", want " + kindNamed(parts[2])
+		wrong.Detail = "got " + kindWords(parts[1]) + ", want " + kindWords(parts[2])
 	} else if parts := wantsTable.FindStringSubmatch(wrong.Detail); parts != nil {
-		wrong.Detail = "got " + kindNamed(parts[1]) + ", want a table"
+		wrong.Detail = "got " + kindWords(parts[1]) + ", want a table"
 	}
 	return wrong
 }

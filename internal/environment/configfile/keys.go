@@ -10,9 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
-// nearest returns the known keys for an unknown key of a settings type, the closest
+// nearestKeys returns the known keys for an unknown key of a settings type, the closest
 // first.
-func nearest(at reflect.Type, key toml.Key) string {
+func nearestKeys(at reflect.Type, key toml.Key) string {
 	for _, name := range key {
 		for at.Kind() == reflect.Pointer || at.Kind() == reflect.Map {
 			if at.Kind() == reflect.Map { // of a table whose names the owner chooses
@@ -30,7 +30,7 @@ func nearest(at reflect.Type, key toml.Key) string {
 		}
 		field, names := fieldOf(at, name)
 		if field == nil {
-			return unknown(name, names)
+			return unknownKeyMessage(name, names)
 		}
 		at = field.Type
 	}
@@ -80,7 +80,7 @@ func fieldOf(t reflect.Type, name string) (found *reflect.StructField, names []s
 	return found, names
 }
 
-func unknown(name string, names []string) string {
+func unknownKeyMessage(name string, names []string) string {
 	best := names[0]
 	for _, n := range names {
 		if typo.Distance(name, n) < typo.Distance(name, best) {

@@ -46,8 +46,8 @@ func AnswerBytes(spec *push.JobSpec, most int) int {
 	return int(min(MemoryBytes(spec), uint64(most)))
 }
 
-// wall is how long a job may take: by itself, and by its runner.
-func wall(spec *push.JobSpec, most time.Duration) time.Duration {
+// wallTime is how long a job may take: by itself, and by its runner.
+func wallTime(spec *push.JobSpec, most time.Duration) time.Duration {
 	asked := time.Duration(min(spec.Bounds.MaxWallTimeSeconds, uint64(MaxWall/time.Second))) * time.Second
 	return min(asked, most)
 }

@@ -185,7 +185,7 @@ func TestTheEndOfTheTimeHasTheLastWordsOfTheWork(t *testing.T) {
 	late := &lateError{time.Second}
 	for last, want := range map[error]string{nil: late.Error(), context.DeadlineExceeded: late.Error(), late: late.Error(),
 		errors.New("the node refuses"): late.Error() + "; at last: the node refuses"} {
-		if got := late.after(last); got.Error() != want {
+		if got := late.withCause(last); got.Error() != want {
 			t.Errorf("%v, want %s", got, want)
 		}
 	}

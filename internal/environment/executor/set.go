@@ -91,19 +91,19 @@ func (s *Set) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.R
 	if s.running[id] != nil || s.ends.Err() != nil {
 		return
 	}
-	limit := wall(spec, s.config.MaxWall)
+	limit := wallTime(spec, s.config.MaxWall)
 	ctx, cancel := context.WithTimeoutCause(s.ends, limit, &lateError{limit})
 	this := &under{cancel}
 	s.running[id] = this
 	s.work.Go(func() {
 		defer cancel()
-		s.run(ctx, NewJob(id, spec, s.progress(ctx, id, tell)), this, tell)
+		s.runJob(ctx, NewJob(id, spec, s.progressReporter(ctx, id, tell)), this, tell)
 	})
 }
 
-// progress reports progress above the last, until the work's context ends. A kind may
+// progressReporter reports progress above the last, until the work's context ends. A kind may
 // call it from any goroutine.
-func (s *Set) progress(ctx context.Context, id execution.ID, tell func(execution.Report)) func(uint8, string) {
+func (s *Set) progressReporter(ctx context.Context, id execution.ID, tell func(execution.Report)) func(uint8, string) {
 	var mu sync.Mutex
 	var gauge execution.Gauge
 	return func(fraction uint8, detail string) {
@@ -115,20 +115,20 @@ func (s *Set) progress(ctx context.Context, id execution.ID, tell func(execution
 	}
 }
 
-// run does the work, and reports its end unless the work was cancelled.
-func (s *Set) run(ctx context.Context, job *Job, this *under, tell func(execution.Report)) {
+// runJob does the work, and reports its end unless the work was cancelled.
+func (s *Set) runJob(ctx context.Context, job *Job, this *under, tell func(execution.Report)) {
 	report := execution.Report{ID: job.ID, What: execution.Done}
 	var err error
-	if report.Result, err = s.do(ctx, job); err != nil {
+	if report.Result, err = s.doJob(ctx, job); err != nil {
 		report = execution.Failure(job.ID, err)
 	}
-	if s.finish(job.ID, this) {
+	if s.finishWork(job.ID, this) {
 		tell(report)
 	}
 }
 
-// finish forgets work, and reports whether its end is still asked for.
-func (s *Set) finish(id execution.ID, this *under) bool {
+// finishWork forgets work, and reports whether its end is still asked for.
+func (s *Set) finishWork(id execution.ID, this *under) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wanted := s.running[id] == this
@@ -138,13 +138,13 @@ func (s *Set) finish(id execution.ID, this *under) bool {
 	return wanted
 }
 
-func (s *Set) do(ctx context.Context, job *Job) ([]byte, error) {
+func (s *Set) doJob(ctx context.Context, job *Job) ([]byte, error) {
 	if refusal := s.Accepts(job.Spec); refusal != nil {
 		return nil, refusal
 	}
 	result, err := s.config.Kinds[job.Spec.JobType.Kind()].Do(ctx, job)
 	if late := (*lateError)(nil); errors.As(context.Cause(ctx), &late) {
-		return nil, late.after(err)
+		return nil, late.withCause(err)
 	}
 	if err != nil {
 		return nil, err
@@ -157,8 +157,8 @@ type lateError struct{ limit time.Duration }
 
 func (e *lateError) Error() string { return fmt.Sprintf("the work was not done within %v", e.limit) }
 
-// after adds what the work failed with at last, where that is more than its end.
-func (e *lateError) after(err error) error {
+// withCause adds what the work failed with at last, where that is more than its end.
+func (e *lateError) withCause(err error) error {
 	if err == nil || err.Error() == context.DeadlineExceeded.Error() || err.Error() == e.Error() {
 		return e
 	}

@@ -31,11 +31,11 @@ func (s *Swap) Replace(next env.Executor) {
 	defer s.mu.Unlock()
 	former := s.now
 	s.now = next
-	s.retire(former)
+	s.retireExecutor(former)
 }
 
-// retire closes an executor that was replaced and has no work. The caller holds mu.
-func (s *Swap) retire(former env.Executor) {
+// retireExecutor closes an executor that was replaced and has no work. The caller holds mu.
+func (s *Swap) retireExecutor(former env.Executor) {
 	if former == s.now {
 		return
 	}
@@ -47,20 +47,22 @@ func (s *Swap) retire(former env.Executor) {
 	s.closing.Go(former.Close) // it waits for the goroutine that tells the end
 }
 
-func (s *Swap) present() env.Executor {
+func (s *Swap) presentExecutor() env.Executor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.now
 }
 
 // Capabilities implements env.Executor.
-func (s *Swap) Capabilities() []string { return s.present().Capabilities() }
+func (s *Swap) Capabilities() []string { return s.presentExecutor().Capabilities() }
 
 // Entitlements implements env.Executor.
-func (s *Swap) Entitlements() []string { return s.present().Entitlements() }
+func (s *Swap) Entitlements() []string { return s.presentExecutor().Entitlements() }
 
 // Accepts implements env.Executor.
-func (s *Swap) Accepts(spec *push.JobSpec) *execution.Refusal { return s.present().Accepts(spec) }
+func (s *Swap) Accepts(spec *push.JobSpec) *execution.Refusal {
+	return s.presentExecutor().Accepts(spec)
+}
 
 // Execute implements env.Executor.
 func (s *Swap) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.Report)) {
@@ -74,19 +76,19 @@ func (s *Swap) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.
 	s.mu.Unlock()
 	does.Execute(id, spec, func(report execution.Report) {
 		if report.What != execution.Progress {
-			s.ended(id, does)
+			s.forgetWork(id, does)
 		}
 		tell(report)
 	})
 }
 
-// ended forgets work.
-func (s *Swap) ended(id execution.ID, does env.Executor) {
+// forgetWork forgets work.
+func (s *Swap) forgetWork(id execution.ID, does env.Executor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.doing[id] == does {
 		delete(s.doing, id)
-		s.retire(does)
+		s.retireExecutor(does)
 	}
 }
 
@@ -97,7 +99,7 @@ func (s *Swap) Cancel(id execution.ID) {
 	s.mu.Unlock()
 	if does != nil {
 		does.Cancel(id)
-		s.ended(id, does)
+		s.forgetWork(id, does)
 	}
 }
 

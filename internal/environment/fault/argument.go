@@ -41,27 +41,27 @@ type argument struct {
 }
 
 var arguments = map[Argument]argument{
-	Node: {nodes: func(o *Order) []string { return []string{o.Node} }, check: anything, text: func(o *Order) string { return o.Node }},
-	Kind: {nodes: none, check: func(o *Order) error { return CheckKind(o.Kind) }, text: func(o *Order) string { return o.Kind },
+	Node: {nodes: func(o *Order) []string { return []string{o.Node} }, check: acceptAny, text: func(o *Order) string { return o.Node }},
+	Kind: {nodes: noNames, check: func(o *Order) error { return CheckKind(o.Kind) }, text: func(o *Order) string { return o.Kind },
 		ends: func(o *Order) bool { return o.Kind == Honest }},
-	Over: {nodes: none, check: checkHow, text: func(o *Order) string { return o.How + " over " + o.Actor.String() },
+	Over: {nodes: noNames, check: checkHow, text: func(o *Order) string { return o.How + " over " + o.Actor.String() },
 		ends: func(o *Order) bool { return o.How == HostWorks }},
-	On:   {nodes: none, check: anything, text: func(*Order) string { return "" }, ends: func(o *Order) bool { return !o.On }},
-	Skew: {nodes: none, check: anything, text: func(o *Order) string { return o.Skew.String() }},
+	On:   {nodes: noNames, check: acceptAny, text: func(*Order) string { return "" }, ends: func(o *Order) bool { return !o.On }},
+	Skew: {nodes: noNames, check: acceptAny, text: func(o *Order) string { return o.Skew.String() }},
 	Groups: {nodes: func(o *Order) []string { return slices.Concat(o.Groups...) }, check: checkGroups,
 		text: func(o *Order) string { return Divided(o.Groups...) }},
-	Sides: {nodes: func(o *Order) []string { return slices.Concat(o.Left, o.Right) }, check: anything,
+	Sides: {nodes: func(o *Order) []string { return slices.Concat(o.Left, o.Right) }, check: acceptAny,
 		text: func(o *Order) string { return Divided(o.Left, o.Right) }},
 	Ends: {nodes: func(o *Order) []string { return []string{o.A, o.B} }, check: checkEnds,
 		text: func(o *Order) string { return o.A + " " + o.B }},
-	Properties: {nodes: none, check: checkLink, text: func(o *Order) string { return o.Link.String() }},
-	Delay: {nodes: none, check: checkDelay, text: func(o *Order) string { return o.Delay.String() },
+	Properties: {nodes: noNames, check: checkLink, text: func(o *Order) string { return o.Link.String() }},
+	Delay: {nodes: noNames, check: checkDelay, text: func(o *Order) string { return o.Delay.String() },
 		ends: func(o *Order) bool { return o.Delay == 0 }},
-	Flapping: {nodes: none, check: checkFlapping,
+	Flapping: {nodes: noNames, check: checkFlapping,
 		text: func(o *Order) string {
 			return fmt.Sprintf("%v up, %v down, %s", o.Up, o.Down, plural.Of(o.Times, "time"))
 		}},
-	Offers: {nodes: none, check: checkOffers, text: func(o *Order) string {
+	Offers: {nodes: noNames, check: checkOffers, text: func(o *Order) string {
 		var words []string
 		for _, name := range o.Add {
 			words = append(words, "+"+name)
@@ -71,14 +71,14 @@ var arguments = map[Argument]argument{
 		}
 		return strings.Join(words, " ")
 	}},
-	Rejoining: {nodes: none, check: checkRejoining, text: func(o *Order) string {
+	Rejoining: {nodes: noNames, check: checkRejoining, text: func(o *Order) string {
 		text := plural.Of(o.AfterBlocks, "block") + " later"
 		if o.NewIdentity {
 			text += ", under another key"
 		}
 		return text
 	}},
-	Victim: {nodes: none, check: checkVictim, text: func(o *Order) string {
+	Victim: {nodes: noNames, check: checkVictim, text: func(o *Order) string {
 		if o.Contract != "" {
 			return "contract " + o.Contract
 		}
@@ -135,13 +135,13 @@ func checkOffers(o *Order) error {
 	return nil
 }
 
-func checkDelay(o *Order) error { return within("delay", o.Delay, 0) }
+func checkDelay(o *Order) error { return checkAtLeast("delay", o.Delay, 0) }
 
 func checkFlapping(o *Order) error {
-	if err := within("up", o.Up, time.Millisecond); err != nil {
+	if err := checkAtLeast("up", o.Up, time.Millisecond); err != nil {
 		return err
 	}
-	if err := within("down", o.Down, time.Millisecond); err != nil {
+	if err := checkAtLeast("down", o.Down, time.Millisecond); err != nil {
 		return err
 	}
 	if o.Times < 1 || o.Times > MaxFlaps {
@@ -157,15 +157,15 @@ func checkRejoining(o *Order) error {
 	return nil
 }
 
-func within(field string, d, least time.Duration) error {
+func checkAtLeast(field string, d, least time.Duration) error {
 	if d < least || d > MaxDelay {
 		return refusal.New(CodeInvalid, "%s %v is not within %v and %v", field, d, least, MaxDelay).At(field)
 	}
 	return nil
 }
 
-func none(*Order) []string  { return nil }
-func anything(*Order) error { return nil }
+func noNames(*Order) []string { return nil }
+func acceptAny(*Order) error  { return nil }
 
 func checkHow(o *Order) error {
 	if err := CheckHost(o.How); err != nil {
@@ -201,8 +201,8 @@ var kinds = []string{"equivocate", "withhold_votes", "silent_leader", "bad_state
 // and to say no result: who says one has its commitment revealed by validators.
 var kindsOfRunners = []string{"wrong_result", "late_result", "duplicate_result", "no_reveal", "bad_signature", "replay_nonce", "reject"}
 
-// listed is a list in words: "a, b and c".
-func listed(words []string, last string) string {
+// listWords is a list in words: "a, b and c".
+func listWords(words []string, last string) string {
 	end := len(words) - 1
 	return strings.Join(words[:end], ", ") + " " + last + " " + words[end]
 }
@@ -212,7 +212,7 @@ func (v *Verb) ScriptOf(kind Whose) string {
 	if kind != Runners || len(v.Words) == 0 {
 		return v.Script
 	}
-	return strings.Replace(v.Script, listed(v.Words, "or"), listed(KindsOf(kind), "or"), 1)
+	return strings.Replace(v.Script, listWords(v.Words, "or"), listWords(KindsOf(kind), "or"), 1)
 }
 
 // KindsOf lists the ways in which a node of a kind can misbehave.
@@ -240,5 +240,5 @@ func CheckKind(kind string) error {
 		return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q%s", maxShown, kind, near).At("kind")
 	}
 	return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q: they are %s, of a runner %s", maxShown, kind,
-		listed(kinds, "and"), listed(kindsOfRunners, "and")).At("kind")
+		listWords(kinds, "and"), listWords(kindsOfRunners, "and")).At("kind")
 }

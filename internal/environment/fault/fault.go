@@ -150,9 +150,9 @@ var (
 	Simulated = Units{Passes: "frame", Waits: "event", Loses: "record"}
 )
 
-// of are the units of a fault of a verb: its own, or those of its world. Before a frozen
+// unitsOf are the units of a fault of a verb: its own, or those of its world. Before a frozen
 // node wait frames.
-func (u Units) of(verb string) Units {
+func (u Units) unitsOf(verb string) Units {
 	v := Lookup(verb)
 	switch {
 	case v != nil && v.Unit != "":
@@ -163,8 +163,8 @@ func (u Units) of(verb string) Units {
 	return u
 }
 
-// each lists the effects in the order in which they are told.
-func (c *Counts) each(u Units) [Effects]struct {
+// listEffects lists the effects in the order in which they are told.
+func (c *Counts) listEffects(u Units) [Effects]struct {
 	n          *atomic.Int64
 	what, done string
 } {
@@ -185,7 +185,7 @@ func (c *Counts) each(u Units) [Effects]struct {
 // Text lists the effects of a fault of a verb that are not 0, in the units of a world.
 func (c *Counts) Text(verb string, u Units) string {
 	var parts []string
-	for _, e := range c.each(u.of(verb)) {
+	for _, e := range c.listEffects(u.unitsOf(verb)) {
 		if n := e.n.Load(); n > 0 {
 			parts = append(parts, plural.Of(n, e.what)+" "+e.done)
 		}
@@ -195,7 +195,7 @@ func (c *Counts) Text(verb string, u Units) string {
 
 // Figures are the effects as numbers, in the order in which they are told.
 func (c *Counts) Figures() (all [Effects]int64) {
-	for i, e := range c.each(Units{}) {
+	for i, e := range c.listEffects(Units{}) {
 		all[i] = e.n.Load()
 	}
 	return all
@@ -203,7 +203,7 @@ func (c *Counts) Figures() (all [Effects]int64) {
 
 // Grow adds what came to the figures of another since they were before.
 func (c *Counts) Grow(before, after [Effects]int64) {
-	for i, e := range c.each(Units{}) {
+	for i, e := range c.listEffects(Units{}) {
 		e.n.Add(after[i] - before[i])
 	}
 }

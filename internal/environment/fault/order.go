@@ -95,7 +95,7 @@ func (o *Order) CheckOf(kind Whose) error {
 
 // Nodes lists the nodes that an order names, those that its verb takes.
 func (o *Order) Nodes() (names []string) {
-	for _, a := range o.takes() {
+	for _, a := range o.argumentsOf() {
 		names = append(names, arguments[a].nodes(o)...)
 	}
 	return names
@@ -104,7 +104,7 @@ func (o *Order) Nodes() (names []string) {
 // Detail returns an order's nodes and details, for people: "v0,v1 / v2,v3".
 func (o *Order) Detail() string {
 	var parts []string
-	for _, a := range o.takes() {
+	for _, a := range o.argumentsOf() {
 		if text := arguments[a].text(o); text != "" {
 			parts = append(parts, text)
 		}
@@ -117,7 +117,7 @@ func (o *Order) String() string { return strings.TrimSpace(o.Verb + " " + o.Deta
 
 // Mends reports whether an order to a node ends what others of its verb began.
 func (o *Order) Mends() bool {
-	for _, a := range o.takes() {
+	for _, a := range o.argumentsOf() {
 		if ends := arguments[a].ends; ends != nil && ends(o) {
 			return Lookup(o.Verb).Lasts != AtOnce
 		}
@@ -131,7 +131,7 @@ func (o *Order) Done() Effect {
 	return Effect{Verb: o.Verb, Detail: o.Node, Did: "done", Ended: true, Order: &made}
 }
 
-func (o *Order) takes() []Argument {
+func (o *Order) argumentsOf() []Argument {
 	if v := Lookup(o.Verb); v != nil {
 		return v.Takes
 	}

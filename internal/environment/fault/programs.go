@@ -101,15 +101,15 @@ func (s *brokenSession) Handle(ctx program.Context, code program.Code, msg progr
 	fails.counts.Failed.Add(1)
 	failed := &program.HostError{Failure: program.Crashed, During: "handler " + msg.Handler, Err: errBroken}
 	if fails.how != HostCrashes {
-		failed.Failure, failed.CPU = s.hang(ctx, fails.how == HostHangs && s.bounds.Strict)
+		failed.Failure, failed.CPU = s.hangUntilLate(ctx, fails.how == HostHangs && s.bounds.Strict)
 	}
 	return program.Outcome{}, failed
 }
 
-// hang waits as long as a caller waits for a host, and returns how the wait ends. If the
+// hangUntilLate waits as long as a caller waits for a host, and returns how the wait ends. If the
 // program is late by its credit or stopped, hang also returns the CPU time that it used:
 // it spins, and charges no cycle.
-func (s *brokenSession) hang(ctx program.Context, late bool) (program.Failure, time.Duration) {
+func (s *brokenSession) hangUntilLate(ctx program.Context, late bool) (program.Failure, time.Duration) {
 	limit, cpu := hangLimit, time.Duration(0)
 	if late {
 		cycles, _ := ctx.Remaining()

@@ -80,22 +80,22 @@ const (
 	Machine                // it outlives processes: an order ends it
 )
 
-// always and never are Unsound of verbs that leave no doubt.
-func always(*Order) bool { return true }
-func never(*Order) bool  { return false }
+// alwaysUnsound and never are Unsound of verbs that leave no doubt.
+func alwaysUnsound(*Order) bool { return true }
+func neverUnsound(*Order) bool  { return false }
 
 // verbs is the table of all verbs, in the order in which they are told.
 var verbs = []Verb{
-	{Name: "crash", Of: Validators, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: never,
+	{Name: "crash", Of: Validators, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: neverUnsound,
 		Script:  "Ends its process as kill -9 and a power cut do.",
 		Command: "end a validator as kill -9 ends a process", Example: "v2"},
-	{Name: "restart", Of: Validators | Runners, Takes: []Argument{Node}, Mends: true, Unsound: never,
+	{Name: "restart", Of: Validators | Runners, Takes: []Argument{Node}, Mends: true, Unsound: neverUnsound,
 		Script:  "Starts it again on the contents of its disk; a running one is crashed first.",
 		Command: "start a stopped node; a validator continues from its files", Example: "v2"},
-	{Name: "freeze", Of: Validators | Runners, Takes: []Argument{Node}, Lasts: Process, Needs: Running, Unsound: always,
+	{Name: "freeze", Of: Validators | Runners, Takes: []Argument{Node}, Lasts: Process, Needs: Running, Unsound: alwaysUnsound,
 		Script:  "Stops its process, while frames and time continue.",
 		Command: "stop a node's roles; frames wait for it", Example: "v2"},
-	{Name: "thaw", Of: Validators | Runners, Takes: []Argument{Node}, Mends: true, Unsound: never,
+	{Name: "thaw", Of: Validators | Runners, Takes: []Argument{Node}, Mends: true, Unsound: neverUnsound,
 		Script:  "Lets it run on.",
 		Command: "resume a frozen node", Example: "v2"},
 	{Name: "wipe", Of: Validators, Takes: []Argument{Node}, Needs: Down,
@@ -136,16 +136,16 @@ var verbs = []Verb{
 		Script: "Sets its clock ahead of the others, or back."},
 	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Lasts: Process,
 		Unsound: func(o *Order) bool { return o.Kind != Honest },
-		Script:  "Makes it Byzantine: " + listed(kinds, "or") + "; \"\" ends it.",
+		Script:  "Makes it Byzantine: " + listWords(kinds, "or") + "; \"\" ends it.",
 		Words:   kinds,
 		Command: "make a node lie to the others", Example: "v2 equivocate",
-		Note: "The kinds are " + listed(kinds, "and") + ", of a runner " + listed(kindsOfRunners, "and") + ", and honest, which ends it."},
+		Note: "The kinds are " + listWords(kinds, "and") + ", of a runner " + listWords(kindsOfRunners, "and") + ", and honest, which ends it."},
 	{Name: "twin", Of: Validators, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running, Unsound: func(o *Order) bool { return o.On },
 		Script: "Starts a second process with its key and an empty home, beside it and behind its address; called with False, " +
 			"stops that. The second votes for nothing while the first answers the others.",
 		Command: "start a second process with a validator's key", Example: "v1",
 		Note: "Its home is empty, and it shares the address of the first. It votes for nothing while the first answers (C5)."},
-	{Name: "drop", Of: Runners, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: never,
+	{Name: "drop", Of: Runners, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: neverUnsound,
 		Script:  "Ends its process; its connections close without a Goodbye.",
 		Command: "end a runner's process, and with it its connections", Example: "r1"},
 	{Name: "blackhole", Of: Runners, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running, Unsound: func(o *Order) bool { return o.On },
@@ -162,13 +162,13 @@ var verbs = []Verb{
 	{Name: "saturate", Of: Runners, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running,
 		Script:  "It says that it takes no new jobs, and takes none, until called with False.",
 		Command: "make a runner refuse new jobs", Example: "r1"},
-	{Name: "capability", Of: Runners, Takes: []Argument{Node, Offers}, Lasts: Process, Needs: Running, Unsound: never,
+	{Name: "capability", Of: Runners, Takes: []Argument{Node, Offers}, Lasts: Process, Needs: Running, Unsound: neverUnsound,
 		Script: "It says on its connections that it offers what add names and no longer what remove names; entitlement:NAME is a pool. " +
 			"Registry, votes and draws stay as they are.",
 		Command: "have a runner say that it offers more, or less", Example: "r1 --add model:small --remove llm",
 		Note: "It sends each validator a CapabilityDelta, which changes neither registry nor draws (CIP-11 6.5).\n" +
 			"A name is a capability, or with entitlement: before it a pool."},
-	{Name: "rejoin", Of: Runners, Takes: []Argument{Node, Rejoining}, Lasts: Machine, Needs: Running, Unsound: never,
+	{Name: "rejoin", Of: Runners, Takes: []Argument{Node, Rejoining}, Lasts: Machine, Needs: Running, Unsound: neverUnsound,
 		Script: "Ends its process, as drop does, and starts it again after the given number of blocks. With new_identity it starts and " +
 			"registers under another key.",
 		Command: "end a runner's process, and start it again some blocks later", Example: "r1 10 --new-identity"},

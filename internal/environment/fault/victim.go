@@ -33,7 +33,7 @@ func checkVictim(o *Order) error {
 	case o.Role != "" && !slices.Contains(roles[Validators], o.Role) && !slices.Contains(roles[Runners], o.Role):
 		return o.noRole(Validators)
 	case o.Verb == "hang":
-		return within("delay", o.Delay, time.Millisecond)
+		return checkAtLeast("delay", o.Delay, time.Millisecond)
 	}
 	return nil
 }

@@ -90,14 +90,14 @@ func Open(dir string, want Want) (*Home, error) {
 		return nil, err
 	}
 	h := &Home{dir: dir, lock: lock, durability: want.Durability}
-	if err := h.prepare(want); err != nil {
-		return nil, errors.Join(err, h.unlock())
+	if err := h.prepareFiles(want); err != nil {
+		return nil, errors.Join(err, h.releaseLock())
 	}
 	return h, nil
 }
 
-// prepare reads or writes home.json and makes the directories.
-func (h *Home) prepare(want Want) error {
+// prepareFiles reads or writes home.json and makes the directories.
+func (h *Home) prepareFiles(want Want) error {
 	meta, err := ReadMeta(h.dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -112,7 +112,7 @@ func (h *Home) prepare(want Want) error {
 	case err != nil:
 		return err
 	}
-	if err := meta.check(h.dir, want); err != nil {
+	if err := meta.checkWanted(h.dir, want); err != nil {
 		return err
 	}
 	if meta.Format != Format { // an older binary would execute what follows otherwise
@@ -199,7 +199,7 @@ func tryLock(dir string) (*os.File, error) {
 		return nil, fmt.Errorf("home: %w", err)
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) || err == nil && !isNamed(f, path) {
+	if errors.Is(err, syscall.EWOULDBLOCK) || err == nil && !isSameFile(f, path) {
 		err = &InUseError{Dir: dir, PID: readPID(f)}
 		return nil, errors.Join(err, f.Close())
 	}
@@ -215,9 +215,9 @@ func tryLock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// isNamed reports whether path still names f: a Reset may have removed it in
+// isSameFile reports whether path still names f: a Reset may have removed it in
 // between, and then its lock excludes no other process.
-func isNamed(f *os.File, path string) bool {
+func isSameFile(f *os.File, path string) bool {
 	opened, err := f.Stat()
 	if err != nil {
 		return false
@@ -236,14 +236,14 @@ func readPID(f *os.File) int {
 // false if no process has it open.
 func User(dir string) (pid int, ok bool) {
 	for attempt := lockAttempts; ; attempt++ {
-		if pid, ok = user(dir); !ok || attempt >= attemptsFor(pid) {
+		if pid, ok = lockingUser(dir); !ok || attempt >= attemptsFor(pid) {
 			return pid, ok
 		}
 		<-time.After(lockInterval)
 	}
 }
 
-func user(dir string) (pid int, ok bool) {
+func lockingUser(dir string) (pid int, ok bool) {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
 		return 0, false
@@ -260,11 +260,11 @@ func (h *Home) Close() error {
 	if h.lock == nil {
 		return nil
 	}
-	err := remove(h.RunFile())
-	return errors.Join(err, h.unlock())
+	err := removeIfThere(h.RunFile())
+	return errors.Join(err, h.releaseLock())
 }
 
-func (h *Home) unlock() error {
+func (h *Home) releaseLock() error {
 	// A child that is being forked has the file too until it executes its program. The
 	// file stays, or another's lock might be on a removed one.
 	err := errors.Join(syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN), h.lock.Close())

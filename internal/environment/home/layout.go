@@ -94,7 +94,7 @@ func NodeFiles(dir, name string) Node {
 func (h *Home) Nodes() ([]string, error) { return Nodes(h.dir) }
 
 // Nodes is the same for any home.
-func Nodes(dir string) ([]string, error) { return names(filepath.Join(dir, nodesDir)) }
+func Nodes(dir string) ([]string, error) { return listNames(filepath.Join(dir, nodesDir)) }
 
 func validName(name string) bool {
 	return len(name) >= 1 && len(name) <= 32 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
@@ -120,11 +120,11 @@ func removeAll(dir string) error {
 	if err := refuseLinks(dir, logsDir, nodesDir, netDir, netDir+newSuffix); err != nil {
 		return err
 	}
-	logs, err := names(filepath.Join(dir, logsDir))
+	logs, err := listNames(filepath.Join(dir, logsDir))
 	if err != nil {
 		return err
 	}
-	nodes, err := names(filepath.Join(dir, nodesDir))
+	nodes, err := listNames(filepath.Join(dir, nodesDir))
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func removeAll(dir string) error {
 		doomed = append(doomed, filepath.Join(dir, name))
 	}
 	for _, path := range doomed {
-		if err := remove(path); err != nil {
+		if err := removeIfThere(path); err != nil {
 			return err
 		}
 	}
@@ -176,8 +176,8 @@ func refuseLinks(dir string, names ...string) error {
 	return nil
 }
 
-// remove removes a file or an empty directory, if there is one.
-func remove(path string) error {
+// removeIfThere removes a file or an empty directory, if there is one.
+func removeIfThere(path string) error {
 	err := os.Remove(path)
 	if err == nil || errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
@@ -185,8 +185,8 @@ func remove(path string) error {
 	return fmt.Errorf("home: %w", err)
 }
 
-// names lists a directory, sorted; a missing one is empty.
-func names(dir string) ([]string, error) {
+// listNames lists a directory, sorted; a missing one is empty.
+func listNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("home: %w", err)

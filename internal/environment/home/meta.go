@@ -37,9 +37,9 @@ type Meta struct {
 	Genesis string    `json:"genesis_sha256,omitempty"` // of genesis.cbor, once that is written
 }
 
-// check refuses a home that is not what is wanted. A chain id of 0 and a nil seed
+// checkWanted refuses a home that is not what is wanted. A chain id of 0 and a nil seed
 // accept any.
-func (m Meta) check(dir string, want Want) error {
+func (m Meta) checkWanted(dir string, want Want) error {
 	if m.Format < OldestFormat || m.Format > Format {
 		return &IncompatibleError{Dir: dir, Home: m.Format, WrittenBy: m.Version, Binary: want.Version}
 	}

@@ -42,7 +42,7 @@ func Save(dir, name string, replace bool) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	defer lock.Close()
-	if err := restoreReplaced(to); err != nil {
+	if err := finishReplacing(to); err != nil {
 		return Snapshot{}, err
 	}
 	if _, err := os.Stat(to); err == nil && !replace {
@@ -68,7 +68,7 @@ func Save(dir, name string, replace bool) (Snapshot, error) {
 const replacedSuffix = ".old"
 
 // replaceFolder gives a folder the name of another, which is removed. A crash leaves the one
-// or the other, once restoreReplaced has looked.
+// or the other, once finishReplacing has looked.
 func replaceFolder(fresh, to string) error {
 	err := store.Rename(to, to+replacedSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,8 +80,8 @@ func replaceFolder(fresh, to string) error {
 	return os.RemoveAll(to + replacedSuffix)
 }
 
-// restoreReplaced ends what a crash interrupted in replaceFolder. Its caller has the home's lock.
-func restoreReplaced(to string) error {
+// finishReplacing ends what a crash interrupted in replaceFolder. Its caller has the home's lock.
+func finishReplacing(to string) error {
 	old := to + replacedSuffix
 	if _, err := os.Stat(to); err == nil {
 		return os.RemoveAll(old)
@@ -107,7 +107,7 @@ func Load(dir, name string) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	defer lock.Close()
-	if err := restoreReplaced(from); err != nil {
+	if err := finishReplacing(from); err != nil {
 		return Snapshot{}, err
 	}
 	if _, err := ReadMeta(from); err != nil {
@@ -148,7 +148,7 @@ var parts = []string{genesisFile, clockFile, nodesDir, netDir}
 
 // Snapshots lists those of a home, by name.
 func Snapshots(dir string) ([]Snapshot, error) {
-	found, err := names(filepath.Join(dir, snapshotsDir))
+	found, err := listNames(filepath.Join(dir, snapshotsDir))
 	if err != nil {
 		return nil, err
 	}

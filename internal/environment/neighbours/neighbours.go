@@ -21,21 +21,21 @@ func Crowded(validators, runners int) error {
 		return nil
 	}
 	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || need(validators, runners) <= limit {
+	if err != nil || neededEntries(validators, runners) <= limit {
 		return nil
 	}
 	return tooMany(validators, runners, limit)
 }
 
-// need is how many entries nodes take that all talk: a validator knows every node, a
+// neededEntries is how many entries nodes take that all talk: a validator knows every node, a
 // runner every validator, each its gateway, and the machine all of them.
-func need(validators, runners int) int {
+func neededEntries(validators, runners int) int {
 	nodes := validators + runners
 	return validators*nodes + runners*(validators+1) + nodes
 }
 
 func tooMany(validators, runners, limit int) error {
-	entries := need(validators, runners)
+	entries := neededEntries(validators, runners)
 	return fmt.Errorf("%d containers need %d entries in this machine's table of neighbours, which holds %d: "+
 		"run sudo sysctl -w %s=%d, or use fewer nodes, or processes", validators+runners, entries, limit, setting, roundUp(2*entries))
 }

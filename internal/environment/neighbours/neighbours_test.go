@@ -9,7 +9,7 @@ import (
 // runners overflow the 1024 that Linux begins with, 10 and 6 do not.
 func TestContainersNeedRoomForTheirNeighbours(t *testing.T) {
 	for _, one := range []struct{ validators, runners, want int }{{1, 0, 2}, {1, 1, 6}, {4, 4, 60}, {10, 6, 242}, {31, 6, 1376}} {
-		if n := need(one.validators, one.runners); n != one.want {
+		if n := neededEntries(one.validators, one.runners); n != one.want {
 			t.Errorf("%d and %d nodes: %d neighbours, not %d", one.validators, one.runners, n, one.want)
 		}
 	}

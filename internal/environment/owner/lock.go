@@ -10,7 +10,7 @@ import (
 // lock locks a file for as long as it is open.
 func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// locked reports whether another open file has the lock.
-func locked(f *os.File) bool {
+// isLocked reports whether another open file has the lock.
+func isLocked(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
 }

@@ -7,5 +7,5 @@ import "os"
 // lock does nothing: this system has no such lock.
 func lock(*os.File) error { return nil }
 
-// locked reports true: without a lock no owner is known to be dead.
-func locked(*os.File) bool { return true }
+// isLocked reports true: without a lock no owner is known to be dead.
+func isLocked(*os.File) bool { return true }

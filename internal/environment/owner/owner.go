@@ -37,7 +37,7 @@ const temporary = "devnet-owner-"
 
 // Labels returns the labels of a network whose owner has claimed dir, an absolute path.
 func Labels(network, dir string) map[string]string {
-	return map[string]string{NetworkLabel: network, FolderLabel: dir, ViewLabel: viewOf(dir), machineLabel: here()}
+	return map[string]string{NetworkLabel: network, FolderLabel: dir, ViewLabel: viewOf(dir), machineLabel: machineID()}
 }
 
 // Machine is what this machine calls itself.
@@ -49,9 +49,9 @@ func Machine() string {
 	return name
 }
 
-// here tells this machine from another of the same name, whose folders are not here: by the
+// machineID tells this machine from another of the same name, whose folders are not here: by the
 // id that systemd gives it, as a digest, since that is not to be shown to others.
-func here() string {
+func machineID() string {
 	id, err := os.ReadFile("/etc/machine-id")
 	if err != nil || len(id) == 0 {
 		return Machine()
@@ -95,12 +95,12 @@ func ClaimNew() (*os.File, error) {
 // Release gives up what ClaimNew made.
 func Release(f *os.File) error {
 	kept.Delete(f)
-	err := forget(filepath.Dir(f.Name()))
+	err := removeClaim(filepath.Dir(f.Name()))
 	return errors.Join(err, f.Close())
 }
 
-// forget removes a folder of ClaimNew. Other folders stay: they have files of their owner.
-func forget(dir string) error {
+// removeClaim removes a folder of ClaimNew. Other folders stay: they have files of their owner.
+func removeClaim(dir string) error {
 	if !strings.HasPrefix(filepath.Base(dir), temporary) {
 		return nil
 	}
@@ -111,14 +111,14 @@ func forget(dir string) error {
 	return err
 }
 
-// owned reports whether the owner of a folder's network lives, or may live.
-func owned(dir, view string) bool {
+// isOwned reports whether the owner of a folder's network lives, or may live.
+func isOwned(dir, view string) bool {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil { // who may not look, or looks elsewhere, does not judge
 		return !errors.Is(err, os.ErrNotExist) || !seesAll(dir, view)
 	}
 	defer f.Close()
-	return locked(f)
+	return isLocked(f)
 }
 
 // Kind is containers, networks or volumes. They can be removed in this order.
@@ -148,7 +148,7 @@ type Engine struct {
 func Reap(ctx context.Context, e Engine) (folders []string, err error) {
 	left := map[string]Held{} // by network
 	for kind := range kinds {
-		all, err := e.List(ctx, kind, machineLabel+"="+here())
+		all, err := e.List(ctx, kind, machineLabel+"="+machineID())
 		if err != nil {
 			return nil, err
 		}
@@ -159,12 +159,12 @@ func Reap(ctx context.Context, e Engine) (folders []string, err error) {
 	var errs []error
 	for _, network := range slices.Sorted(maps.Keys(left)) {
 		folder := left[network].Folder
-		if network == "" || owned(folder, left[network].View) {
+		if network == "" || isOwned(folder, left[network].View) {
 			continue
 		}
 		err := Remove(ctx, e, NetworkLabel+"="+network)
 		if err == nil {
-			err = forget(folder)
+			err = removeClaim(folder)
 		}
 		errs = append(errs, err)
 		folders = append(folders, folder)
@@ -188,9 +188,9 @@ func Clear(ctx context.Context, e Engine) error {
 // removalLooks is the time between two looks at a removal by another process.
 const removalLooks = 50 * time.Millisecond
 
-// beingRemoved reports a removal by another process, which has not ended. The engine itself
+// isRemovalUnderWay reports a removal by another process, which has not ended. The engine itself
 // removes the network of a Swarm that it has left, and lists it for some seconds.
-func beingRemoved(err error) bool {
+func isRemovalUnderWay(err error) bool {
 	return err != nil && slices.ContainsFunc([]string{"already in progress", "not a swarm manager", "not found", "no such"},
 		func(why string) bool { return strings.Contains(strings.ToLower(err.Error()), why) })
 }
@@ -203,8 +203,8 @@ func Remove(ctx context.Context, e Engine, label string) error {
 		var refused error
 		// Again: a container that was being made when all were listed exists now. The
 		// engine refuses a container that another process removes until it is gone.
-		for try := 0; try < 2 || beingRemoved(refused) && ctx.Err() == nil; try++ {
-			if beingRemoved(refused) {
+		for try := 0; try < 2 || isRemovalUnderWay(refused) && ctx.Err() == nil; try++ {
+			if isRemovalUnderWay(refused) {
 				select {
 				case <-time.After(removalLooks):
 				case <-ctx.Done():

@@ -87,7 +87,7 @@ func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &holds{all: map[Kind][]Held{}, machine: here()}
+	h := &holds{all: map[Kind][]Held{}, machine: machineID()}
 	h.of("mine", filepath.Dir(mine.Name()))
 	h.of("theirs", other)
 	h.of("gone", filepath.Join(other, "gone"))
@@ -136,10 +136,10 @@ func TestWhoSeesOtherFilesDoesNotJudge(t *testing.T) {
 		"the same view": {view, false}, "another folder above": {other, true}, "another root": {boot + "/0.1/" + ids, true},
 		"another boot": {"another" + strings.TrimPrefix(other, boot), false}, "a label without one": {"", false},
 	} {
-		if got := owned(folder, c.view); got != c.want {
+		if got := isOwned(folder, c.view); got != c.want {
 			t.Errorf("%s: owned %v", name, got)
 		}
-		h := &holds{all: map[Kind][]Held{}, machine: here()}
+		h := &holds{all: map[Kind][]Held{}, machine: machineID()}
 		h.all[Volumes] = []Held{{"a volume", "a network", folder, c.view}}
 		if removed, err := Reap(t.Context(), h.engine()); err != nil || len(removed) == 0 != c.want {
 			t.Errorf("%s: removed %v, %v", name, removed, err)
@@ -148,7 +148,7 @@ func TestWhoSeesOtherFilesDoesNotJudge(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(folder)); err != nil {
 		t.Fatal(err)
 	}
-	if owned(folder, view) {
+	if isOwned(folder, view) {
 		t.Error("the folders above are gone, and the owner lives")
 	}
 }
@@ -164,7 +164,7 @@ func TestTheFolderOfADeadTestIsRemoved(t *testing.T) {
 	if err := f.Close(); err != nil { // as the system does
 		t.Fatal(err)
 	}
-	h := &holds{all: map[Kind][]Held{}, machine: here()}
+	h := &holds{all: map[Kind][]Held{}, machine: machineID()}
 	h.of("dead", dead)
 	h.of("own", own)
 	if removed, err := Reap(t.Context(), h.engine()); err != nil || len(removed) != 2 {
@@ -210,7 +210,7 @@ func TestARemovalByAnotherIsWaitedFor(t *testing.T) {
 // An engine that keeps the network of a dead owner, whose containers are gone, delays no other
 // network. Docker does so after a container was removed amid its start.
 func TestWhatTheEngineKeepsDelaysNobody(t *testing.T) {
-	h := &holds{all: map[Kind][]Held{}, machine: here()}
+	h := &holds{all: map[Kind][]Held{}, machine: machineID()}
 	h.of("gone", filepath.Join(t.TempDir(), "gone"))
 	engine := h.engine()
 	engine.Remove = func(ctx context.Context, kind Kind, ids []string) error {

@@ -20,7 +20,7 @@ func viewOf(dir string) string {
 		boot = []byte("-")
 	}
 	view := []string{strings.TrimSpace(string(boot))}
-	for _, above := range ancestors(dir) {
+	for _, above := range parentFolders(dir) {
 		id := identityOf(above)
 		if id == "" {
 			break
@@ -33,8 +33,8 @@ func viewOf(dir string) string {
 	return strings.Join(view, "/")
 }
 
-// ancestors are the folders above an absolute path, from the root on.
-func ancestors(dir string) (all []string) {
+// parentFolders are the folders above an absolute path, from the root on.
+func parentFolders(dir string) (all []string) {
 	for above := filepath.Dir(filepath.Clean(dir)); ; above = filepath.Dir(above) {
 		all = append([]string{above}, all...)
 		if above == filepath.Dir(above) {

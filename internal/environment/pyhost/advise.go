@@ -16,42 +16,42 @@ type Advice struct {
 // first of it, and what a run would stumble over, in the order of its lines. It
 // decides nothing. Its error is a *program.HostError.
 func (p *Pool) Advise(source []byte) ([]Advice, error) {
-	return about(p, source, "advice about code", frameAdvice, adviceForm, maxAdvice, func(a *arguments) Advice {
-		kind := text(a.data("kind"))
-		return Advice{Refused: kind == "error", Note: kind == "note", Line: int(a.number("line")), What: text(a.data("words"))}
+	return askAboutCode(p, source, "advice about code", frameAdvice, adviceForm, maxAdvice, func(a *arguments) Advice {
+		kind := validText(a.dataOf("kind"))
+		return Advice{Refused: kind == "error", Note: kind == "note", Line: int(a.numberOf("line")), What: validText(a.dataOf("words"))}
 	})
 }
 
-// about asks a host about code, by a frame to which it answers with records of a form,
+// askAboutCode asks a host about code, by a frame to which it answers with records of a form,
 // at most limit, each of which read makes something of. Its error is a
 // *program.HostError.
-func about[T any](p *Pool, source []byte, during string, kind byte, form *form, limit int, read func(*arguments) T) ([]T, error) {
+func askAboutCode[T any](p *Pool, source []byte, during string, kind byte, form *form, limit int, read func(*arguments) T) ([]T, error) {
 	opened, err := p.Open(program.ForRead)
 	if err != nil {
 		return nil, err
 	}
 	defer opened.Close()
 	s := opened.(*session)
-	if err := s.begin(during); err != nil {
+	if err := s.beginConversation(during); err != nil {
 		return nil, err
 	}
 	h := s.host
-	h.enc.begin(kind, 1).bytes("source", source)
-	if err := h.send(); err != nil {
-		return nil, h.fail(during, err)
+	h.enc.beginFrame(kind, 1).writeBytes("source", source)
+	if err := h.sendFrame(); err != nil {
+		return nil, h.failDuring(during, err)
 	}
-	body, err := h.expect(kind)
+	body, err := h.expectFrame(kind)
 	if err != nil {
-		return nil, h.fail(during, err)
+		return nil, h.failDuring(during, err)
 	}
 	d, found := &decoder{data: body}, []T{}
 	for len(d.data) > 0 && len(found) < limit {
-		a := &arguments{record: d.record(form)}
+		a := &arguments{record: d.readRecord(form)}
 		found = append(found, read(a))
-		d.keep(a.err)
+		d.keepError(a.err)
 	}
-	if d.end(); d.err != nil {
-		return nil, h.fail(during, d.err)
+	if d.expectEnd(); d.err != nil {
+		return nil, h.failDuring(during, d.err)
 	}
 	return found, nil
 }

@@ -33,7 +33,7 @@ func (c compared) source() string {
 // ofCPython is what a plain interpreter answers.
 func ofCPython(t *testing.T, source string) []string {
 	t.Helper()
-	python, err := shared.python.find()
+	python, err := shared.python.findOnce()
 	needed.Python(t, err)
 	cmd := exec.Command(python.path, "-I", "-S", "-B", "-c",
 		"import sys\nspace = {'__name__': 'actor'}\nexec(sys.stdin.read(), space)\nsys.stdout.buffer.write(space['f'](b''))")
@@ -146,7 +146,7 @@ for base, table in list(attribute_tables.TABLE.items()):
 
 // Each method that a library's type overrides has a separate entry.
 func TestC22NoHeirIsServedByItsBase(t *testing.T) {
-	python, err := shared.python.find()
+	python, err := shared.python.findOnce()
 	needed.Python(t, err)
 	for entry, wanted := range map[string]string{"": "", "clear": "OrderedDict clear\n"} {
 		args := []string{"-I", "-S", "-B", "-c", heirs, "../../../python-host"}

@@ -96,11 +96,11 @@ func hostEnded(t *testing.T, w *world, err error) attempt {
 func ending(out program.Outcome) string {
 	switch out.Status {
 	case types.StatusOK:
-		return strings.TrimSpace("ok " + clip(fmt.Sprintf("%q", out.Output), 160))
+		return strings.TrimSpace("ok " + clipText(fmt.Sprintf("%q", out.Output), 160))
 	case types.StatusOutOfCycles, types.StatusOutOfCells:
 		return string(out.Status)
 	}
-	return clip(strings.ReplaceAll(fmt.Sprintf("failed %s: %s", out.Fault.Code, out.Fault.Message), "\n", " "), 200)
+	return clipText(strings.ReplaceAll(fmt.Sprintf("failed %s: %s", out.Fault.Code, out.Fault.Message), "\n", " "), 200)
 }
 
 // innocent uses of every library and of the host's objects what an attack could

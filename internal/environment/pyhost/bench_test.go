@@ -13,7 +13,7 @@ import (
 // pipe, with a Python that does nothing.
 func BenchmarkEcho(b *testing.B) {
 	p := openPool(b, Config{})
-	found, _ := p.python.find()
+	found, _ := p.python.findOnce()
 	cmd := exec.Command(found.path, "-S", "-s", "-B", "-c", "import os\nwhile d := os.read(0, 65536): os.write(1, d)")
 	in, _ := cmd.StdinPipe()
 	out, _ := cmd.StdoutPipe()

@@ -26,8 +26,8 @@ func cacheFile() string {
 	return filepath.Join(cache, "devnet", "pythons")
 }
 
-// cached returns the value kept for a key; "" is the key of nothing.
-func cached(key string) (value string, ok bool) {
+// readCache returns the value kept for a key; "" is the key of nothing.
+func readCache(key string) (value string, ok bool) {
 	if key == "" {
 		return "", false
 	}
@@ -51,9 +51,9 @@ func cachedLines() []string {
 	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
-// keep remembers the value of a key, which is one line. If the file cannot be written, the
+// writeCache remembers the value of a key, which is one line. If the file cannot be written, the
 // next process has to find it again.
-func keep(key, value string) {
+func writeCache(key, value string) {
 	if key == "" || strings.Contains(value, "\n") {
 		return
 	}

@@ -27,16 +27,16 @@ type compiledBy struct {
 
 var compiled = compilations{of: map[compiledBy][]byte{}}
 
-// known returns what a host is to be given; empty if it has to compile the sources, and
+// knownModules returns what a host is to be given; empty if it has to compile the sources, and
 // send its modules.
-func (c *compilations) known(by compiledBy) []byte {
+func (c *compilations) knownModules(by compiledBy) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.of[by]
 }
 
-// keep keeps a copy of a host's modules.
-func (c *compilations) keep(by compiledBy, modules []byte) {
+// keepModules keeps a copy of a host's modules.
+func (c *compilations) keepModules(by compiledBy, modules []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.of) < maxCompilations {

@@ -11,7 +11,7 @@ import (
 func TestAHostTakesTheModulesOfTheFirst(t *testing.T) {
 	p := openPool(t, Config{Hosts: 1})
 	p.compiled = &compilations{of: map[compiledBy][]byte{}}
-	found, err := p.python.find()
+	found, err := p.python.findOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,13 +21,13 @@ func TestAHostTakesTheModulesOfTheFirst(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		defer h.stop()
-		return h.fork()
+		defer h.stopProcess()
+		return h.forkChild()
 	}
 	if err := start(); err != nil {
 		t.Fatal(err)
 	}
-	modules := p.compiled.known(by)
+	modules := p.compiled.knownModules(by)
 	if len(modules) < len(p.sources.text())/2 || !bytes.HasPrefix(modules, []byte(found.version)) {
 		t.Fatalf("the first host of Python %s sent %d bytes", found.version, len(modules))
 	}
@@ -50,8 +50,8 @@ func TestCompiledModulesAreBounded(t *testing.T) {
 	c := compilations{of: map[compiledBy][]byte{}}
 	for i := range maxCompilations + 1 {
 		by := compiledBy{python: string(rune('a' + i))}
-		c.keep(by, []byte("code"))
-		if kept := c.known(by) != nil; kept != (i < maxCompilations) {
+		c.keepModules(by, []byte("code"))
+		if kept := c.knownModules(by) != nil; kept != (i < maxCompilations) {
 			t.Errorf("of %d, the last is kept: %t", i+1, kept)
 		}
 	}

@@ -25,30 +25,30 @@ type conversation struct {
 	read    [][]byte       // keys read, the first of them
 }
 
-// run answers the host until it replies. Its error comes from the environment.
-func (c *conversation) run() (program.Outcome, error) {
+// runToReply answers the host until it replies. Its error comes from the environment.
+func (c *conversation) runToReply() (program.Outcome, error) {
 	for {
-		kind, body, err := c.host.read.next()
+		kind, body, err := c.host.read.nextFrame()
 		if err != nil {
-			return program.Outcome{}, c.host.fail("message", err)
+			return program.Outcome{}, c.host.failDuring("message", err)
 		}
 		effects, last, err := decodeOperations(body)
 		if err != nil {
 			return program.Outcome{}, err
 		}
 		for _, e := range effects {
-			if err := c.effect(e); err != nil {
+			if err := c.performEffect(e); err != nil {
 				return program.Outcome{}, err
 			}
 		}
-		if err := c.spend(last.steps); err != nil {
+		if err := c.spendSteps(last.steps); err != nil {
 			return program.Outcome{}, err
 		}
 		switch kind {
 		case frameRequest:
-			err = c.answer(last)
+			err = c.answerRequest(last)
 		case frameReply:
-			return c.outcome(last)
+			return c.outcomeOf(last)
 		default:
 			err = errFrame
 		}
@@ -58,16 +58,16 @@ func (c *conversation) run() (program.Outcome, error) {
 	}
 }
 
-// spend charges the program's own steps.
-func (c *conversation) spend(steps uint64) error {
+// spendSteps charges the program's own steps.
+func (c *conversation) spendSteps(steps uint64) error {
 	if steps == 0 || c.over != nil {
 		return nil
 	}
-	return c.ends(c.ctx.Spend(types.Cycles(steps), 0))
+	return c.keepFault(c.ctx.Spend(types.Cycles(steps), 0))
 }
 
-// ends keeps a Fault as the end of the message and returns any other error.
-func (c *conversation) ends(err error) error {
+// keepFault keeps a Fault as the end of the message and returns any other error.
+func (c *conversation) keepFault(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -79,11 +79,11 @@ func (c *conversation) ends(err error) error {
 	return nil
 }
 
-// effect performs what waits for no answer. After the end nothing is.
-func (c *conversation) effect(op *record) error {
-	err, a := c.spend(op.steps), &arguments{record: op}
+// performEffect performs what waits for no answer. After the end nothing is.
+func (c *conversation) performEffect(op *record) error {
+	err, a := c.spendSteps(op.steps), &arguments{record: op}
 	if err == nil && op.form.name == effectNotes {
-		return c.notes(a)
+		return c.readNotes(a)
 	}
 	if err != nil || c.over != nil {
 		return err
@@ -92,41 +92,41 @@ func (c *conversation) effect(op *record) error {
 	if a.err != nil {
 		return a.err
 	}
-	return c.ends(perform())
+	return c.keepFault(perform())
 }
 
 // prepareEffect reads all arguments and returns what is to be done with them.
 func (c *conversation) prepareEffect(a *arguments) func() error {
 	switch a.form.name {
 	case effectSet:
-		key, value := a.data("key"), a.data("value")
+		key, value := a.dataOf("key"), a.dataOf("value")
 		return func() error { return c.ctx.Set(key, value) }
 	case effectDelete:
-		key := a.data("key")
+		key := a.dataOf("key")
 		return func() error { return c.ctx.Delete(key) }
 	case effectEmit:
-		name, payload := text(a.data("name")), a.data("payload")
+		name, payload := validText(a.dataOf("name")), a.dataOf("payload")
 		return func() error { return c.ctx.Emit(name, payload) }
 	case effectLog:
-		line := text(a.data("line"))
+		line := validText(a.dataOf("line"))
 		return func() error {
 			c.ctx.Log(line)
 			return nil
 		}
 	case effectRead:
-		key := a.data("key")
-		c.remember(key)
+		key := a.dataOf("key")
+		c.rememberKey(key)
 		return func() error {
 			_, _, err := c.ctx.Get(key)
 			return err
 		}
 	}
-	a.fail("it waits for an answer")
+	a.failWith("it waits for an answer")
 	return nil
 }
 
-// remember notes a key for the next call of this handler.
-func (c *conversation) remember(key []byte) {
+// rememberKey notes a key for the next call of this handler.
+func (c *conversation) rememberKey(key []byte) {
 	if len(c.read) >= maxHintKeys {
 		return
 	}
@@ -138,13 +138,13 @@ func (c *conversation) remember(key []byte) {
 	c.read = append(c.read, key)
 }
 
-// answer performs a request and sends its answer.
-func (c *conversation) answer(op *record) error {
+// answerRequest performs a request and sends its answer.
+func (c *conversation) answerRequest(op *record) error {
 	var result []byte
 	var found bool
 	var err error
 	if c.over == nil {
-		if result, found, err = c.request(op); err != nil {
+		if result, found, err = c.performRequest(op); err != nil {
 			var fault *program.Fault
 			if !errors.As(err, &fault) {
 				return err
@@ -159,64 +159,66 @@ func (c *conversation) answer(op *record) error {
 	var fault *program.Fault
 	switch {
 	case c.over != nil:
-		e.begin(frameAnswer, 2).number("cycles", 0).number("over", 1)
+		e.beginFrame(frameAnswer, 2).writeNumber("cycles", 0).writeNumber("over", 1)
 	case errors.As(err, &fault):
-		e.begin(frameAnswer, 3).number("cycles", clampCycles(cycles)).bytes("code", []byte(fault.Code)).bytes("message", []byte(fault.Message))
+		e.beginFrame(frameAnswer, 3).writeNumber("cycles", clampCycles(cycles)).writeBytes("code", []byte(fault.Code)).writeBytes("message",
+			[]byte(fault.Message))
 	case found:
-		e.begin(frameAnswer, 2).number("cycles", clampCycles(cycles)).bytes("value", result)
+		e.beginFrame(frameAnswer, 2).writeNumber("cycles", clampCycles(cycles)).writeBytes("value", result)
 	default:
-		e.begin(frameAnswer, 1).number("cycles", clampCycles(cycles))
+		e.beginFrame(frameAnswer, 1).writeNumber("cycles", clampCycles(cycles))
 	}
-	if err := c.host.send(); err != nil {
-		return c.host.fail("answer", err)
+	if err := c.host.sendFrame(); err != nil {
+		return c.host.failDuring("answer", err)
 	}
 	return nil
 }
 
-// outcome is what the reply means.
-func (c *conversation) outcome(op *record) (program.Outcome, error) {
+// outcomeOf is what the reply means.
+func (c *conversation) outcomeOf(op *record) (program.Outcome, error) {
 	a := &arguments{record: op}
-	out, err := c.ended(a)
+	out, err := c.endedOutcome(a)
 	if a.err != nil {
 		return program.Outcome{}, a.err
 	}
 	return out, err
 }
 
-func (c *conversation) ended(a *arguments) (program.Outcome, error) {
+func (c *conversation) endedOutcome(a *arguments) (program.Outcome, error) {
 	if c.over != nil {
-		out := program.Outcome{Status: c.over.Status, Fault: fault(c.over.Code, c.over.Message)}
+		out := program.Outcome{Status: c.over.Status, Fault: newFault(c.over.Code, c.over.Message)}
 		if a.form.name == endOver {
-			out.Where = clip(text(a.data("where")), maxFaultWhere)
+			out.Where = clipText(validText(a.dataOf("where")), maxFaultWhere)
 		}
 		return out, nil
 	}
 	switch end := a.form.name; end {
 	case endOK:
-		return program.Outcome{Status: types.StatusOK, Output: a.data("output")}, nil
+		return program.Outcome{Status: types.StatusOK, Output: a.dataOf("output")}, nil
 	case endReverted:
-		out := program.Outcome{Status: types.Status(end), Fault: fault(text(a.data("code")), text(a.data("message")))}
-		if words := text(a.data("words")); words != "" {
-			out.Told = new(clip(words, types.MaxFaultBytes))
+		out := program.Outcome{Status: types.Status(end), Fault: newFault(validText(a.dataOf("code")), validText(a.dataOf("message")))}
+		if words := validText(a.dataOf("words")); words != "" {
+			out.Told = new(clipText(words, types.MaxFaultBytes))
 		}
 		return out, nil
 	case endNoHandler:
-		return program.Outcome{Status: types.Status(end), Fault: fault(text(a.data("code")), text(a.data("message")))}, nil
+		return program.Outcome{Status: types.Status(end), Fault: newFault(validText(a.dataOf("code")), validText(a.dataOf("message")))}, nil
 	case endRefused:
-		return program.Outcome{Status: types.Status(end), Fault: fault(text(a.data("code")), text(a.data("message"))), Told: new("")}, nil
+		return program.Outcome{Status: types.Status(end), Fault: newFault(validText(a.dataOf("code")), validText(a.dataOf("message"))),
+			Told: new("")}, nil
 	case endCrashed:
-		return program.Outcome{}, c.host.fail("message", fmt.Errorf("%w: %s", errFullHost, text(a.data("message"))))
+		return program.Outcome{}, c.host.failDuring("message", fmt.Errorf("%w: %s", errFullHost, validText(a.dataOf("message"))))
 	default: // with endOver the host ended because it lacked cycles which the Context still had
 		return program.Outcome{}, fmt.Errorf("%w: an end with %s", errFrame, end)
 	}
 }
 
-// fault bounds what goes into a receipt.
-func fault(code, message string) *types.Fault {
-	return &types.Fault{Code: clip(code, maxFaultCode), Message: clip(message, types.MaxFaultBytes)}
+// newFault bounds what goes into a receipt.
+func newFault(code, message string) *types.Fault {
+	return &types.Fault{Code: clipText(code, maxFaultCode), Message: clipText(message, types.MaxFaultBytes)}
 }
 
-func clip(s string, n int) string {
+func clipText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

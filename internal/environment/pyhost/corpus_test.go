@@ -34,7 +34,7 @@ func TestNoValueCostsMoreTimeThanItPays(t *testing.T) {
 
 // A type without a generator of hostile values fails the measure.
 func TestC22ATypeWithoutHostileValuesFails(t *testing.T) {
-	python, err := shared.python.find()
+	python, err := shared.python.findOnce()
 	needed.Python(t, err)
 	told, err := exec.Command(python.path, "-I", "-S", "-B", "../../../python-host/prices/measure.py",
 		"--values", "--only", "nothing", "--forgotten", "Tuple").CombinedOutput()
@@ -45,7 +45,7 @@ func TestC22ATypeWithoutHostileValuesFails(t *testing.T) {
 
 // pricesAreKept measures what the arguments say, as DEVNET_PRICES says.
 func pricesAreKept(t *testing.T, what ...string) {
-	python, err := shared.python.find()
+	python, err := shared.python.findOnce()
 	needed.Python(t, err)
 	args := []string{"-I", "-S", "-B", "../../../python-host/prices/measure.py"}
 	switch os.Getenv("DEVNET_PRICES") {
@@ -68,7 +68,7 @@ func pricesAreKept(t *testing.T, what ...string) {
 // A program that is free is found: the measure fails for a function of the
 // host that walks its argument without a charge.
 func TestAProgramThatIsFreeIsFound(t *testing.T) {
-	python, err := shared.python.find()
+	python, err := shared.python.findOnce()
 	needed.Python(t, err)
 	told, err := exec.Command(python.path, "-I", "-S", "-B", "../../../python-host/prices/measure.py",
 		"--written", "--only", "negated Counter", "--cycles", "50000", "--free", "counted").CombinedOutput()

@@ -14,20 +14,20 @@ const (
 	mostNiceness = 19
 )
 
-// yield has a process wait for other work of the machine. Its later children inherit that. A system
+// yieldTo has a process wait for other work of the machine. Its later children inherit that. A system
 // that refuses it runs the process like all others.
 //
 // Spec: decision C18.
-func yield(pid int) {
-	own, err := niceness(0)
+func yieldTo(pid int) {
+	own, err := nicenessOf(0)
 	if err == nil {
 		_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, min(own+readNiceness, mostNiceness))
 	}
 }
 
-// kill ends a fork server that was started and its child. The group's number is
+// killGroup ends a fork server that was started and its child. The group's number is
 // in use as long as either lives.
-func kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // inGroup reports whether a process is in the group of a fork server.
 func inGroup(pid int, cmd *exec.Cmd) bool {
@@ -35,8 +35,8 @@ func inGroup(pid int, cmd *exec.Cmd) bool {
 	return err == nil && pid > 0 && group == cmd.Process.Pid
 }
 
-// gone reports whether a child has ended and its fork server has seen it.
-func gone(pid int) bool { return syscall.Kill(pid, 0) == syscall.ESRCH }
+// hasGone reports whether a child has ended and its fork server has seen it.
+func hasGone(pid int) bool { return syscall.Kill(pid, 0) == syscall.ESRCH }
 
 // killOne ends the child of a fork server that has not waited for it yet.
 func killOne(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }

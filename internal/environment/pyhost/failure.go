@@ -22,9 +22,9 @@ var (
 	errFullHost = errors.New("the host ran out of memory")
 )
 
-// failure describes how a host failed: during which step, why, and the end of its
+// newFailure describes how a host failed: during which step, why, and the end of its
 // standard error.
-func failure(during string, cause error, bounded bool, took time.Duration, said string) error {
+func newFailure(during string, cause error, bounded bool, took time.Duration, said string) error {
 	kind, text := program.Crashed, cause
 	switch {
 	case errors.Is(cause, errNotCalm):
@@ -49,8 +49,8 @@ func failure(during string, cause error, bounded bool, took time.Duration, said 
 // endPatience is how long a host whose pipes are closed may take to end.
 const endPatience = time.Second
 
-// cause returns how a host whose pipes are closed ended.
-func (h *host) cause(err error) error {
+// endCause returns how a host whose pipes are closed ended.
+func (h *host) endCause(err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) {
 		return err
 	}

@@ -46,9 +46,9 @@ const (
 // slowly is told, in words, of a Python that takes long to start; it may be nil.
 type slowly func(string)
 
-// watch reports a start that is not over after slowStart, unless the caller calls
+// reportIfSlow reports a start that is not over after slowStart, unless the caller calls
 // over before.
-func (s slowly) watch(path string, patience time.Duration) (over func()) {
+func (s slowly) reportIfSlow(path string, patience time.Duration) (over func()) {
 	if s == nil {
 		return func() {}
 	}
@@ -62,10 +62,10 @@ func (s slowly) watch(path string, patience time.Duration) (over func()) {
 // python is a fitting interpreter.
 type python struct{ path, version string }
 
-// find returns the named interpreter, or the first fitting one on PATH: plain
+// findPython returns the named interpreter, or the first fitting one on PATH: plain
 // python3 first, as it is the one its user maintains, then by version. If a minor version
 // is required, no other fits. look is ask, or recall.
-func find(named, required string, slow slowly, look func(string, slowly) (python, bool)) (python, error) {
+func findPython(named, required string, slow slowly, look func(string, slowly) (python, bool)) (python, error) {
 	names := []string{"python3"}
 	if required != "" {
 		names = append(names, "python"+required)
@@ -96,10 +96,10 @@ func find(named, required string, slow slowly, look func(string, slowly) (python
 	return python{}, missing
 }
 
-// ask returns what an interpreter says it is, by its own path: the name on PATH
+// askInterpreter returns what an interpreter says it is, by its own path: the name on PATH
 // may be a script that picks one.
-func ask(path string, slow slowly) (python, bool) {
-	defer slow.watch(path, probeTimeout)()
+func askInterpreter(path string, slow slowly) (python, bool) {
+	defer slow.reportIfSlow(path, probeTimeout)()
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, "-S", "-s", "-B", "-c",
@@ -147,7 +147,7 @@ func Installed() (paths []string) {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		if p, ok := ask(path, nil); ok && !seen[p.version] {
+		if p, ok := askInterpreter(path, nil); ok && !seen[p.version] {
 			seen[p.version] = true
 			paths = append(paths, p.path)
 		}

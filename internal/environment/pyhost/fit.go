@@ -22,18 +22,18 @@ type interpreter struct {
 	err      error
 }
 
-func (i *interpreter) find() (python, error) {
+func (i *interpreter) findOnce() (python, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !i.looked {
 		i.looked = true
-		i.found, i.err = find(i.named, i.required, i.slow, i.look)
+		i.found, i.err = findPython(i.named, i.required, i.slow, i.look)
 	}
 	return i.found, i.err
 }
 
-// require has no other minor version fit; "" lets any.
-func (i *interpreter) require(minor string) {
+// requireMinor has no other minor version fit; "" lets any.
+func (i *interpreter) requireMinor(minor string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.required = minor
@@ -42,8 +42,8 @@ func (i *interpreter) require(minor string) {
 	}
 }
 
-// unfit makes every further message fail, for the reason given.
-func (i *interpreter) unfit(why error) {
+// makeUnfit makes every further message fail, for the reason given.
+func (i *interpreter) makeUnfit(why error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.looked, i.found, i.err = true, python{}, why
@@ -64,7 +64,7 @@ func (e *UnfitError) Error() string {
 func (e *UnfitError) Unwrap() error { return e.Cause }
 
 // Require restricts the pool to a minor version, as genesis names it; "" allows any. It is called before the first message.
-func (p *Pool) Require(minor string) { p.python.require(minor) }
+func (p *Pool) Require(minor string) { p.python.requireMinor(minor) }
 
 // proofOf is an interpreter, and the mark of its proof.
 type proofOf struct{ path, mark string }
@@ -73,23 +73,23 @@ type proofOf struct{ path, mark string }
 // for the result. It is called once, before the first message.
 func (p *Pool) Prepare() {
 	p.proof = sync.OnceValue(func() proofOf {
-		found, err := p.python.find()
+		found, err := p.python.findOnce()
 		if err != nil {
 			return proofOf{}
 		}
-		return proofOf{found.path, identity(found.path, p.sources.digest())}
+		return proofOf{found.path, interpreterMark(found.path, p.sources.digest())}
 	})
 	go p.proof()
 }
 
-// mark is the mark of an interpreter's proof: the prepared one, unless another is required now.
-func (p *Pool) mark(path string) string {
+// proofMark is the mark of an interpreter's proof: the prepared one, unless another is required now.
+func (p *Pool) proofMark(path string) string {
 	if p.proof != nil {
 		if prepared := p.proof(); prepared.path == path {
 			return prepared.mark
 		}
 	}
-	return identity(path, p.sources.digest())
+	return interpreterMark(path, p.sources.digest())
 }
 
 // Fit reports whether the pool's Python gives the receipts of its minor version
@@ -99,44 +99,44 @@ func (p *Pool) mark(path string) string {
 // A proof is kept in this process and in the user's cache folder, until the interpreter,
 // its library, these sources or the corpus change.
 func (p *Pool) Fit() error {
-	found, err := p.python.find()
+	found, err := p.python.findOnce()
 	if err != nil {
 		return err
 	}
-	mark := p.mark(found.path)
-	if proved(mark) {
+	mark := p.proofMark(found.path)
+	if isProved(mark) {
 		return nil
 	}
-	return p.judge(found, mark)
+	return p.judgePython(found, mark)
 }
 
 // WasProved reports whether the pool's Python was proved before, at an earlier start or where its image was made.
 func (p *Pool) WasProved() bool {
-	found, err := p.python.find()
-	return err == nil && proved(p.mark(found.path))
+	found, err := p.python.findOnce()
+	return err == nil && isProved(p.proofMark(found.path))
 }
 
 // FitLater is Fit where a proof from before decides, and reports at once what needs no program. Otherwise
 // the proof is made later: by BeginProof, or when the first message needs it, which waits for it. told is
 // then called with what Fit would have returned, on another goroutine. It is called before the first message.
 func (p *Pool) FitLater(told func(error)) error {
-	found, err := p.python.find()
+	found, err := p.python.findOnce()
 	if err != nil {
 		return err
 	}
-	mark := p.mark(found.path)
-	if proved(mark) {
+	mark := p.proofMark(found.path)
+	if isProved(mark) {
 		return nil
 	}
 	if minor := Minor(found.version); !receipts.Knows(minor) {
-		return p.judge(found, mark)
+		return p.judgePython(found, mark)
 	}
 	l := &laterProof{over: make(chan struct{})}
 	l.begin = func() {
 		go func() {
-			err := p.judge(found, mark)
+			err := p.judgePython(found, mark)
 			if err != nil {
-				p.python.unfit(err) // a host that does not start proves nothing, and nothing runs unproved
+				p.python.makeUnfit(err) // a host that does not start proves nothing, and nothing runs unproved
 			}
 			close(l.over)
 			told(err)
@@ -180,23 +180,23 @@ func (p *Pool) awaitProof(left func() time.Duration) (isOver bool) {
 	}
 }
 
-// judge proves an interpreter, and has every message fail if it gives other receipts.
-func (p *Pool) judge(found python, mark string) error {
-	err := p.prove(found)
+// judgePython proves an interpreter, and has every message fail if it gives other receipts.
+func (p *Pool) judgePython(found python, mark string) error {
+	err := p.provePython(found)
 	var different *receipts.Difference
 	switch {
 	case err == nil:
-		remember(mark)
+		rememberProof(mark)
 		return nil
 	case errors.As(err, &different) || errors.Is(err, receipts.ErrMinor):
 		err = &UnfitError{found.version, found.path, err}
-		p.python.unfit(err)
+		p.python.makeUnfit(err)
 	}
 	return err
 }
 
-// prove runs the corpus on a host of the pool.
-func (p *Pool) prove(found python) error {
+// provePython runs the corpus on a host of the pool.
+func (p *Pool) provePython(found python) error {
 	s := &session{pool: p, free: p.blocks, proves: true}
 	defer s.Close()
 	return receipts.Prove(s, Minor(found.version))

@@ -62,9 +62,9 @@ func TestAProofIsRememberedForWhatWasProved(t *testing.T) {
 	if err := p.Fit(); err != nil {
 		t.Fatal(err)
 	}
-	found, err := p.python.find()
+	found, err := p.python.findOnce()
 	needed.Python(t, err)
-	mark := identity(found.path, p.sources.digest())
+	mark := interpreterMark(found.path, p.sources.digest())
 	if mark == "" {
 		t.Skipf("no library found for %s", found.path)
 	}
@@ -72,7 +72,7 @@ func TestAProofIsRememberedForWhatWasProved(t *testing.T) {
 	if _, again := known.Load(mark); !again && (err != nil || !strings.Contains(string(kept), mark)) {
 		t.Errorf("%q, %v", kept, err)
 	}
-	if !proved(mark) || proved(identity(found.path, wrongly(t).sources.digest())) || proved("") {
+	if !isProved(mark) || isProved(interpreterMark(found.path, wrongly(t).sources.digest())) || isProved("") {
 		t.Error("the proof of one stands for another")
 	}
 }

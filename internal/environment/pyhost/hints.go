@@ -34,7 +34,7 @@ type hint struct {
 
 func newHints() *hints { return &hints{known: map[site]*list.Element{}, recent: list.New()} }
 
-func (h *hints) get(s site) [][]byte {
+func (h *hints) hintsFor(s site) [][]byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e := h.known[s]
@@ -45,8 +45,8 @@ func (h *hints) get(s site) [][]byte {
 	return e.Value.(hint).keys
 }
 
-// put replaces the keys remembered for s; no keys leave them as they are.
-func (h *hints) put(s site, keys [][]byte) {
+// putHints replaces the keys remembered for s; no keys leave them as they are.
+func (h *hints) putHints(s site, keys [][]byte) {
 	if len(keys) == 0 {
 		return
 	}

@@ -74,10 +74,10 @@ func newArchive(text func() []byte) archive {
 }
 
 // embedded is the archive of this build.
-var embedded = newArchive(sources)
+var embedded = newArchive(encodedSources)
 
-// sources returns a u32 count, then the names and texts of the modules.
-func sources() []byte {
+// encodedSources returns a u32 count, then the names and texts of the modules.
+func encodedSources() []byte {
 	var paths []string
 	size := 4
 	walk := func(p string, d fs.DirEntry, err error) error {
@@ -137,14 +137,14 @@ func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*h
 	}
 	h := &host{in: in, out: out, page: page, rates: &p.rates, stderr: &tail{}, codes: map[types.Hash]*list.Element{},
 		recent: list.New()}
-	h.read = newReader(watched{h})
+	h.read = newReader(watchedPipe{h})
 	h.cmd = exec.Command(python, "-S", "-s", "-P", "-B", "-W", "ignore", "-c", string(boot))
 	h.cmd.Env = []string{"PYTHONHASHSEED=random", "PYTHONUTF8=1", "LC_ALL=C.UTF-8"}
 	h.cmd.Dir = "/"
 	h.cmd.Stdin, h.cmd.Stdout, h.cmd.Stderr = childIn, childOut, h.stderr
 	h.cmd.ExtraFiles = []*os.File{pageFile}
 	h.cmd.WaitDelay = waitDelay
-	contain(h.cmd)
+	containHost(h.cmd)
 	err = h.cmd.Start()
 	childIn.Close()
 	childOut.Close()
@@ -152,7 +152,7 @@ func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*h
 	if err != nil {
 		in.Close()
 		out.Close()
-		h.unmap()
+		h.unmapPage()
 		return nil, fmt.Errorf("start %s: %w", python, err)
 	}
 	h.gone = make(chan struct{})
@@ -160,9 +160,9 @@ func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*h
 		h.cmd.Wait()
 		close(h.gone)
 	}()
-	h.until(deadline, false)
+	h.setDeadline(deadline, false)
 	by := compiledBy{python, p.sources.digest()}
-	modules := p.compiled.known(by)
+	modules := p.compiled.knownModules(by)
 	noting := uint64(0)
 	if tellsLines {
 		noting = 1
@@ -181,69 +181,69 @@ func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*h
 		err = h.handBack(p.compiled, by)
 	}
 	if err == nil {
-		err = h.hello()
+		err = h.readHello()
 	}
 	if err != nil {
-		return nil, h.fail("start of the host", err)
+		return nil, h.failDuring("start of the host", err)
 	}
 	return h, nil
 }
 
 // handBack keeps the modules of a host that compiled them, for the next hosts.
 func (h *host) handBack(all *compilations, by compiledBy) error {
-	modules, err := h.expect(frameCompiled)
+	modules, err := h.expectFrame(frameCompiled)
 	if err != nil {
 		return err
 	}
-	all.keep(by, modules)
+	all.keepModules(by, modules)
 	h.read.buf = nil // no other frame is as long
 	return nil
 }
 
-// hello reads the fork server's greeting, which it sends when it is ready.
-func (h *host) hello() error {
-	body, err := h.expect(frameHello)
+// readHello reads the fork server's greeting, which it sends when it is ready.
+func (h *host) readHello() error {
+	body, err := h.expectFrame(frameHello)
 	if err != nil {
 		return err
 	}
 	d := &decoder{data: body}
-	d.record(helloForm) // its version
+	d.readRecord(helloForm) // its version
 	for len(d.data) > 0 && len(h.wall) < maxParts {
-		a := &arguments{record: d.record(partForm)}
-		h.wall = append(h.wall, Part{Name: text(a.data("name")), Missing: text(a.data("missing"))})
-		d.keep(a.err)
+		a := &arguments{record: d.readRecord(partForm)}
+		h.wall = append(h.wall, Part{Name: validText(a.dataOf("name")), Missing: validText(a.dataOf("missing"))})
+		d.keepError(a.err)
 	}
-	d.end()
+	d.expectEnd()
 	return d.err
 }
 
-// expect reads a frame of one kind.
-func (h *host) expect(want byte) ([]byte, error) {
-	kind, body, err := h.read.next()
+// expectFrame reads a frame of one kind.
+func (h *host) expectFrame(want byte) ([]byte, error) {
+	kind, body, err := h.read.nextFrame()
 	if err == nil && kind != want {
 		err = errFrame
 	}
 	return body, err
 }
 
-// fork has a child ready, which knows what the fork server knows.
-func (h *host) fork() error {
+// forkChild has a child ready, which knows what the fork server knows.
+func (h *host) forkChild() error {
 	if h.forked {
 		return nil
 	}
-	h.enc.bare(frameFork)
-	if err := h.send(); err != nil {
+	h.enc.beginBare(frameFork)
+	if err := h.sendFrame(); err != nil {
 		return err
 	}
-	body, err := h.expect(frameFork)
+	body, err := h.expectFrame(frameFork)
 	if err != nil {
 		return err
 	}
 	d := &decoder{data: body}
-	a := &arguments{record: d.record(forkForm)}
-	pid, rate, page := a.number("pid"), a.number("rate"), a.number("page")
-	d.keep(a.err)
-	if d.end(); d.err != nil {
+	a := &arguments{record: d.readRecord(forkForm)}
+	pid, rate, page := a.numberOf("pid"), a.numberOf("rate"), a.numberOf("page")
+	d.keepError(a.err)
+	if d.expectEnd(); d.err != nil {
 		return d.err
 	}
 	h.child, h.forked = int(min(pid, 1<<31-1)), true
@@ -252,33 +252,33 @@ func (h *host) fork() error {
 		return fmt.Errorf("%w: process %d is not a child of this host", errFrame, pid)
 	}
 	h.measured = time.Duration(min(rate, uint64(time.Second)))
-	h.rates.add(h.measured, time.Duration(min(page, uint64(time.Second))))
+	h.rates.addMeasured(h.measured, time.Duration(min(page, uint64(time.Second))))
 	return nil
 }
 
-// renew ends the child and has the next one ready. The fork server keeps the code
+// renewChild ends the child and has the next one ready. The fork server keeps the code
 // that this child was given. It compiles that code itself, since it accepts nothing
 // from a process that has run programs.
-func (h *host) renew() error {
-	h.enc.bare(frameEnd)
-	if err := h.send(); err != nil {
+func (h *host) renewChild() error {
+	h.enc.beginBare(frameEnd)
+	if err := h.sendFrame(); err != nil {
 		return err
 	}
-	if err := h.back(); err != nil {
+	if err := h.readBack(); err != nil {
 		return err
 	}
-	return h.next()
+	return h.forkNext()
 }
 
-// back reads that the fork server has the pipes again.
-func (h *host) back() error {
-	_, err := h.expect(frameEnded)
+// readBack reads that the fork server has the pipes again.
+func (h *host) readBack() error {
+	_, err := h.expectFrame(frameEnded)
 	h.forked, h.child, h.served, h.blocks = false, 0, 0, 0
 	return err
 }
 
-// next tells the fork server what its child was told, and has another ready.
-func (h *host) next() error {
+// forkNext tells the fork server what its child was told, and has another ready.
+func (h *host) forkNext() error {
 	for _, n := range h.news {
 		switch {
 		case n.costs != nil:
@@ -288,70 +288,70 @@ func (h *host) next() error {
 		default:
 			h.writeDrop(n.hash)
 		}
-		if err := h.send(); err != nil {
+		if err := h.sendFrame(); err != nil {
 			return err
 		}
 	}
 	h.news = h.news[:0]
-	return h.fork()
+	return h.forkChild()
 }
 
 func (h *host) writeCosts(costs []uint64) {
-	h.enc.begin(frameCosts, len(costs))
+	h.enc.beginFrame(frameCosts, len(costs))
 	for i, c := range costs {
-		h.enc.number(costNames[i], c)
+		h.enc.writeNumber(costNames[i], c)
 	}
 }
 
 func (h *host) writeLoad(hash types.Hash, source []byte) {
-	h.enc.begin(frameLoad, 2).bytes("code", hash[:]).bytes("source", source)
+	h.enc.beginFrame(frameLoad, 2).writeBytes("code", hash[:]).writeBytes("source", source)
 }
 
-func (h *host) writeDrop(hash types.Hash) { h.enc.begin(frameDrop, 1).bytes("code", hash[:]) }
+func (h *host) writeDrop(hash types.Hash) { h.enc.beginFrame(frameDrop, 1).writeBytes("code", hash[:]) }
 
-// until gives what the host is asked next a deadline: its caller's, or the pool's.
-func (h *host) until(deadline time.Time, bounded bool) {
+// setDeadline gives what the host is asked next a deadline: its caller's, or the pool's.
+func (h *host) setDeadline(deadline time.Time, bounded bool) {
 	h.bounded, h.deadline = bounded, deadline
 	h.watch = watch{}
-	h.put(pageWatched, 0)
+	h.putPageWord(pageWatched, 0)
 	h.in.SetDeadline(deadline)
 	h.out.SetDeadline(deadline)
 }
 
-// strictly ends the host's next request once it is late.
-func (h *host) strictly(limit types.Cycles) {
-	h.watch = watch{strict: true, credit: program.NewCredit(limit, h.rates.rate(), h.rates.page()), began: time.Now()}
-	h.put(pageWatched, 1)
+// limitStrictly ends the host's next request once it is late.
+func (h *host) limitStrictly(limit types.Cycles) {
+	h.watch = watch{strict: true, credit: program.NewCredit(limit, h.rates.medianRate(), h.rates.medianPage()), began: time.Now()}
+	h.putPageWord(pageWatched, 1)
 	h.out.SetDeadline(h.watch.began.Add(leastLook))
 }
 
-// fail ends the host and says how it failed.
-func (h *host) fail(during string, cause error) error {
+// failDuring ends the host and says how it failed.
+func (h *host) failDuring(during string, cause error) error {
 	bounded, took := h.bounded, h.watch.took
 	ends := errors.Is(cause, errLate) || errors.Is(cause, os.ErrDeadlineExceeded)
 	if bounded && h.watch.strict && errors.Is(cause, os.ErrDeadlineExceeded) {
-		took = h.spent()
+		took = h.timeSpent()
 	}
 	switch {
 	case !ends || !h.forked || h.endChild() != nil:
-		cause = h.cause(cause)
-		h.stop()
+		cause = h.endCause(cause)
+		h.stopProcess()
 	case errors.Is(cause, errLate):
 		switch calm, err := h.isCalm(); {
 		case err != nil:
-			h.stop()
+			h.stopProcess()
 		case !calm:
 			cause = errNotCalm
 		}
 	}
-	return failure(during, cause, bounded, took, h.stderr.String())
+	return newFailure(during, cause, bounded, took, h.stderr.String())
 }
 
-// ended reports whether the process has died while it was idle.
-func (h *host) ended() bool { return h.broken || h.over() }
+// hasEnded reports whether the process has died while it was idle.
+func (h *host) hasEnded() bool { return h.broken || h.isOver() }
 
-// over reports whether the process has ended and nothing of it is left.
-func (h *host) over() bool {
+// isOver reports whether the process has ended and nothing of it is left.
+func (h *host) isOver() bool {
 	select {
 	case <-h.gone:
 		return true
@@ -360,36 +360,36 @@ func (h *host) over() bool {
 	}
 }
 
-// stop kills the process and waits for it. A second time it does nothing.
-func (h *host) stop() {
+// stopProcess kills the process and waits for it. A second time it does nothing.
+func (h *host) stopProcess() {
 	if h.broken {
 		return
 	}
 	h.broken = true
 	h.in.Close()
-	if !h.over() {
-		kill(h.cmd)
+	if !h.isOver() {
+		killGroup(h.cmd)
 	}
 	<-h.gone
 	h.out.Close()
-	h.unmap()
+	h.unmapPage()
 }
 
-func (h *host) unmap() {
+func (h *host) unmapPage() {
 	syscall.Munmap(h.page)
 	h.page = nil
 }
 
-// send writes the frame being built.
-func (h *host) send() error {
-	_, err := h.in.Write(h.enc.frame())
+// sendFrame writes the frame being built.
+func (h *host) sendFrame() error {
+	_, err := h.in.Write(h.enc.finishFrame())
 	return err
 }
 
-// tell sends the table of costs if the host has another one. The host compiles its
+// sendCosts sends the table of costs if the host has another one. The host compiles its
 // charges in, so it forgets all code.
-func (h *host) tell(costs []uint64) error {
-	if equal(h.costs, costs) {
+func (h *host) sendCosts(costs []uint64) error {
+	if equalCosts(h.costs, costs) {
 		return nil
 	}
 	h.writeCosts(costs)
@@ -397,17 +397,17 @@ func (h *host) tell(costs []uint64) error {
 	h.news = append(h.news[:0], news{costs: h.costs})
 	clear(h.codes)
 	h.recent.Init()
-	return h.send()
+	return h.sendFrame()
 }
 
-// ensure sends code the host does not keep, and drops what it kept longest unused.
-func (h *host) ensure(hash types.Hash, source []byte) error {
+// ensureCode sends code the host does not keep, and drops what it kept longest unused.
+func (h *host) ensureCode(hash types.Hash, source []byte) error {
 	if e := h.codes[hash]; e != nil {
 		h.recent.MoveToFront(e)
 		return nil
 	}
 	h.writeLoad(hash, source)
-	if err := h.send(); err != nil {
+	if err := h.sendFrame(); err != nil {
 		return err
 	}
 	h.codes[hash] = h.recent.PushFront(hash)
@@ -419,10 +419,10 @@ func (h *host) ensure(hash types.Hash, source []byte) error {
 	delete(h.codes, oldest)
 	h.news = append(h.news, news{hash: oldest})
 	h.writeDrop(oldest)
-	return h.send()
+	return h.sendFrame()
 }
 
-func equal(a, b []uint64) bool {
+func equalCosts(a, b []uint64) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -48,7 +48,7 @@ type imported struct {
 // faults says what is wrong with how modules import one another.
 func faults(t *testing.T, modules map[string]string) (out []string) {
 	t.Helper()
-	python, err := shared.python.find()
+	python, err := shared.python.findOnce()
 	needed.Python(t, err)
 	given, err := json.Marshal(modules)
 	if err != nil {

@@ -158,9 +158,9 @@ func visit(t *testing.T, p *Pool, purpose program.Purpose, rng *rand.Rand, peopl
 			spin := rng.IntN(40_000)
 			racing.Go(func() {
 				for range spin { // some moment of the next step
-					_ = h.over()
+					_ = h.isOver()
 				}
-				if victims := people.of(h); !h.over() && syscall.Kill(victims[rng.IntN(len(victims))], syscall.SIGKILL) == nil {
+				if victims := people.of(h); !h.isOver() && syscall.Kill(victims[rng.IntN(len(victims))], syscall.SIGKILL) == nil {
 					killed.Add(1)
 				}
 			})

@@ -93,7 +93,7 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 			}
 		}
 	}
-	if rate := p.rates.rate(); rate < 2*time.Microsecond || rate > 500*time.Microsecond {
+	if rate := p.rates.medianRate(); rate < 2*time.Microsecond || rate > 500*time.Microsecond {
 		t.Errorf("a thousand cycles of a plain loop are said to take %v", rate)
 	}
 }
@@ -103,7 +103,7 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 func TestOneChildOfSixteenMeasures(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
-	found, err := p.python.find()
+	found, err := p.python.findOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,24 +111,24 @@ func TestOneChildOfSixteenMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.stop()
-	if err := h.fork(); err != nil {
+	defer h.stopProcess()
+	if err := h.forkChild(); err != nil {
 		t.Fatal(err)
 	}
 	for children := 1; children <= 33; children++ {
 		if got, want := len(p.rates.loops), (children+15)/16; got != want {
 			t.Errorf("after %d children there are %d measures, want %d", children, got, want)
 		}
-		if err := h.renew(); err != nil {
+		if err := h.renewChild(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	before := len(p.rates.loops)
-	h.put(pageMeasure, 1)
-	if err := h.renew(); err != nil {
+	h.putPageWord(pageMeasure, 1)
+	if err := h.renewChild(); err != nil {
 		t.Fatal(err)
 	}
-	if after := len(p.rates.loops); after != before+1 || h.measured <= 0 || h.word(pageMeasure) != 0 {
+	if after := len(p.rates.loops); after != before+1 || h.measured <= 0 || h.pageWord(pageMeasure) != 0 {
 		t.Errorf("%d measures, then %d", before, after)
 	}
 }
@@ -138,18 +138,18 @@ func TestOneChildOfSixteenMeasures(t *testing.T) {
 func TestASlowMomentJudgesNobody(t *testing.T) {
 	var r rates
 	for _, loop := range []time.Duration{90, 60, 30, 200, 70} {
-		r.add(loop*time.Microsecond, time.Microsecond)
+		r.addMeasured(loop*time.Microsecond, time.Microsecond)
 	}
-	if r.rate() != 30*time.Microsecond || !r.isCalm(60*time.Microsecond) || r.isCalm(61*time.Microsecond) {
-		t.Errorf("the rate is %v", r.rate())
+	if r.medianRate() != 30*time.Microsecond || !r.isCalm(60*time.Microsecond) || r.isCalm(61*time.Microsecond) {
+		t.Errorf("the rate is %v", r.medianRate())
 	}
 	for range keptRates {
-		r.add(100*time.Microsecond, time.Microsecond)
+		r.addMeasured(100*time.Microsecond, time.Microsecond)
 	}
-	if r.rate() != 100*time.Microsecond || len(r.loops) != keptRates {
-		t.Errorf("a machine that slowed down has the rate %v", r.rate())
+	if r.medianRate() != 100*time.Microsecond || len(r.loops) != keptRates {
+		t.Errorf("a machine that slowed down has the rate %v", r.medianRate())
 	}
-	err := failure("a test", errNotCalm, false, time.Second, "")
+	err := newFailure("a test", errNotCalm, false, time.Second, "")
 	var host *program.HostError
 	if !errors.As(err, &host) || host.Failure != program.Stopped || host.CPU != 0 || errors.Is(err, program.ErrLate) {
 		t.Errorf("%+v", err)
@@ -195,7 +195,7 @@ func TestTheWallClockIsTenTimesAsPatientWhereCPUTimeDecides(t *testing.T) {
 		{program.Bounds{Strict: true, Left: minute}, time.Minute, true},
 	} {
 		s := &session{pool: p, bounds: c.bounds}
-		if got, bounded := within(s.wall(), c.bounds.Left); got != c.want || bounded != c.bounded {
+		if got, bounded := lesserTime(s.wallLimit(), c.bounds.Left); got != c.want || bounded != c.bounded {
 			t.Errorf("%+v: %v, by its caller: %v; want %v, %v", c.bounds, got, bounded, c.want, c.bounded)
 		}
 	}

@@ -28,11 +28,11 @@ func callOn(t *testing.T, p *Pool, left func() time.Duration) error {
 func TestC20MessagesWaitForALaterProof(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	p := openPool(t, Config{})
-	found, err := p.python.find()
+	found, err := p.python.findOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	known.Delete(p.mark(found.path))
+	known.Delete(p.proofMark(found.path))
 	told := make(chan error, 1)
 	if err := p.FitLater(func(err error) { told <- err }); err != nil || p.later == nil {
 		t.Fatal(err, p.later)
@@ -54,7 +54,7 @@ func TestC20MessagesWaitForALaterProof(t *testing.T) {
 	if err := <-told; err != nil {
 		t.Error(err)
 	}
-	if !proved(p.mark(found.path)) {
+	if !isProved(p.proofMark(found.path)) {
 		t.Error("the proof is not remembered")
 	}
 }

@@ -25,11 +25,11 @@ func (p *Pool) Probing(tell func(*program.Probed)) (program.Host, func()) {
 	return probing, probing.Close
 }
 
-// notes reads what a host noted of a message that ends. A host that was not asked
+// readNotes reads what a host noted of a message that ends. A host that was not asked
 // for notes breaks the protocol if it sends them.
-func (c *conversation) notes(a *arguments) error {
+func (c *conversation) readNotes(a *arguments) error {
 	tell := c.session.pool.config.Notes
-	rows := a.data("rows")
+	rows := a.dataOf("rows")
 	switch {
 	case a.err != nil:
 		return a.err
@@ -38,7 +38,7 @@ func (c *conversation) notes(a *arguments) error {
 	}
 	found := &program.Probed{Code: c.code}
 	for n, row := range bytes.Split(rows, []byte("\n")) {
-		if n > maxNotes || !note(found, bytes.Split(row, []byte("\t"))) {
+		if n > maxNotes || !readNoteRow(found, bytes.Split(row, []byte("\t"))) {
 			return fmt.Errorf("%w: notes", errFrame)
 		}
 	}
@@ -46,26 +46,26 @@ func (c *conversation) notes(a *arguments) error {
 	return nil
 }
 
-// note reads one row: L stack line hits cycles calls, or W line way count.
-func note(into *program.Probed, fields [][]byte) bool {
+// readNoteRow reads one row: L stack line hits cycles calls, or W line way count.
+func readNoteRow(into *program.Probed, fields [][]byte) bool {
 	switch kind := string(fields[0]); {
 	case kind == "" && len(fields) == 1:
 		return true
 	case kind == "L" && len(fields) == 6:
-		n, ok := numbers(fields[2:])
-		into.Uses = append(into.Uses, program.Use{Stack: text(fields[1]), Line: int(n[0]), Hits: n[1], Cycles: types.Cycles(n[2]),
+		n, ok := parseNumbers(fields[2:])
+		into.Uses = append(into.Uses, program.Use{Stack: validText(fields[1]), Line: int(n[0]), Hits: n[1], Cycles: types.Cycles(n[2]),
 			Called: types.Cycles(n[3])})
 		return ok
 	case kind == "W" && len(fields) == 4:
-		n, ok := numbers(fields[1:])
+		n, ok := parseNumbers(fields[1:])
 		into.Branches = append(into.Branches, program.Branch{Line: int(n[0]), Way: int(n[1]), Taken: n[2]})
 		return ok && n[1] < 1<<31
 	}
 	return false
 }
 
-// numbers reads at most four numbers, the first of which is a line.
-func numbers(fields [][]byte) (n [4]uint64, ok bool) {
+// parseNumbers reads at most four numbers, the first of which is a line.
+func parseNumbers(fields [][]byte) (n [4]uint64, ok bool) {
 	for i, field := range fields {
 		var err error
 		if n[i], err = strconv.ParseUint(string(field), 10, 63); err != nil {
@@ -85,10 +85,10 @@ type Point struct {
 // Points lists the lines of code that can run, and the ways of its branches, as
 // Config.Notes counts them. Its error is a *program.HostError.
 func (p *Pool) Points(source []byte) ([]Point, error) {
-	return about(p, source, "search for lines", framePoints, pointForm, maxPoints+1, func(a *arguments) Point {
-		point := Point{Line: int(a.number("line"))}
-		if a.count("way") > 0 {
-			point.Way, point.Label = int(a.number("way")), text(a.data("label"))
+	return askAboutCode(p, source, "search for lines", framePoints, pointForm, maxPoints+1, func(a *arguments) Point {
+		point := Point{Line: int(a.numberOf("line"))}
+		if a.countOf("way") > 0 {
+			point.Way, point.Label = int(a.numberOf("way")), validText(a.dataOf("label"))
 		}
 		return point
 	})

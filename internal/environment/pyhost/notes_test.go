@@ -166,7 +166,7 @@ func TestNotesThatMakeNoSense(t *testing.T) {
 			for _, f := range strings.Split(row, "\t") {
 				fields = append(fields, []byte(f))
 			}
-			all = all && note(new(program.Probed), fields)
+			all = all && readNoteRow(new(program.Probed), fields)
 		}
 		if all != good {
 			t.Errorf("%q is taken: %v", rows, all)

@@ -48,8 +48,8 @@ func newPage() (page []byte, file *os.File, err error) {
 	return page, file, nil
 }
 
-func (h *host) word(at int) uint64   { return binary.NativeEndian.Uint64(h.page[at:]) }
-func (h *host) put(at int, v uint64) { binary.NativeEndian.PutUint64(h.page[at:], v) }
+func (h *host) pageWord(at int) uint64       { return binary.NativeEndian.Uint64(h.page[at:]) }
+func (h *host) putPageWord(at int, v uint64) { binary.NativeEndian.PutUint64(h.page[at:], v) }
 
 // errLate is the end of a message that is late.
 var errLate = errors.New("the message is late")
@@ -72,20 +72,20 @@ type watch struct {
 	took   time.Duration // CPU time, once it is late; 0 of one that is late by the wall clock
 }
 
-// look reports whether the message under way is late, and otherwise when to look again.
+// lookAtClock reports whether the message under way is late, and otherwise when to look again.
 //
 // Spec: decision C18.
-func (h *host) look(now time.Time) (late bool, again time.Duration) {
-	if h.word(pageState) != pageCounting {
+func (h *host) lookAtClock(now time.Time) (late bool, again time.Duration) {
+	if h.pageWord(pageState) != pageCounting {
 		return false, leastLook
 	}
 	took, err := cpuTime(h.child)
-	took -= time.Duration(h.word(pageBase))
+	took -= time.Duration(h.pageWord(pageBase))
 	h.watch.took = took
 	if err != nil {
 		took, h.watch.took = max(now.Sub(h.watch.began)-wallFree, 0)/wallTimes, 0
 	}
-	if h.watch.credit.Spend(types.Cycles(h.word(pageUsed)), took) {
+	if h.watch.credit.Spend(types.Cycles(h.pageWord(pageUsed)), took) {
 		return true, 0
 	}
 	h.watch.took = 0
@@ -95,28 +95,28 @@ func (h *host) look(now time.Time) (late bool, again time.Duration) {
 // isCalm has the host's next child measure the machine, and reports whether that shows it as
 // it mostly is. Otherwise the machine may be why a message was late.
 func (h *host) isCalm() (calm bool, err error) {
-	h.until(time.Now().Add(endingTime), false)
-	h.put(pageMeasure, 1)
-	if err := h.next(); err != nil {
+	h.setDeadline(time.Now().Add(endingTime), false)
+	h.putPageWord(pageMeasure, 1)
+	if err := h.forkNext(); err != nil {
 		return false, err
 	}
 	return h.rates.isCalm(h.measured), nil
 }
 
-// spent is the CPU time of the message under way; wall time where the system does not report it.
-func (h *host) spent() time.Duration {
+// timeSpent is the CPU time of the message under way; wall time where the system does not report it.
+func (h *host) timeSpent() time.Duration {
 	took, err := cpuTime(h.child)
 	if err != nil {
 		return time.Since(h.watch.began)
 	}
-	return max(took-time.Duration(h.word(pageBase)), 0)
+	return max(took-time.Duration(h.pageWord(pageBase)), 0)
 }
 
-// watched reads what the host says, and looks at its clock while it says nothing.
-type watched struct{ *host }
+// watchedPipe reads what the host says, and looks at its clock while it says nothing.
+type watchedPipe struct{ *host }
 
 // Read implements io.Reader.
-func (w watched) Read(p []byte) (int, error) {
+func (w watchedPipe) Read(p []byte) (int, error) {
 	for {
 		n, err := w.out.Read(p)
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -128,7 +128,7 @@ func (w watched) Read(p []byte) (int, error) {
 		}
 		again := w.deadline.Sub(now)
 		if w.watch.strict {
-			late, next := w.look(now)
+			late, next := w.lookAtClock(now)
 			if late {
 				return 0, errLate
 			}
@@ -149,16 +149,16 @@ const (
 // the pipes again, and knows what the child was told. The token is drawn once the child is
 // gone: whatever it said before, it cannot have said that.
 func (h *host) endChild() error {
-	if h.over() || h.child <= 0 {
+	if h.isOver() || h.child <= 0 {
 		return errEnded
 	}
-	h.until(time.Now().Add(endingTime), false)
-	h.put(pageState, pageEnded)
-	if err := killOne(h.child); err != nil && !gone(h.child) {
+	h.setDeadline(time.Now().Add(endingTime), false)
+	h.putPageWord(pageState, pageEnded)
+	if err := killOne(h.child); err != nil && !hasGone(h.child) {
 		return err
 	}
-	for !gone(h.child) {
-		if h.over() || time.Now().After(h.deadline) {
+	for !hasGone(h.child) {
+		if h.isOver() || time.Now().After(h.deadline) {
 			return errEnded
 		}
 		time.Sleep(endingLook)
@@ -168,8 +168,8 @@ func (h *host) endChild() error {
 	if _, err := h.in.Write(token); err != nil {
 		return err
 	}
-	if err := h.read.skip(token, maxLeftover); err != nil {
+	if err := h.read.skipTo(token, maxLeftover); err != nil {
 		return err
 	}
-	return h.back()
+	return h.readBack()
 }

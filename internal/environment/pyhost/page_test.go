@@ -28,12 +28,12 @@ func TestOnlyCPUTimeIsAProof(t *testing.T) {
 	h := lookedAt(t, nobody, 0)
 	h.watch.began = time.Now()
 	most := wallTimes*program.LateCredit + wallFree
-	if late, _ := h.look(h.watch.began.Add(most)); late {
+	if late, _ := h.lookAtClock(h.watch.began.Add(most)); late {
 		t.Errorf("late within %v", most)
 	}
-	late, _ := h.look(h.watch.began.Add(most + wallTimes))
+	late, _ := h.lookAtClock(h.watch.began.Add(most + wallTimes))
 	var host *program.HostError
-	if !late || !errors.As(failure("a test", errLate, false, h.watch.took, ""), &host) {
+	if !late || !errors.As(newFailure("a test", errLate, false, h.watch.took, ""), &host) {
 		t.Fatal("not late")
 	}
 	if host.Failure != program.Late || host.CPU != 0 {
@@ -47,7 +47,7 @@ func TestOnlyCPUTimeIsAProof(t *testing.T) {
 	for used <= program.LateCredit {
 		used, _ = cpuTime(os.Getpid())
 	}
-	if late, _ := h.look(time.Now()); !late || h.watch.took < used {
+	if late, _ := h.lookAtClock(time.Now()); !late || h.watch.took < used {
 		t.Errorf("late: %v, after %v", late, h.watch.took)
 	}
 }
@@ -60,12 +60,12 @@ func TestTheCreditFollowsThePage(t *testing.T) {
 	}
 	h := lookedAt(t, os.Getpid(), 1<<30)
 	h.watch.credit = program.NewCredit(1<<30, program.UsualRate, 0)
-	if late, again := h.look(time.Now()); late || again < leastLook || again > mostLook {
+	if late, again := h.lookAtClock(time.Now()); late || again < leastLook || again > mostLook {
 		t.Errorf("late: %v, next look after %v", late, again)
 	}
 	h = lookedAt(t, os.Getpid(), 0)
 	binary.NativeEndian.PutUint64(h.page[pageBase:], uint64(used+time.Hour))
-	if late, _ := h.look(time.Now()); late {
+	if late, _ := h.lookAtClock(time.Now()); late {
 		t.Error("late for uncounted time")
 	}
 }
@@ -74,25 +74,25 @@ func TestTheCreditFollowsThePage(t *testing.T) {
 // longer; one that is slow for good is followed.
 func TestTheRateIsTheLeastOfTheLastNine(t *testing.T) {
 	r := &rates{}
-	if r.rate() != program.UsualRate || r.page() != 0 {
-		t.Errorf("unmeasured: %v", r.rate())
+	if r.medianRate() != program.UsualRate || r.medianPage() != 0 {
+		t.Errorf("unmeasured: %v", r.medianRate())
 	}
 	const fast, slow = 30 * time.Microsecond, 60 * time.Microsecond
-	r.add(fast, fast)
+	r.addMeasured(fast, fast)
 	for i := range keptRates - 1 {
-		if r.add(slow, slow); r.rate() != fast {
-			t.Errorf("after %d measures of a busy machine the rate is %v", i+1, r.rate())
+		if r.addMeasured(slow, slow); r.medianRate() != fast {
+			t.Errorf("after %d measures of a busy machine the rate is %v", i+1, r.medianRate())
 		}
 	}
-	if r.add(slow, slow); r.rate() != slow || r.page() != slow || len(r.loops) != keptRates {
-		t.Errorf("a slower machine has the rate %v by %d measures", r.rate(), len(r.loops))
+	if r.addMeasured(slow, slow); r.medianRate() != slow || r.medianPage() != slow || len(r.loops) != keptRates {
+		t.Errorf("a slower machine has the rate %v by %d measures", r.medianRate(), len(r.loops))
 	}
 	for _, impossible := range []time.Duration{-time.Second, 0, 1, leastRate - 1} {
-		if r.add(impossible, 0); r.rate() != slow {
-			t.Errorf("a measure of %v makes the rate %v", impossible, r.rate())
+		if r.addMeasured(impossible, 0); r.medianRate() != slow {
+			t.Errorf("a measure of %v makes the rate %v", impossible, r.medianRate())
 		}
 	}
-	if r.add(fast, fast); r.rate() != fast {
-		t.Errorf("%v once it is fast again", r.rate())
+	if r.addMeasured(fast, fast); r.medianRate() != fast {
+		t.Errorf("%v once it is fast again", r.medianRate())
 	}
 }

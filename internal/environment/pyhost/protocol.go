@@ -172,9 +172,9 @@ var (
 	fromHost = []*form{helloForm, forkForm, partForm, refusalForm, descriptionForm, handlerForm, attemptForm, adviceForm, pointForm}
 )
 
-// fixed is what begins every map of a kind, always the same names in the same
+// fixedPart is what begins every map of a kind, always the same names in the same
 // order and of the same sizes, so that Python reads all of it at once.
-type fixed struct {
+type fixedPart struct {
 	name string
 	size int // of bytes; 0 is a number
 }
@@ -183,11 +183,11 @@ type fixed struct {
 // payload and the values it is likely to read, in this order. An answer has a value, a
 // refusal's code and message, or the mark of its end.
 var (
-	callFixed = []fixed{
+	callFixed = []fixedPart{
 		{"kind", 0}, {"code", 32}, {"cycles", 0}, {"sender", 20}, {"me", 20}, {"owner", 20}, {"tx_hash", 32}, {"height", 0}, {"timestamp", 0},
 		{"chain_id", 0}, {"value", 32},
 	}
-	answerFixed = []fixed{{"cycles", 0}}
+	answerFixed = []fixedPart{{"cycles", 0}}
 )
 
 // kindNames are the words of context() for why a message is handled, by their

@@ -55,7 +55,7 @@ Written from internal/environment/pyhost/protocol.go, never by hand:
 	}
 	for _, group := range []struct {
 		name, what string
-		fields     []fixed
+		fields     []fixedPart
 	}{
 		{"CALL_BEGINS", "Fields at the beginning of every call, with their sizes in bytes; 0 is a number.", callFixed},
 		{"ANSWER_BEGINS", "Fields at the beginning of every answer.", answerFixed},
@@ -136,13 +136,13 @@ func TestMapsBeginAsPythonReadsThem(t *testing.T) {
 	s := &session{pool: &Pool{hints: newHints()}, host: h}
 	c := &conversation{session: s, host: h, ctx: ctx}
 	s.writeCall(ctx, types.Hash{1}, ctx.m, c)
-	begins(t, h.enc.frame(), callFixed)
+	begins(t, h.enc.finishFrame(), callFixed)
 	for _, over := range []*program.Fault{nil, {}} {
 		c.over = over
-		if err := c.answer(&record{form: operations[opFlush]}); err != nil {
+		if err := c.answerRequest(&record{form: operations[opFlush]}); err != nil {
 			t.Fatal(err)
 		}
-		begins(t, h.enc.frame(), answerFixed)
+		begins(t, h.enc.finishFrame(), answerFixed)
 	}
 }
 
@@ -158,20 +158,20 @@ func TestTheValueOfACallIsInItsContext(t *testing.T) {
 	}
 }
 
-func begins(t *testing.T, frame []byte, want []fixed) {
+func begins(t *testing.T, frame []byte, want []fixedPart) {
 	t.Helper()
 	d := &decoder{data: frame[frameHeadBytes+1:]}
-	if n := d.entries(); n < len(want) {
+	if n := d.readEntryCount(); n < len(want) {
 		t.Fatalf("%d entries", n)
 	}
 	for _, f := range want {
-		name := string(d.text())
-		major, n := d.head()
+		name := string(d.readText())
+		major, n := d.readHead()
 		if name != f.name || (major == majorNumber) != (f.size == 0) || f.size != 0 && n != uint64(f.size) {
 			t.Errorf("%s of kind %d and size %d, not %s of %d", name, major, n, f.name, f.size)
 		}
 		if major == majorBytes {
-			d.take(n)
+			d.takeBytes(n)
 		}
 	}
 	if d.err != nil {

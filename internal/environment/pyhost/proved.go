@@ -14,10 +14,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/receipts"
 )
 
-// identity is the mark of an interpreter, its standard library, the host's sources and the
+// interpreterMark is the mark of an interpreter, its standard library, the host's sources and the
 // corpus. For files of the library it takes sizes and times instead of bytes. It is "" if
 // the library is not found, and then nothing is remembered.
-func identity(path string, sources [sha256.Size]byte) string {
+func interpreterMark(path string, sources [sha256.Size]byte) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return ""
@@ -75,10 +75,10 @@ func markFile(mark io.Writer, file string) error {
 	return err
 }
 
-func proved(mark string) bool {
-	_, ok := cached(mark)
+func isProved(mark string) bool {
+	_, ok := readCache(mark)
 	return ok
 }
 
-// remember keeps the mark of an interpreter that was proved.
-func remember(mark string) { keep(mark, "") }
+// rememberProof keeps the mark of an interpreter that was proved.
+func rememberProof(mark string) { writeCache(mark, "") }

@@ -156,9 +156,9 @@ func New(config Config) *Pool {
 		var told sync.Once // a machine that is slow once is slow at every start
 		config.Slow = func(words string) { told.Do(func() { slow(words) }) }
 	}
-	look := ask
+	look := askInterpreter
 	if config.Recall {
-		look = recall
+		look = recallAnswer
 	}
 	p := &Pool{
 		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: embedded, hints: newHints(),
@@ -174,7 +174,7 @@ func New(config Config) *Pool {
 
 // Probe returns the version of the Python in use, or a *MissingError.
 func (p *Pool) Probe() (version string, err error) {
-	found, err := p.python.find()
+	found, err := p.python.findOnce()
 	return found.version, err
 }
 
@@ -196,55 +196,55 @@ func (p *Pool) Ahead() (over <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		found, err := p.python.find()
+		found, err := p.python.findOnce()
 		if err != nil {
 			return
 		}
 		h := <-p.blocks
 		if h == nil && !p.isClosed() {
-			h, _ = p.ready(found.path, p.blocks) // the first message starts another, and says why that cannot start
+			h, _ = p.newReadyHost(found.path, p.blocks) // the first message starts another, and says why that cannot start
 		}
 		p.blocks <- h
 	}()
 	return done
 }
 
-// ready is a new host with its child, which belongs among those of free. Both belong to the start: a
+// newReadyHost is a new host with its child, which belongs among those of free. Both belong to the start: a
 // caller may have time for neither. A host that yields does so once it is up: a start beside a busy
 // program would take twenty times as long.
-func (p *Pool) ready(path string, free chan *host) (*host, error) {
-	defer slowly(p.config.Slow).watch(path, startTimeout)()
+func (p *Pool) newReadyHost(path string, free chan *host) (*host, error) {
+	defer slowly(p.config.Slow).reportIfSlow(path, startTimeout)()
 	h, err := p.startHost(path, p.config.Notes != nil, time.Now().Add(startTimeout))
 	if err != nil {
 		return nil, err
 	}
-	if err := h.fork(); err != nil {
-		return nil, h.fail("start of the host", err)
+	if err := h.forkChild(); err != nil {
+		return nil, h.failDuring("start of the host", err)
 	}
 	if p.config.ReadsYield && free == p.reads {
-		yield(h.cmd.Process.Pid)
-		yield(h.child)
+		yieldTo(h.cmd.Process.Pid)
+		yieldTo(h.child)
 	}
 	return h, nil
 }
 
-// take waits for a free host, and starts it if necessary, while time is left. A
+// takeHost waits for a free host, and starts it if necessary, while time is left. A
 // message is not at fault for the time that others keep a host.
-func (p *Pool) take(during string, free chan *host, left func() time.Duration) (*host, error) {
-	found, err := p.python.find()
+func (p *Pool) takeHost(during string, free chan *host, left func() time.Duration) (*host, error) {
+	found, err := p.python.findOnce()
 	if err != nil {
 		return nil, &program.HostError{Failure: program.Missing, During: during, Err: err}
 	}
-	h, ok := wait(free, left)
+	h, ok := takeFree(free, left)
 	if !ok {
-		return nil, failure(during, program.ErrNotBegun, true, 0, "")
+		return nil, newFailure(during, program.ErrNotBegun, true, 0, "")
 	}
 	if p.isClosed() {
 		free <- nil
-		return nil, failure(during, errClosed, false, 0, "")
+		return nil, newFailure(during, errClosed, false, 0, "")
 	}
-	if h != nil && h.ended() {
-		h.stop()
+	if h != nil && h.hasEnded() {
+		h.stopProcess()
 		h = nil
 	}
 	if h == nil {
@@ -263,10 +263,10 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 	}
 	up := make(chan started, 1)
 	go func() {
-		h, err := p.ready(path, free)
+		h, err := p.newReadyHost(path, free)
 		up <- started{h, err}
 	}()
-	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first
+	patience, _ := lesserTime(startTimeout+time.Second, left) // the host's own limit comes first
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
@@ -277,12 +277,12 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 		return s.host, s.err
 	case <-timer.C:
 		go func() { free <- (<-up).host }()
-		return nil, failure(during, program.ErrNotBegun, true, 0, "")
+		return nil, newFailure(during, program.ErrNotBegun, true, 0, "")
 	}
 }
 
-// wait takes what is free, as long as there is time left.
-func wait(free chan *host, left func() time.Duration) (*host, bool) {
+// takeFree takes what is free, as long as there is time left.
+func takeFree(free chan *host, left func() time.Duration) (*host, bool) {
 	if left == nil {
 		return <-free, true
 	}
@@ -312,13 +312,13 @@ func (p *Pool) giveBack(free chan *host, h *host) {
 	}
 	go func() {
 		if !h.broken {
-			h.until(time.Now().Add(p.config.CallTimeout), false)
-			renew := h.renew
+			h.setDeadline(time.Now().Add(p.config.CallTimeout), false)
+			renew := h.renewChild
 			if !h.forked { // its child was ended
-				renew = h.next
+				renew = h.forkNext
 			}
 			if err := renew(); err != nil {
-				h.stop()
+				h.stopProcess()
 			}
 		}
 		if h.broken {
@@ -340,7 +340,7 @@ func (p *Pool) Close() {
 	for _, free := range []chan *host{p.blocks, p.reads} {
 		for range p.config.Hosts {
 			if h := <-free; h != nil {
-				h.stop()
+				h.stopProcess()
 			}
 		}
 		for range p.config.Hosts {

@@ -17,7 +17,7 @@ func openPool(t testing.TB, config Config) *Pool {
 		config.Hosts = 1
 	}
 	if config.Python == "" {
-		found, err := shared.python.find()
+		found, err := shared.python.findOnce()
 		needed.Python(t, err)
 		config.Python = found.path
 	}

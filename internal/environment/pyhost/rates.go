@@ -27,14 +27,14 @@ const calmTimes = 2
 
 // isCalm reports whether a measure shows the machine as it mostly is.
 func (r *rates) isCalm(thousand time.Duration) bool {
-	return r.stated > 0 || thousand <= calmTimes*r.rate()
+	return r.stated > 0 || thousand <= calmTimes*r.medianRate()
 }
 
 // leastRate is less than any interpreter of today takes: a measure below it is an error.
 const leastRate = 4 * time.Microsecond
 
-// add keeps what a child measured. thousand is 0 of one that did not.
-func (r *rates) add(thousand, page time.Duration) {
+// addMeasured keeps what a child measured. thousand is 0 of one that did not.
+func (r *rates) addMeasured(thousand, page time.Duration) {
 	if thousand < leastRate {
 		return
 	}
@@ -46,8 +46,8 @@ func (r *rates) add(thousand, page time.Duration) {
 	r.loops, r.pages = append(r.loops, thousand), append(r.pages, page)
 }
 
-// rate is the CPU time of a thousand cycles of a plain loop.
-func (r *rates) rate() time.Duration {
+// medianRate is the CPU time of a thousand cycles of a plain loop.
+func (r *rates) medianRate() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -59,8 +59,8 @@ func (r *rates) rate() time.Duration {
 	return slices.Min(r.loops)
 }
 
-// page is the CPU time of the first write to a page, the median. If the rate was stated it is 0.
-func (r *rates) page() time.Duration {
+// medianPage is the CPU time of the first write to a page, the median. If the rate was stated it is 0.
+func (r *rates) medianPage() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stated > 0 || len(r.pages) == 0 {

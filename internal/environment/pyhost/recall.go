@@ -19,13 +19,13 @@ const askAgain = time.Second
 // askedAgain has the keys of scripts that this process asks, or asked, again.
 var askedAgain sync.Map
 
-// recall returns what the program at a path answered to the last ask, if neither that
+// recallAnswer returns what the program at a path answered to the last ask, if neither that
 // program nor the interpreter that it named has changed. A script may choose another
 // interpreter for a reason that no key contains, so it is asked again after askAgain. The
 // next recall has that answer, and slow reports a difference.
-func recall(path string, slow slowly) (python, bool) {
+func recallAnswer(path string, slow slowly) (python, bool) {
 	key, script := askKey(path)
-	value, ok := cached(key)
+	value, ok := readCache(key)
 	if !ok {
 		return askAnew(key, path, slow)
 	}
@@ -46,12 +46,12 @@ func recall(path string, slow slowly) (python, bool) {
 
 // askAnew asks, and keeps the answer.
 func askAnew(key, path string, slow slowly) (python, bool) {
-	found, ok := ask(path, slow)
+	found, ok := askInterpreter(path, slow)
 	if !ok {
 		return found, false
 	}
 	if stamp := stampOf(found.path); stamp != "" {
-		keep(key, found.version+" "+stamp)
+		writeCache(key, found.version+" "+stamp)
 	}
 	return found, true
 }

@@ -38,11 +38,11 @@ func (s *script) runs() int {
 // An answer is recalled at once. Another one, for a reason that no key has, is told and
 // used by the next start.
 func TestAScriptIsAskedAgainBesideItsRecall(t *testing.T) {
-	real, err := shared.python.find()
+	real, err := shared.python.findOnce()
 	needed.Python(t, err)
 	s := newScript(t)
 	s.write(s.choice, real.path)
-	first, ok := recall(s.path, nil)
+	first, ok := recallAnswer(s.path, nil)
 	if !ok || first != real || s.runs() != 1 {
 		t.Fatalf("%v, %v after %d runs, want %v", first, ok, s.runs(), real)
 	}
@@ -53,14 +53,14 @@ func TestAScriptIsAskedAgainBesideItsRecall(t *testing.T) {
 	}
 	s.write(s.choice, other)
 	told := make(chan string, 1)
-	if second, ok := recall(s.path, func(words string) { told <- words }); !ok || second != real {
+	if second, ok := recallAnswer(s.path, func(words string) { told <- words }); !ok || second != real {
 		t.Errorf("the second start has %v, want %v", second, real)
 	}
 	if words := <-told; !strings.Contains(words, other) || !strings.Contains(words, real.path) {
 		t.Errorf("told %q", words)
 	}
 	key, _ := askKey(s.path)
-	value, _ := cached(key)
+	value, _ := readCache(key)
 	if third, ok := parseAnswer(value); !ok || third.path != other {
 		t.Errorf("the third start has %v, want %s", third, other)
 	}
@@ -68,15 +68,15 @@ func TestAScriptIsAskedAgainBesideItsRecall(t *testing.T) {
 
 // A changed script, and a changed interpreter that it starts, are asked again.
 func TestWhatChangedIsNotRecalled(t *testing.T) {
-	real, err := shared.python.find()
+	real, err := shared.python.findOnce()
 	needed.Python(t, err)
 	s := newScript(t)
 	s.write(s.choice, real.path)
 	before, _ := askKey(s.path)
-	if _, ok := recall(s.path, nil); !ok {
+	if _, ok := recallAnswer(s.path, nil); !ok {
 		t.Fatal("the script was not asked")
 	}
-	value, _ := cached(before)
+	value, _ := readCache(before)
 	if _, ok := parseAnswer(value); !ok {
 		t.Fatalf("%q is not an answer", value)
 	}
@@ -89,14 +89,14 @@ func TestWhatChangedIsNotRecalled(t *testing.T) {
 		t.Error("a script in another environment is recalled")
 	}
 	s.write(s.path, "#!/bin/sh\nexit 1\n")
-	if _, ok := recall(s.path, nil); ok {
+	if _, ok := recallAnswer(s.path, nil); ok {
 		t.Error("a changed script is recalled")
 	}
 }
 
 // An interpreter that is a separate file is asked once, and the answer outlives a process.
 func TestAnInterpreterIsAskedOnce(t *testing.T) {
-	real, err := shared.python.find()
+	real, err := shared.python.findOnce()
 	needed.Python(t, err)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	key, isScript := askKey(real.path)
@@ -104,11 +104,11 @@ func TestAnInterpreterIsAskedOnce(t *testing.T) {
 		t.Fatalf("%s is a script", real.path)
 	}
 	known.Delete(key)
-	if got, ok := recall(real.path, nil); !ok || got != real {
+	if got, ok := recallAnswer(real.path, nil); !ok || got != real {
 		t.Fatalf("%v, want %v", got, real)
 	}
 	known.Delete(key)
-	if value, ok := cached(key); !ok || !strings.HasPrefix(value, real.version+" ") {
+	if value, ok := readCache(key); !ok || !strings.HasPrefix(value, real.version+" ") {
 		t.Errorf("the file keeps %q of %q", value, key)
 	}
 }
@@ -117,13 +117,13 @@ func TestAnInterpreterIsAskedOnce(t *testing.T) {
 func TestTheCacheIsBounded(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for n := range maxCached + 5 {
-		keep(strings.Repeat("k", n+1), "v")
+		writeCache(strings.Repeat("k", n+1), "v")
 	}
 	lines := cachedLines()
 	if len(lines) != maxCached || lines[maxCached-1] != strings.Repeat("k", maxCached+5)+" v" {
 		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 	}
-	keep("two lines", "a\nb")
+	writeCache("two lines", "a\nb")
 	if len(cachedLines()) != maxCached {
 		t.Error("a value of two lines was kept")
 	}

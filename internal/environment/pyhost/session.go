@@ -36,56 +36,56 @@ func (s *session) Close() {
 	s.closed = true
 }
 
-// begin has a host ready and sets the deadline of a conversation.
-func (s *session) begin(during string) error {
+// beginConversation has a host ready and sets the deadline of a conversation.
+func (s *session) beginConversation(during string) error {
 	if s.closed || s.dead || s.host != nil && s.host.broken {
-		return failure(during, errDead, false, 0, "")
+		return newFailure(during, errDead, false, 0, "")
 	}
 	if s.depth > 0 {
 		return nil
 	}
 	if s.proves && s.pool.isClosed() { // a network that ends waits for no proof
-		return failure(during, errClosed, false, 0, "")
+		return newFailure(during, errClosed, false, 0, "")
 	}
 	left := s.bounds.Left
 	if left != nil && left() <= 0 {
-		return failure(during, program.ErrNotBegun, true, 0, "")
+		return newFailure(during, program.ErrNotBegun, true, 0, "")
 	}
 	if s.host == nil {
 		if !s.proves && !s.pool.awaitProof(left) {
-			return failure(during, program.ErrNotBegun, true, 0, "")
+			return newFailure(during, program.ErrNotBegun, true, 0, "")
 		}
-		h, err := s.pool.take(during, s.free, left)
+		h, err := s.pool.takeHost(during, s.free, left)
 		if err != nil {
 			return err
 		}
 		s.host = h
 	}
-	patience, bounded := within(s.wall(), left)
+	patience, bounded := lesserTime(s.wallLimit(), left)
 	if patience <= 0 {
-		return failure(during, program.ErrNotBegun, true, 0, "")
+		return newFailure(during, program.ErrNotBegun, true, 0, "")
 	}
-	s.host.until(time.Now().Add(patience), bounded)
-	if err := s.host.fork(); err != nil {
-		return s.host.fail(during, err)
+	s.host.setDeadline(time.Now().Add(patience), bounded)
+	if err := s.host.forkChild(); err != nil {
+		return s.host.failDuring(during, err)
 	}
 	return nil
 }
 
-// wall is the wall time of a message. In a strict session CPU time decides what is late, and
+// wallLimit is the wall time of a message. In a strict session CPU time decides what is late, and
 // the wall clock is ten times as patient: a busy machine puts no honest program in doubt.
 //
 // Spec: decision C18.
-func (s *session) wall() time.Duration {
+func (s *session) wallLimit() time.Duration {
 	if s.bounds.Strict {
 		return wallTimes * s.pool.config.CallTimeout
 	}
 	return s.pool.config.CallTimeout
 }
 
-// within returns the smaller of a limit and what is left, and whether that is
+// lesserTime returns the smaller of a limit and what is left, and whether that is
 // what is left.
-func within(limit time.Duration, left func() time.Duration) (time.Duration, bool) {
+func lesserTime(limit time.Duration, left func() time.Duration) (time.Duration, bool) {
 	if left != nil {
 		if rest := left(); rest < limit {
 			return rest, true
@@ -94,14 +94,14 @@ func within(limit time.Duration, left func() time.Duration) (time.Duration, bool
 	return limit, false
 }
 
-// charge makes the host count by costs.
-func (s *session) charge(during string, costs params.StepCosts) error {
+// setCosts makes the host count by costs.
+func (s *session) setCosts(during string, costs params.StepCosts) error {
 	table := make([]uint64, len(costs))
 	for i, c := range costs {
 		table[i] = uint64(c)
 	}
-	if err := s.host.tell(table); err != nil {
-		return s.host.fail(during, err)
+	if err := s.host.sendCosts(table); err != nil {
+		return s.host.failDuring(during, err)
 	}
 	return nil
 }
@@ -109,18 +109,18 @@ func (s *session) charge(during string, costs params.StepCosts) error {
 // Inspect checks code as a deploy does. What the pool found before of the same code it takes from there.
 func (s *session) Inspect(code program.Code) (program.Description, error) {
 	const during = "inspection of code"
-	if err := s.begin(during); err != nil {
+	if err := s.beginConversation(during); err != nil {
 		return program.Description{}, err
 	}
 	limit := code.Units
 	if limit == 0 {
 		limit = math.MaxUint64
 	}
-	if known := s.pool.verdicts.find(code.Hash, limit); known != nil {
-		return known.answer()
+	if known := s.pool.verdicts.findVerdict(code.Hash, limit); known != nil {
+		return known.inspectAnswer()
 	}
 	found, err := s.inspectAnew(during, code.Source, limit)
-	s.pool.verdicts.keep(code.Hash, limit, found, err)
+	s.pool.verdicts.keepVerdict(code.Hash, limit, found, err)
 	return found, err
 }
 
@@ -128,53 +128,53 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 func (s *session) inspectAnew(during string, source []byte, limit uint64) (program.Description, error) {
 	h := s.host
 	if s.bounds.Strict && s.depth == 0 {
-		h.strictly(program.InspectionCycles(len(source), limit))
+		h.limitStrictly(program.InspectionCycles(len(source), limit))
 	}
-	h.enc.begin(frameInspect, 2).number("limit", limit).bytes("source", source)
-	if err := h.send(); err != nil {
-		return program.Description{}, h.fail(during, err)
+	h.enc.beginFrame(frameInspect, 2).writeNumber("limit", limit).writeBytes("source", source)
+	if err := h.sendFrame(); err != nil {
+		return program.Description{}, h.failDuring(during, err)
 	}
-	kind, body, err := h.read.next()
+	kind, body, err := h.read.nextFrame()
 	if err != nil {
-		return program.Description{}, h.fail(during, err)
+		return program.Description{}, h.failDuring(during, err)
 	}
 	d := &decoder{data: body}
 	switch kind {
 	case frameNo:
-		refusal := d.refusal()
-		if d.end(); d.err == nil {
+		refusal := d.readRefusal()
+		if d.expectEnd(); d.err == nil {
 			return program.Description{}, refusal
 		}
 	case frameFine:
-		found := d.description()
-		if d.end(); d.err == nil {
+		found := d.readDescription()
+		if d.expectEnd(); d.err == nil {
 			return found, nil
 		}
 	default:
-		d.fail("a frame %q", kind)
+		d.failWith("a frame %q", kind)
 	}
-	return program.Description{}, h.fail(during, d.err)
+	return program.Description{}, h.failDuring(during, d.err)
 }
 
-func (d *decoder) refusal() *program.Refusal {
-	a := &arguments{record: d.record(refusalForm)}
-	found := &program.Refusal{Units: a.number("units"), Line: int(a.number("line")), Reason: text(a.data("reason")),
-		Code: clip(text(a.data("code")), maxFaultCode)}
-	d.keep(a.err)
+func (d *decoder) readRefusal() *program.Refusal {
+	a := &arguments{record: d.readRecord(refusalForm)}
+	found := &program.Refusal{Units: a.numberOf("units"), Line: int(a.numberOf("line")), Reason: validText(a.dataOf("reason")),
+		Code: clipText(validText(a.dataOf("code")), maxFaultCode)}
+	d.keepError(a.err)
 	return found
 }
 
-func (d *decoder) description() program.Description {
-	a := &arguments{record: d.record(descriptionForm)}
-	found := program.Description{Units: a.number("units"), Schema: a.data("schema")}
+func (d *decoder) readDescription() program.Description {
+	a := &arguments{record: d.readRecord(descriptionForm)}
+	found := program.Description{Units: a.numberOf("units"), Schema: a.dataOf("schema")}
 	if len(found.Schema) > maxSchema {
-		d.fail("a schema of %d bytes", len(found.Schema))
+		d.failWith("a schema of %d bytes", len(found.Schema))
 	}
-	d.keep(a.err)
+	d.keepError(a.err)
 	for len(d.data) > 0 && len(found.Handlers) <= maxHandlers {
-		a := &arguments{record: d.record(handlerForm)}
-		found.Handlers = append(found.Handlers, program.Handler{Name: text(a.data("name")), Doc: text(a.data("doc"))})
-		d.keep(a.err)
+		a := &arguments{record: d.readRecord(handlerForm)}
+		found.Handlers = append(found.Handlers, program.Handler{Name: validText(a.dataOf("name")), Doc: validText(a.dataOf("doc"))})
+		d.keepError(a.err)
 	}
 	return found
 }
@@ -183,44 +183,44 @@ func (d *decoder) description() program.Description {
 // Context other than a *program.Fault. The session is dead after an error.
 func (s *session) Handle(ctx program.Context, code program.Code, m program.Message) (program.Outcome, error) {
 	during := fmt.Sprintf("handler %s of %s", m.Handler, m.Self)
-	if err := s.begin(during); err != nil {
+	if err := s.beginConversation(during); err != nil {
 		return program.Outcome{}, err
 	}
 	costs := s.pool.config.Costs
 	if c, ok := ctx.(Coster); ok {
 		costs = c.StepCosts()
 	}
-	if err := s.charge(during, costs); err != nil {
+	if err := s.setCosts(during, costs); err != nil {
 		return program.Outcome{}, err
 	}
 	h := s.host
-	if err := h.ensure(code.Hash, code.Source); err != nil {
-		return program.Outcome{}, h.fail(during, err)
+	if err := h.ensureCode(code.Hash, code.Source); err != nil {
+		return program.Outcome{}, h.failDuring(during, err)
 	}
 	if s.bounds.Strict && s.depth == 0 {
 		limit, _ := ctx.Remaining()
-		h.strictly(limit)
+		h.limitStrictly(limit)
 	}
 	c := &conversation{session: s, host: h, ctx: ctx, code: code, site: site{code.Hash, m.Handler}}
 	s.writeCall(ctx, code.Hash, m, c)
-	if err := h.send(); err != nil {
-		return program.Outcome{}, h.fail(during, err)
+	if err := h.sendFrame(); err != nil {
+		return program.Outcome{}, h.failDuring(during, err)
 	}
 	h.served++
 	s.depth++
-	out, err := c.run()
+	out, err := c.runToReply()
 	s.depth--
 	if err != nil {
 		s.dead = true
 		switch host := (*program.HostError)(nil); {
 		case errors.Is(err, errFrame):
-			return program.Outcome{}, h.fail(during, err)
+			return program.Outcome{}, h.failDuring(during, err)
 		case !errors.As(err, &host) && (!h.forked || h.endChild() != nil): // it waits for an answer that never comes
-			h.stop()
+			h.stopProcess()
 		}
 		return program.Outcome{}, err
 	}
-	s.pool.hints.put(c.site, c.read)
+	s.pool.hints.putHints(c.site, c.read)
 	return out, nil
 }
 
@@ -229,47 +229,48 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 // show them.
 func (s *session) writeCall(ctx program.Context, hash types.Hash, m program.Message, c *conversation) {
 	cycles, _ := ctx.Remaining()
-	known := s.known(ctx, c.site)
+	known := s.hintedValues(ctx, c.site)
 	entries := len(callFixed) + 2
 	if len(known) > 0 {
 		entries++
 	}
 	b := ctx.Block()
-	e := s.host.enc.begin(frameCall, entries).number("kind", uint64(m.Kind)).bytes("code", hash[:]).number("cycles", clampCycles(cycles))
-	e.bytes("sender", m.Sender[:]).bytes("me", m.Self[:]).bytes("owner", m.Owner[:]).bytes("tx_hash", b.TxHash[:])
-	e.number("height", uint64(b.Height)).number("timestamp", uint64(b.TimestampMS)).number("chain_id", b.ChainID)
+	e := s.host.enc.beginFrame(frameCall, entries).writeNumber("kind", uint64(m.Kind)).writeBytes("code", hash[:]).writeNumber("cycles",
+		clampCycles(cycles))
+	e.writeBytes("sender", m.Sender[:]).writeBytes("me", m.Self[:]).writeBytes("owner", m.Owner[:]).writeBytes("tx_hash", b.TxHash[:])
+	e.writeNumber("height", uint64(b.Height)).writeNumber("timestamp", uint64(b.TimestampMS)).writeNumber("chain_id", b.ChainID)
 	value := m.Value.Bytes32()
-	e.bytes("value", value[:])
-	e.bytes("handler", []byte(m.Handler)).bytes("payload", m.Payload)
+	e.writeBytes("value", value[:])
+	e.writeBytes("handler", []byte(m.Handler)).writeBytes("payload", m.Payload)
 	if len(known) == 0 {
 		return
 	}
-	at := e.open("known", len(known))
+	at := e.openMap("known", len(known))
 	for _, k := range known {
-		e.value(k.key)
+		e.writeValue(k.key)
 		if k.found {
-			e.value(k.value)
+			e.writeValue(k.value)
 		} else {
-			e.null()
+			e.writeNull()
 		}
 	}
-	e.close(at)
+	e.closeMap(at)
 }
 
-// seen is a value that a handler is likely to read.
-type seen struct {
+// hintedValue is a value that a handler is likely to read.
+type hintedValue struct {
 	key, value []byte
 	found      bool
 }
 
-func (s *session) known(ctx program.Context, at site) (all []seen) {
+func (s *session) hintedValues(ctx program.Context, at site) (all []hintedValue) {
 	peeker, ok := ctx.(Peeker)
 	if !ok {
 		return nil
 	}
-	for _, key := range s.pool.hints.get(at) {
+	for _, key := range s.pool.hints.hintsFor(at) {
 		value, found := peeker.Peek(key)
-		all = append(all, seen{key, value, found})
+		all = append(all, hintedValue{key, value, found})
 	}
 	return all
 }
@@ -277,4 +278,4 @@ func (s *session) known(ctx program.Context, at site) (all []seen) {
 // clampCycles keeps what the host counts within a signed 62-bit number.
 func clampCycles(c types.Cycles) uint64 { return min(uint64(c), 1<<61) }
 
-func text(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
+func validText(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }

@@ -160,7 +160,7 @@ func (tr *transcript) bounded(d *datadriven.TestData) string {
 	if out.Status == types.StatusOK {
 		return fmt.Sprintf("ok %.60q", out.Output)
 	}
-	return clip(fmt.Sprintf("%s %s", out.Status, out.Fault.Message), 160)
+	return clipText(fmt.Sprintf("%s %s", out.Status, out.Fault.Message), 160)
 }
 
 const (

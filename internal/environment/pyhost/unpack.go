@@ -15,7 +15,7 @@ import (
 // Interpreter returns the path of the Python that a pool with that name of one would
 // run, or a *MissingError.
 func Interpreter(named string) (string, error) {
-	found, err := find(named, "", nil, ask)
+	found, err := findPython(named, "", nil, askInterpreter)
 	return found.path, err
 }
 
@@ -24,7 +24,7 @@ func Interpreter(named string) (string, error) {
 // hash; Unpack returns its path. Existing files stay as they are, and several
 // processes may call it at once.
 func Unpack(dir string) (folder string, err error) {
-	files, hash, err := unpacked()
+	files, hash, err := unpackFiles()
 	if err != nil {
 		return "", err
 	}
@@ -59,13 +59,13 @@ func Unpack(dir string) (folder string, err error) {
 	return folder, err
 }
 
-type packed struct {
+type packedFile struct {
 	name string
 	text []byte
 }
 
-// unpacked lists the files in the order of their names, and their hash.
-func unpacked() (files []packed, hash types.Hash, err error) {
+// unpackFiles lists the files in the order of their names, and their hash.
+func unpackFiles() (files []packedFile, hash types.Hash, err error) {
 	var all [][]byte
 	for _, from := range []embed.FS{pythonhost.Files, pythonhost.Testing} {
 		err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
@@ -73,7 +73,7 @@ func unpacked() (files []packed, hash types.Hash, err error) {
 				return err
 			}
 			text, err := from.ReadFile(path)
-			files = append(files, packed{path, text})
+			files = append(files, packedFile{path, text})
 			all = append(all, []byte(path), []byte{0}, text, []byte{0})
 			return err
 		})

@@ -19,16 +19,16 @@ type verdict struct {
 	refusal     *program.Refusal
 }
 
-// units is how much compiling the code takes. A limit below it has another verdict.
-func (v *verdict) units() uint64 {
+// compileUnits is how much compiling the code takes. A limit below it has another verdict.
+func (v *verdict) compileUnits() uint64 {
 	if v.refusal != nil {
 		return v.refusal.Units
 	}
 	return v.description.Units
 }
 
-// size is about how many bytes the verdict takes.
-func (v *verdict) size() int {
+// approximateSize is about how many bytes the verdict takes.
+func (v *verdict) approximateSize() int {
 	const each = 128 // of the records beside their texts
 	total := each + len(v.description.Schema)
 	for _, h := range v.description.Handlers {
@@ -57,41 +57,41 @@ func newVerdicts() *verdicts {
 	return &verdicts{byCode: map[types.Hash]*list.Element{}, recent: list.New()}
 }
 
-// find returns the verdict on a code whose inspection may do limit units of compiling, or nil.
-func (v *verdicts) find(code types.Hash, limit uint64) *verdict {
+// findVerdict returns the verdict on a code whose inspection may do limit units of compiling, or nil.
+func (v *verdicts) findVerdict(code types.Hash, limit uint64) *verdict {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	e := v.byCode[code]
-	if e == nil || e.Value.(*verdict).units() > limit {
+	if e == nil || e.Value.(*verdict).compileUnits() > limit {
 		return nil
 	}
 	v.recent.MoveToFront(e)
 	return e.Value.(*verdict)
 }
 
-// keep remembers what an inspection of a code returned that could do limit units of compiling. An
+// keepVerdict remembers what an inspection of a code returned that could do limit units of compiling. An
 // error that is no refusal says nothing of the code, and a limit that was too low nothing of another.
-func (v *verdicts) keep(code types.Hash, limit uint64, found program.Description, err error) {
+func (v *verdicts) keepVerdict(code types.Hash, limit uint64, found program.Description, err error) {
 	one := &verdict{code: code, description: found}
-	if err != nil && !errors.As(err, &one.refusal) || one.units() > limit || code == (types.Hash{}) {
+	if err != nil && !errors.As(err, &one.refusal) || one.compileUnits() > limit || code == (types.Hash{}) {
 		return
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.byCode[code] != nil || one.size() > maxVerdictBytes {
+	if v.byCode[code] != nil || one.approximateSize() > maxVerdictBytes {
 		return
 	}
 	v.byCode[code] = v.recent.PushFront(one)
-	v.bytes += one.size()
+	v.bytes += one.approximateSize()
 	for v.bytes > maxVerdictBytes {
 		oldest := v.recent.Remove(v.recent.Back()).(*verdict)
 		delete(v.byCode, oldest.code)
-		v.bytes -= oldest.size()
+		v.bytes -= oldest.approximateSize()
 	}
 }
 
-// answer is what Inspect returns of the verdict.
-func (v *verdict) answer() (program.Description, error) {
+// inspectAnswer is what Inspect returns of the verdict.
+func (v *verdict) inspectAnswer() (program.Description, error) {
 	if v.refusal != nil {
 		copied := *v.refusal
 		return program.Description{}, &copied

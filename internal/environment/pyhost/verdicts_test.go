@@ -33,7 +33,7 @@ func TestAnInspectionIsMadeOnceInAPool(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, code := range []program.Code{fine, faulty} {
-		if p.verdicts.find(code.Hash, 1<<40) == nil {
+		if p.verdicts.findVerdict(code.Hash, 1<<40) == nil {
 			t.Errorf("%q left no verdict", code.Source)
 		}
 	}
@@ -41,7 +41,7 @@ func TestAnInspectionIsMadeOnceInAPool(t *testing.T) {
 		t.Errorf("the second inspection refuses with %+v, %v", again, err)
 	}
 	planted := codeOf("def other(p): pass\n")
-	p.verdicts.keep(planted.Hash, 1<<40, program.Description{Units: 7, Handlers: []program.Handler{{Name: "planted"}}}, nil)
+	p.verdicts.keepVerdict(planted.Hash, 1<<40, program.Description{Units: 7, Handlers: []program.Handler{{Name: "planted"}}}, nil)
 	if found, err = inspect(planted); err != nil || len(found.Handlers) != 1 || found.Handlers[0].Name != "planted" {
 		t.Errorf("a host was asked for a verdict that is there: %+v, %v", found, err)
 	}
@@ -74,7 +74,7 @@ func TestAnInspectionWithoutAnEndLeavesNoVerdict(t *testing.T) {
 		&program.HostError{Failure: program.Stopped, Err: program.ErrNotBegun},
 		context.DeadlineExceeded,
 	} {
-		v.keep(types.Keccak([]byte("a")), 1<<40, program.Description{}, err)
+		v.keepVerdict(types.Keccak([]byte("a")), 1<<40, program.Description{}, err)
 	}
 	if len(v.byCode) != 0 || v.bytes != 0 {
 		t.Errorf("%d verdicts of %d bytes", len(v.byCode), v.bytes)
@@ -99,15 +99,15 @@ func TestVerdictsAreBounded(t *testing.T) {
 	hash := func(i int) types.Hash { return types.Keccak(fmt.Append(nil, i)) }
 	asked := hash(0)
 	for i := range 600 {
-		v.keep(hash(i), 1<<40, program.Description{Units: 1, Schema: make([]byte, 64<<10)}, nil)
-		v.keep(hash(i), 1<<40, program.Description{Units: 1, Schema: make([]byte, 64<<10)}, nil)
-		if v.find(asked, 1<<40) == nil {
+		v.keepVerdict(hash(i), 1<<40, program.Description{Units: 1, Schema: make([]byte, 64<<10)}, nil)
+		v.keepVerdict(hash(i), 1<<40, program.Description{Units: 1, Schema: make([]byte, 64<<10)}, nil)
+		if v.findVerdict(asked, 1<<40) == nil {
 			t.Fatalf("the verdict that was asked for last is gone after %d others", i)
 		}
 	}
 	bytes := 0
 	for e := v.recent.Front(); e != nil; e = e.Next() {
-		bytes += e.Value.(*verdict).size()
+		bytes += e.Value.(*verdict).approximateSize()
 	}
 	if bytes != v.bytes || bytes > maxVerdictBytes || bytes < maxVerdictBytes/2 || v.recent.Len() != len(v.byCode) {
 		t.Errorf("%d bytes counted, %d kept, at most %d", v.bytes, bytes, maxVerdictBytes)

@@ -15,7 +15,7 @@ import (
 func interpreters(t *testing.T) map[string]string {
 	found := map[string]string{}
 	add := func(path string) {
-		if p, ok := ask(path, nil); ok {
+		if p, ok := askInterpreter(path, nil); ok {
 			found[p.version] = p.path
 		}
 	}

@@ -34,7 +34,7 @@ const Compute = "compute"
 // of all attempts to get through it. Its error is a *program.HostError.
 func (p *Pool) Wall() ([]Part, []Attempt, error) {
 	const during = "trying its wall"
-	found, err := p.python.find()
+	found, err := p.python.findOnce()
 	if err != nil {
 		return nil, nil, &program.HostError{Failure: program.Missing, During: during, Err: err}
 	}
@@ -42,38 +42,38 @@ func (p *Pool) Wall() ([]Part, []Attempt, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer h.stop()
-	attempts, err := h.try()
+	defer h.stopProcess()
+	attempts, err := h.tryAttempts()
 	if err != nil {
-		return nil, nil, h.fail(during, err)
+		return nil, nil, h.failDuring(during, err)
 	}
 	return h.wall, attempts, nil
 }
 
-// try has the fork server's children make every attempt.
-func (h *host) try() ([]Attempt, error) {
-	h.enc.bare(frameTry)
-	if err := h.send(); err != nil {
+// tryAttempts has the fork server's children make every attempt.
+func (h *host) tryAttempts() ([]Attempt, error) {
+	h.enc.beginBare(frameTry)
+	if err := h.sendFrame(); err != nil {
 		return nil, err
 	}
-	body, err := h.expect(frameTry)
+	body, err := h.expectFrame(frameTry)
 	if err != nil {
 		return nil, err
 	}
 	var attempts []Attempt
 	d := &decoder{data: body}
 	for len(d.data) > 0 && len(attempts) < maxAttempts {
-		a := &arguments{record: d.record(attemptForm)}
-		attempts = append(attempts, Attempt{Name: text(a.data("name")), End: a.end()})
-		d.keep(a.err)
+		a := &arguments{record: d.readRecord(attemptForm)}
+		attempts = append(attempts, Attempt{Name: validText(a.dataOf("name")), End: a.readEnd()})
+		d.keepError(a.err)
 	}
-	d.end()
+	d.expectEnd()
 	return attempts, d.err
 }
 
-// end reads the exit code of an attempt, or the signal that ended it.
-func (a *arguments) end() End {
-	code, signal := optional(a, "exit", a.number), optional(a, "signal", a.number)
+// readEnd reads the exit code of an attempt, or the signal that ended it.
+func (a *arguments) readEnd() End {
+	code, signal := orNil(a, "exit", a.numberOf), orNil(a, "signal", a.numberOf)
 	switch {
 	case code == nil && signal != nil:
 		return Killed
@@ -82,6 +82,6 @@ func (a *arguments) end() End {
 	case code != nil && signal == nil && *code == 1:
 		return Refused
 	}
-	a.fail("an end that no attempt has")
+	a.failWith("an end that no attempt has")
 	return ""
 }

@@ -21,8 +21,8 @@ func newReader(in io.Reader) *reader {
 	return &reader{in: bufio.NewReaderSize(in, bufferedReading)}
 }
 
-// next returns the type and the rest of the next frame.
-func (r *reader) next() (byte, []byte, error) {
+// nextFrame returns the type and the rest of the next frame.
+func (r *reader) nextFrame() (byte, []byte, error) {
 	var head [frameHeadBytes]byte
 	if _, err := io.ReadFull(r.in, head[:]); err != nil {
 		return 0, nil, err
@@ -44,8 +44,8 @@ func (r *reader) next() (byte, []byte, error) {
 	return r.buf[0], r.buf[1:], nil
 }
 
-// skip reads up to a token, and at most most bytes.
-func (r *reader) skip(token []byte, most int) error {
+// skipTo reads up to a token, and at most most bytes.
+func (r *reader) skipTo(token []byte, most int) error {
 	var last []byte
 	for range most {
 		b, err := r.in.ReadByte()
@@ -84,30 +84,30 @@ type decoder struct {
 	err  error
 }
 
-func (d *decoder) fail(format string, args ...any) {
+func (d *decoder) failWith(format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf("%w: %s", errFrame, fmt.Sprintf(format, args...))
 	}
 	d.data = nil
 }
 
-// keep takes over what was wrong with a record.
-func (d *decoder) keep(err error) {
+// keepError takes over what was wrong with a record.
+func (d *decoder) keepError(err error) {
 	if err != nil {
-		d.fail("%v", err)
+		d.failWith("%v", err)
 	}
 }
 
-// end refuses what follows.
-func (d *decoder) end() {
+// expectEnd refuses what follows.
+func (d *decoder) expectEnd() {
 	if len(d.data) > 0 {
-		d.fail("more than was to come")
+		d.failWith("more than was to come")
 	}
 }
 
-func (d *decoder) take(n uint64) []byte {
+func (d *decoder) takeBytes(n uint64) []byte {
 	if n > uint64(len(d.data)) {
-		d.fail("unexpected end within a value")
+		d.failWith("unexpected end within a value")
 		return nil
 	}
 	b := d.data[:n]
@@ -115,9 +115,9 @@ func (d *decoder) take(n uint64) []byte {
 	return b
 }
 
-// head reads the kind of a value and the number in its head.
-func (d *decoder) head() (major byte, n uint64) {
-	first := d.take(1)
+// readHead reads the kind of a value and the number in its head.
+func (d *decoder) readHead() (major byte, n uint64) {
+	first := d.takeBytes(1)
 	if first == nil {
 		return 0, 0
 	}
@@ -126,23 +126,23 @@ func (d *decoder) head() (major byte, n uint64) {
 		return major, n
 	}
 	if n > 27 {
-		d.fail("a length that is not definite")
+		d.failWith("a length that is not definite")
 		return 0, 0
 	}
 	var whole [8]byte
 	size := 1 << (n - shortest)
-	copy(whole[8-size:], d.take(uint64(size)))
+	copy(whole[8-size:], d.takeBytes(uint64(size)))
 	return major, binary.BigEndian.Uint64(whole[:])
 }
 
-// text reads a text and returns its bytes, which belong to the frame.
-func (d *decoder) text() []byte {
-	major, n := d.head()
+// readText reads a text and returns its bytes, which belong to the frame.
+func (d *decoder) readText() []byte {
+	major, n := d.readHead()
 	if major != majorText {
-		d.fail("a name that is not a text")
+		d.failWith("a name that is not a text")
 		return nil
 	}
-	return d.take(n)
+	return d.takeBytes(n)
 }
 
 // field is an entry of a map: a number, bytes, or with big bytes that are a number.
@@ -153,25 +153,25 @@ type field struct {
 	big    bool
 }
 
-func (d *decoder) field() field {
-	key := d.text()
+func (d *decoder) readField() field {
+	key := d.readText()
 	name, known := fieldNames[string(key)]
 	if !known {
-		d.fail("the name %.32q", key)
+		d.failWith("the name %.32q", key)
 		return field{}
 	}
 	f := field{name: name}
 	if len(d.data) > 0 && d.data[0] == bigNumber {
 		d.data, f.big = d.data[1:], true
 	}
-	major, n := d.head()
+	major, n := d.readHead()
 	switch {
 	case major == majorNumber && !f.big:
 		f.number = n
 	case major == majorBytes:
-		f.bytes = append([]byte{}, d.take(n)...)
+		f.bytes = append([]byte{}, d.takeBytes(n)...)
 	default:
-		d.fail("%s is neither a number nor bytes", name)
+		d.failWith("%s is neither a number nor bytes", name)
 	}
 	return f
 }
@@ -183,42 +183,42 @@ type record struct {
 	fields []field
 }
 
-// entries reads the head of a map and says how many entries follow.
-func (d *decoder) entries() int {
-	major, n := d.head()
+// readEntryCount reads the head of a map and says how many entries follow.
+func (d *decoder) readEntryCount() int {
+	major, n := d.readHead()
 	if major != majorMap || n >= shortest {
-		d.fail("no map of less than %d entries", shortest)
+		d.failWith("no map of less than %d entries", shortest)
 		return 0
 	}
 	return int(n)
 }
 
-// record reads a map of a form that is known beforehand.
-func (d *decoder) record(of *form) *record {
-	n := d.entries()
+// readRecord reads a map of a form that is known beforehand.
+func (d *decoder) readRecord(of *form) *record {
+	n := d.readEntryCount()
 	r := &record{form: of, fields: make([]field, 0, n)}
 	for range n {
-		r.fields = append(r.fields, d.field())
+		r.fields = append(r.fields, d.readField())
 	}
 	d.checkFields(r)
 	return r
 }
 
-// operation reads a map that says itself, first of all, what it is.
-func (d *decoder) operation() *record {
-	n := d.entries()
-	if string(d.text()) != fieldOperation {
-		d.fail("a map that does not begin with its %s", fieldOperation)
+// readOperation reads a map that says itself, first of all, what it is.
+func (d *decoder) readOperation() *record {
+	n := d.readEntryCount()
+	if string(d.readText()) != fieldOperation {
+		d.failWith("a map that does not begin with its %s", fieldOperation)
 	}
-	name := d.text()
+	name := d.readText()
 	r := &record{form: operations[string(name)]}
 	if r.form == nil {
-		d.fail("the operation %.32q", name)
+		d.failWith("the operation %.32q", name)
 		return r
 	}
 	r.fields = make([]field, 0, n)
 	for range n - 1 {
-		f := d.field()
+		f := d.readField()
 		if f.name == fieldSteps && f.bytes == nil {
 			r.steps = f.number
 		} else {
@@ -236,21 +236,21 @@ func (d *decoder) checkFields(r *record) {
 	}
 	found := 0
 	for _, f := range r.form.fields {
-		switch have := r.count(f.name); {
+		switch have := r.countOf(f.name); {
 		case have > 1:
-			d.fail("%s has %s more than once", r.form.name, f.name)
+			d.failWith("%s has %s more than once", r.form.name, f.name)
 		case have == 0 && f.needed:
-			d.fail("%s lacks %s", r.form.name, f.name)
+			d.failWith("%s lacks %s", r.form.name, f.name)
 		default:
 			found += have
 		}
 	}
 	if found != len(r.fields) {
-		d.fail("%s has more than its fields", r.form.name)
+		d.failWith("%s has more than its fields", r.form.name)
 	}
 }
 
-func (r *record) count(name string) (n int) {
+func (r *record) countOf(name string) (n int) {
 	for i := range r.fields {
 		if r.fields[i].name == name {
 			n++
@@ -268,10 +268,10 @@ func decodeOperations(frame []byte) ([]*record, *record, error) {
 		if len(all) > MaxEffects {
 			return nil, nil, fmt.Errorf("%w: more than %d effects", errFrame, MaxEffects)
 		}
-		all = append(all, d.operation())
+		all = append(all, d.readOperation())
 	}
 	if d.err == nil && len(all) == 0 {
-		d.fail("no operation")
+		d.failWith("no operation")
 	}
 	if d.err != nil {
 		return nil, nil, d.err
@@ -283,35 +283,35 @@ func decodeOperations(frame []byte) ([]*record, *record, error) {
 // encoder builds one frame, of one map.
 type encoder struct{ buf []byte }
 
-// begin starts a frame; n is how many entries its map will have.
-func (e *encoder) begin(kind byte, n int) *encoder {
+// beginFrame starts a frame; n is how many entries its map will have.
+func (e *encoder) beginFrame(kind byte, n int) *encoder {
 	e.buf = append(e.buf[:0], 0, 0, 0, 0, kind, majorMap<<5|byte(n))
 	return e
 }
 
-// bare starts a frame without a map.
-func (e *encoder) bare(kind byte) *encoder {
+// beginBare starts a frame without a map.
+func (e *encoder) beginBare(kind byte) *encoder {
 	e.buf = append(e.buf[:0], 0, 0, 0, 0, kind)
 	return e
 }
 
-// name writes a name of less than shortest bytes.
-func (e *encoder) name(name string) *encoder {
+// writeName writes a name of less than shortest bytes.
+func (e *encoder) writeName(name string) *encoder {
 	e.buf = append(e.buf, majorText<<5|byte(len(name)))
 	e.buf = append(e.buf, name...)
 	return e
 }
 
-func (e *encoder) number(name string, v uint64) *encoder {
-	e.name(name)
+func (e *encoder) writeNumber(name string, v uint64) *encoder {
+	e.writeName(name)
 	e.buf = binary.BigEndian.AppendUint64(append(e.buf, number64), v)
 	return e
 }
 
-func (e *encoder) bytes(name string, v []byte) *encoder { return e.name(name).value(v) }
+func (e *encoder) writeBytes(name string, v []byte) *encoder { return e.writeName(name).writeValue(v) }
 
-// value writes bytes with their length in its shortest form, which Python reads fastest.
-func (e *encoder) value(v []byte) *encoder {
+// writeValue writes bytes with their length in its shortest form, which Python reads fastest.
+func (e *encoder) writeValue(v []byte) *encoder {
 	switch n := len(v); {
 	case n < shortest:
 		e.buf = append(e.buf, majorBytes<<5|byte(n))
@@ -324,21 +324,21 @@ func (e *encoder) value(v []byte) *encoder {
 	return e
 }
 
-func (e *encoder) null() { e.buf = append(e.buf, null) }
+func (e *encoder) writeNull() { e.buf = append(e.buf, null) }
 
-// open begins bytes that are a map themselves, of n entries; close ends them.
-func (e *encoder) open(name string, n int) (at int) {
-	e.name(name)
+// openMap begins bytes that are a map themselves, of n entries; close ends them.
+func (e *encoder) openMap(name string, n int) (at int) {
+	e.writeName(name)
 	at = len(e.buf)
 	e.buf = append(e.buf, bytes32, 0, 0, 0, 0, majorMap<<5|byte(n))
 	return at
 }
 
-func (e *encoder) close(at int) {
+func (e *encoder) closeMap(at int) {
 	binary.BigEndian.PutUint32(e.buf[at+1:], uint32(len(e.buf)-at-5))
 }
 
-func (e *encoder) frame() []byte {
+func (e *encoder) finishFrame() []byte {
 	binary.LittleEndian.PutUint32(e.buf, uint32(len(e.buf)-frameHeadBytes))
 	return e.buf
 }

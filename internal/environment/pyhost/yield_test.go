@@ -15,7 +15,7 @@ func TestC18HostsOfReadsYield(t *testing.T) {
 
 func testNicenessOfHosts(t *testing.T, config Config, ofReads int) {
 	p := openPool(t, config)
-	own, err := niceness(0)
+	own, err := nicenessOf(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func testNicenessOfHosts(t *testing.T, config Config, ofReads int) {
 		}
 		h := s.(*session).host
 		for what, pid := range map[string]int{"fork server": h.cmd.Process.Pid, "child": h.child} {
-			if got, err := niceness(pid); err != nil || got != want {
+			if got, err := nicenessOf(pid); err != nil || got != want {
 				t.Errorf("the %s for purpose %d has niceness %d, want %d: %v", what, purpose, got, want, err)
 			}
 		}

@@ -69,10 +69,10 @@ func (r *Runtime) NewActorPool(parent actor.Context, limit int, make func(name s
 	}
 	c := &ActorPool{runtime: r, limit: limit, make: make, members: map[string]*list.Element{}, used: list.New()}
 	c.replies = &replies{pool: c}
-	supervisor, err := parent.SpawnNamed(actor.PropsFromFunc(c.supervise,
+	supervisor, err := parent.SpawnNamed(actor.PropsFromFunc(c.superviseActors,
 		actor.WithDispatcher(InPlace),
 		actor.WithMailbox(func() actor.Mailbox {
-			return newMailbox(func(value any, stack []byte) { r.report("actors", value, stack) })
+			return newMailbox(func(value any, stack []byte) { r.reportPanic("actors", value, stack) })
 		}),
 		actor.WithSupervisor(actor.RestartingSupervisorStrategy()),
 	), "actors")
@@ -87,22 +87,22 @@ func (r *Runtime) NewActorPool(parent actor.Context, limit int, make func(name s
 // spawnMember asks the pool's supervisor for the member in ActorPool.spawned.
 type spawnMember struct{}
 
-func (c *ActorPool) supervise(ctx actor.Context) {
+func (c *ActorPool) superviseActors(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case spawnMember:
-		c.err = c.spawn(ctx, c.spawned)
+		c.err = c.spawnMember(ctx, c.spawned)
 	case *actor.Stopped:
 		c.runtime.system.ProcessRegistry.Remove(c.repliesPID)
 	}
 }
 
-func (c *ActorPool) spawn(ctx actor.Context, one *member) (err error) {
+func (c *ActorPool) spawnMember(ctx actor.Context, one *member) (err error) {
 	one.mailbox = newMailbox(func(value any, stack []byte) {
 		c.asks[len(c.asks)-1].panicked = &ActorPanic{value, stack}
 	})
 	one.pid, err = ctx.SpawnNamed(actor.PropsFromProducer(func() actor.Actor {
 		one.handle = nil
-		return one.actor(c)
+		return one.newIncarnation(c)
 	},
 		actor.WithDispatcher(InPlace),
 		actor.WithMailbox(func() actor.Mailbox { return one.mailbox }),
@@ -110,9 +110,9 @@ func (c *ActorPool) spawn(ctx actor.Context, one *member) (err error) {
 	return err
 }
 
-// actor is a new incarnation: its first message makes its behaviour, so that a
+// newIncarnation is a new incarnation: its first message makes its behaviour, so that a
 // panic in making it counts for that message.
-func (one *member) actor(c *ActorPool) actor.ReceiveFunc {
+func (one *member) newIncarnation(c *ActorPool) actor.ReceiveFunc {
 	return func(ctx actor.Context) {
 		question, ok := ctx.Message().(question)
 		if !ok {
@@ -134,11 +134,11 @@ type (
 // error is ErrOnStack, an *ActorPanic, or that the actor could not be made. The
 // actor may ask others while it handles the message.
 func (c *ActorPool) Ask(name string, message any) (any, error) {
-	one, err := c.member(name)
+	one, err := c.findOrAddMember(name)
 	if err != nil {
 		return nil, err
 	}
-	if one.mailbox.busy() {
+	if one.mailbox.isBusy() {
 		return nil, ErrOnStack
 	}
 	current := new(ask)
@@ -156,8 +156,8 @@ func (c *ActorPool) Ask(name string, message any) (any, error) {
 	return current.reply, nil
 }
 
-// member returns the actor with a name, made if it does not exist.
-func (c *ActorPool) member(name string) (*member, error) {
+// findOrAddMember returns the actor with a name, made if it does not exist.
+func (c *ActorPool) findOrAddMember(name string) (*member, error) {
 	if e := c.members[name]; e != nil {
 		c.used.MoveToFront(e)
 		one := e.Value.(*member)
@@ -166,7 +166,7 @@ func (c *ActorPool) member(name string) (*member, error) {
 	}
 	for e := c.used.Back(); e != nil && len(c.members) >= c.limit; {
 		before := e.Prev()
-		c.passivate(e)
+		c.passivateActor(e)
 		e = before
 	}
 	c.spawned, c.err = &member{name: name, round: c.round}, nil
@@ -186,15 +186,15 @@ func (c *ActorPool) EndRound(keep uint64) {
 	c.round++
 	for e := c.used.Back(); e != nil && e.Value.(*member).round+keep < c.round; {
 		before := e.Prev()
-		c.passivate(e)
+		c.passivateActor(e)
 		e = before
 	}
 }
 
-// passivate stops an actor, unless it is handling a message.
-func (c *ActorPool) passivate(e *list.Element) {
+// passivateActor stops an actor, unless it is handling a message.
+func (c *ActorPool) passivateActor(e *list.Element) {
 	one := e.Value.(*member)
-	if one.mailbox.busy() {
+	if one.mailbox.isBusy() {
 		return
 	}
 	c.used.Remove(e)
@@ -214,7 +214,7 @@ func (r *replies) SendUserMessage(_ *actor.PID, message any) {
 	_, message, _ = actor.UnwrapEnvelope(message)
 	reply, ok := message.(answer)
 	if !ok || len(r.pool.asks) == 0 {
-		r.pool.runtime.report("actors", fmt.Sprintf("an actor responded with %T outside a message", message), debug.Stack())
+		r.pool.runtime.reportPanic("actors", fmt.Sprintf("an actor responded with %T outside a message", message), debug.Stack())
 		return
 	}
 	current := r.pool.asks[len(r.pool.asks)-1]

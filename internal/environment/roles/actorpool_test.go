@@ -27,7 +27,7 @@ func withActors(t *testing.T, limit int, make func(c **ActorPool) func(string) f
 		c = made
 		body(c)
 	})
-	r.post(one, "go")
+	r.postEvent(one, "go")
 	d.drain()
 	r.Close()
 	if left := r.system.ProcessRegistry; left != nil {

@@ -13,7 +13,7 @@ func BenchmarkRole(b *testing.B) {
 	loop := NewLoop()
 	done := make(chan struct{})
 	left := b.N
-	one, err := r.spawn("sink", loop, func(ctx actor.Context) {
+	one, err := r.spawnRole("sink", loop, func(ctx actor.Context) {
 		if _, ok := ctx.Message().(*int); ok {
 			if left--; left == 0 {
 				close(done)
@@ -27,9 +27,9 @@ func BenchmarkRole(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		for i%1024 == 0 && r.waiting(one) > MaxOffered {
+		for i%1024 == 0 && r.countWaiting(one) > MaxOffered {
 		}
-		r.post(one, event)
+		r.postEvent(one, event)
 	}
 	<-done
 	b.StopTimer()
@@ -62,12 +62,12 @@ func BenchmarkPingPong(b *testing.B) {
 	left := b.N
 	var both [2]*role
 	for i, name := range []string{"a", "b"} {
-		one, err := r.spawn(name, loop, func(ctx actor.Context) {
+		one, err := r.spawnRole(name, loop, func(ctx actor.Context) {
 			if event, ok := ctx.Message().(*int); ok {
 				if left--; left == 0 {
 					close(done)
 				} else if left > 0 {
-					r.post(both[1-i], event)
+					r.postEvent(both[1-i], event)
 				}
 			}
 		})
@@ -78,7 +78,7 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
-	r.post(both[0], new(int))
+	r.postEvent(both[0], new(int))
 	<-done
 	b.StopTimer()
 	r.Close()
@@ -89,7 +89,7 @@ func BenchmarkPingPong(b *testing.B) {
 func BenchmarkAsk(b *testing.B) {
 	r := New(quiet())
 	d := new(scripted)
-	one, err := r.spawn("execution", d, func(ctx actor.Context) {
+	one, err := r.spawnRole("execution", d, func(ctx actor.Context) {
 		if ctx.Message() != "go" {
 			return
 		}
@@ -110,7 +110,7 @@ func BenchmarkAsk(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.post(one, "go")
+	r.postEvent(one, "go")
 	d.drain()
 	r.Close()
 }

@@ -27,7 +27,7 @@ var _ actor.Dispatcher = (*Loop)(nil)
 func NewLoop() *Loop {
 	l := &Loop{done: make(chan struct{})}
 	l.wake = sync.NewCond(&l.mu)
-	go l.run()
+	go l.runLoop()
 	return l
 }
 
@@ -71,12 +71,12 @@ func (l *Loop) Kill() {
 
 // Freeze lets the loop run nothing after its present function, until Thaw or
 // Close. Scheduled functions wait.
-func (l *Loop) Freeze() { l.freeze(true) }
+func (l *Loop) Freeze() { l.setFrozen(true) }
 
 // Thaw lets a frozen loop run on.
-func (l *Loop) Thaw() { l.freeze(false) }
+func (l *Loop) Thaw() { l.setFrozen(false) }
 
-func (l *Loop) freeze(on bool) {
+func (l *Loop) setFrozen(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.frozen = on
@@ -84,15 +84,15 @@ func (l *Loop) freeze(on bool) {
 	l.wake.Signal()
 }
 
-// dead reports whether the loop was killed.
-func (l *Loop) dead() bool {
+// isDead reports whether the loop was killed.
+func (l *Loop) isDead() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.killed
 }
 
-// pass waits while the loop is frozen; it is false where the loop was killed.
-func (l *Loop) pass() bool {
+// passGate waits while the loop is frozen; it is false where the loop was killed.
+func (l *Loop) passGate() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.frozen && !l.closed {
@@ -101,7 +101,7 @@ func (l *Loop) pass() bool {
 	return !l.killed
 }
 
-func (l *Loop) run() {
+func (l *Loop) runLoop() {
 	defer close(l.done)
 	var batch []func()
 	for {
@@ -116,7 +116,7 @@ func (l *Loop) run() {
 		}
 		for i, fn := range batch {
 			batch[i] = nil
-			if l.halted.Load() && !l.pass() {
+			if l.halted.Load() && !l.passGate() {
 				return
 			}
 			fn()

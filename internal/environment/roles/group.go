@@ -107,7 +107,7 @@ func (c *Group) Start(node string, loop func(role string) actor.Dispatcher, part
 // step of one of their loops must not call it (Dismiss is for that), unless that is
 // Inline.
 func (c *Group) Stop() {
-	c.runtime.stop(c.backwards()...)
+	c.runtime.stopRoles(c.rolesBackwards()...)
 	if c.parent != nil {
 		c.runtime.system.Root.Stop(c.parent) // it has ended, unless no role was started
 		<-c.ended
@@ -117,8 +117,8 @@ func (c *Group) Stop() {
 // Dismiss tells the roles to stop after their present steps, the last first, and
 // does not wait. A role may call it.
 func (c *Group) Dismiss() {
-	for _, one := range c.backwards() {
-		c.runtime.dismiss(one)
+	for _, one := range c.rolesBackwards() {
+		c.runtime.dismissRole(one)
 	}
 }
 
@@ -133,15 +133,15 @@ func (c *Group) Upset(name string, hang time.Duration, order *Ordered) error {
 	if name == Parent {
 		return c.upsetParent(hang, order)
 	}
-	one := c.role(name)
+	one := c.findRole(name)
 	switch {
 	case one == nil:
 		return fmt.Errorf("%s has no role %.40q", c.node, name)
 	case one.gone.Load():
 		return fmt.Errorf("the role %s of %s has stopped", name, c.node)
 	case hang > 0:
-		one.mailbox.hold(true)
-		c.by.After(hang, func() { one.mailbox.hold(false) })
+		one.mailbox.holdEvents(true)
+		c.by.After(hang, func() { one.mailbox.holdEvents(false) })
 	default:
 		one.mailbox.PostUserMessage(order)
 	}
@@ -168,8 +168,8 @@ func (c *Group) upsetParent(hang time.Duration, order *Ordered) error {
 // wake tells a parent that it hangs no more.
 type wake struct{}
 
-// role returns the role with a name, or nil.
-func (c *Group) role(name string) *role {
+// findRole returns the role with a name, or nil.
+func (c *Group) findRole(name string) *role {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range c.roles {
@@ -180,7 +180,7 @@ func (c *Group) role(name string) *role {
 	return nil
 }
 
-func (c *Group) backwards() []*role {
+func (c *Group) rolesBackwards() []*role {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := slices.Clone(c.roles)
@@ -188,26 +188,26 @@ func (c *Group) backwards() []*role {
 	return all
 }
 
-// receive is the behaviour of the parent.
-func (c *Group) receive(ctx actor.Context) {
+// receiveMessage is the behaviour of the parent.
+func (c *Group) receiveMessage(ctx actor.Context) {
 	switch message := ctx.Message().(type) {
 	case *spawnOrder:
 		message.done <- c.runtime.spawnChild(ctx, message)
 	case *Ordered:
 		panic(message)
 	case wake:
-		c.wake()
+		c.wakeGroup()
 	case *actor.Terminated:
 		if len(ctx.Children()) == 0 {
 			ctx.Stop(ctx.Self())
 		}
 	case *actor.Stopped:
-		c.runtime.forget(c)
+		c.runtime.forgetGroup(c)
 		close(c.ended)
 	}
 }
 
-func (c *Group) wake() {
+func (c *Group) wakeGroup() {
 	c.mu.Lock()
 	c.hanging = false
 	waiting := c.waiting
@@ -221,7 +221,7 @@ func (c *Group) wake() {
 // HandleFailure implements actor.SupervisorStrategy: a parent that hangs decides when it
 // hangs no more, and the role waits for that.
 func (c *Group) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
-	decide := func() { c.decide(parent, child, reason) }
+	decide := func() { c.decideFate(parent, child, reason) }
 	c.mu.Lock()
 	hanging := c.hanging
 	if hanging {
@@ -233,16 +233,16 @@ func (c *Group) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, chi
 	}
 }
 
-// decide decides the effect of a role's panic.
-func (c *Group) decide(parent actor.Supervisor, child *actor.PID, reason any) {
+// decideFate decides the effect of a role's panic.
+func (c *Group) decideFate(parent actor.Supervisor, child *actor.PID, reason any) {
 	name := ""
-	for _, one := range c.backwards() {
+	for _, one := range c.rolesBackwards() {
 		if one.pid.Id == child.Id {
 			name = one.part
 		}
 	}
-	if c.allows(name) {
-		OrderOf(reason).then(MadeAgain)
+	if c.allowsRestart(name) {
+		OrderOf(reason).thenFate(MadeAgain)
 		if c.by.Restarted != nil {
 			c.by.Restarted(name)
 		}
@@ -250,11 +250,11 @@ func (c *Group) decide(parent actor.Supervisor, child *actor.PID, reason any) {
 		return
 	}
 	parent.StopChildren(child)
-	c.along(name, reason)
+	c.takeNodeAlong(name, reason)
 }
 
-// allows reports whether a role is made again separately.
-func (c *Group) allows(name string) bool {
+// allowsRestart reports whether a role is made again separately.
+func (c *Group) allowsRestart(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by.Strategy != Restart || !c.parts[name].alone {
@@ -266,9 +266,9 @@ func (c *Group) allows(name string) bool {
 	return c.restarts[name].Allow(c.by.Now())
 }
 
-// along reports that a role takes its node along.
-func (c *Group) along(name string, reason any) {
-	OrderOf(reason).then(TakenAlong)
+// takeNodeAlong reports that a role takes its node along.
+func (c *Group) takeNodeAlong(name string, reason any) {
+	OrderOf(reason).thenFate(TakenAlong)
 	if c.by.Along != nil {
 		c.by.Along(&Failure{Role: name, Reason: reason, Strategy: c.by.Strategy})
 	}

@@ -63,14 +63,14 @@ func spawnSteps[E any](r *Runtime, parent *actor.PID, name, part string, d actor
 // (Group.DeadLetters). It never blocks; events from outside the node go through Offer.
 func (b Inbox[E]) Post(event E) {
 	if b.runtime != nil {
-		b.runtime.post(b.role, event)
+		b.runtime.postEvent(b.role, event)
 	}
 }
 
 // Offer tells the role of an event from outside: it is refused, with false, when
 // the role has stopped or MaxOffered events wait for it.
 func (b Inbox[E]) Offer(event E) bool {
-	return b.runtime != nil && b.runtime.offer(b.role, event)
+	return b.runtime != nil && b.runtime.offerEvent(b.role, event)
 }
 
 // Waiting is the number of events that wait for the role.
@@ -78,7 +78,7 @@ func (b Inbox[E]) Waiting() int {
 	if b.runtime == nil {
 		return 0
 	}
-	return b.runtime.waiting(b.role)
+	return b.runtime.countWaiting(b.role)
 }
 
 // Stop stops the role after its present step, with its children; the events that
@@ -86,6 +86,6 @@ func (b Inbox[E]) Waiting() int {
 // stops it in the caller; elsewhere a step of the same loop must not call it.
 func (b Inbox[E]) Stop() {
 	if b.runtime != nil {
-		b.runtime.stop(b.role)
+		b.runtime.stopRoles(b.role)
 	}
 }

@@ -58,26 +58,26 @@ func TestAKilledLoopEndsItsRolesUnawares(t *testing.T) {
 				<-proceed
 			}
 		})
-		r.post(one, "step")
+		r.postEvent(one, "step")
 		<-in
-		r.post(one, "dropped")
+		r.postEvent(one, "dropped")
 		if frozen {
 			loop.Freeze()
 		}
 		killed := make(chan struct{})
 		go func() { loop.Kill(); close(killed) }()
-		for !loop.dead() {
+		for !loop.isDead() {
 		}
 		close(proceed)
 		<-killed
-		r.stop(one)
+		r.stopRoles(one)
 		wantEvents(t, got, "*actor.Started", "step")
-		if r.offer(one, "late") {
+		if r.offerEvent(one, "late") {
 			t.Error("the dead take events")
 		}
 		next := NewLoop()
 		again := spawn(t, r, "v0/archive", next, func(actor.Context) {})
-		r.stop(again)
+		r.stopRoles(again)
 		r.Close()
 		next.Close()
 	}

@@ -49,7 +49,7 @@ const (
 
 func newMailbox(report func(value any, stack []byte)) *mailbox {
 	m := &mailbox{report: report}
-	m.step = m.run
+	m.step = m.runScheduled
 	return m
 }
 
@@ -69,21 +69,21 @@ func (m *mailbox) Start() {}
 func (m *mailbox) UserMessageCount() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.user.len()
+	return m.user.length()
 }
 
 // PostUserMessage implements actor.Mailbox.
-func (m *mailbox) PostUserMessage(event any) { m.offer(event, MaxQueued, true) }
+func (m *mailbox) PostUserMessage(event any) { m.offerEvent(event, MaxQueued, true) }
 
-// offer queues an event unless limit of them wait already. An overflow that is this
+// offerEvent queues an event unless limit of them wait already. An overflow that is this
 // program's fault is reported.
-func (m *mailbox) offer(event any, limit int, report bool) bool {
+func (m *mailbox) offerEvent(event any, limit int, report bool) bool {
 	m.mu.Lock()
 	if m.killed {
 		m.mu.Unlock()
 		return false
 	}
-	if m.user.len() >= limit {
+	if m.user.length() >= limit {
 		held := m.held
 		m.mu.Unlock()
 		if report && !held {
@@ -95,30 +95,30 @@ func (m *mailbox) offer(event any, limit int, report bool) bool {
 		return false
 	}
 	m.user.push(event)
-	m.wake()
+	m.unlockAndSchedule()
 	return true
 }
 
 // overfull is what is reported of a queue that is too long.
 const overfull = "the mailbox is full: roles feed it faster than it steps"
 
-// hold lets the role handle no event, or handle events again. It may stop meanwhile.
-func (m *mailbox) hold(on bool) {
+// holdEvents lets the role handle no event, or handle events again. It may stop meanwhile.
+func (m *mailbox) holdEvents(on bool) {
 	m.mu.Lock()
 	m.held = on
-	m.wake()
+	m.unlockAndSchedule()
 }
 
 // PostSystemMessage implements actor.Mailbox.
 func (m *mailbox) PostSystemMessage(message any) {
 	m.mu.Lock()
 	m.system.push(message)
-	m.wake()
+	m.unlockAndSchedule()
 }
 
-// wake unlocks the mailbox and schedules a run if none is due yet.
-func (m *mailbox) wake() {
-	start := m.dispatcher != nil && m.state == idle && m.runnable()
+// unlockAndSchedule unlocks the mailbox and schedules a run if none is due yet.
+func (m *mailbox) unlockAndSchedule() {
+	start := m.dispatcher != nil && m.state == idle && m.isRunnable()
 	if start {
 		m.state = scheduled
 	}
@@ -128,13 +128,13 @@ func (m *mailbox) wake() {
 	}
 }
 
-func (m *mailbox) runnable() bool {
-	return m.system.len() > 0 || (m.user.len() > 0 && !m.suspended && !m.killed && !m.held)
+func (m *mailbox) isRunnable() bool {
+	return m.system.length() > 0 || (m.user.length() > 0 && !m.suspended && !m.killed && !m.held)
 }
 
-// run is one scheduled run: all system messages, then one event. In place the
+// runScheduled is one scheduled run: all system messages, then one event. In place the
 // runs follow one another here, since scheduling would nest them.
-func (m *mailbox) run() {
+func (m *mailbox) runScheduled() {
 	for {
 		m.mu.Lock()
 		m.state = running
@@ -142,10 +142,10 @@ func (m *mailbox) run() {
 		event, ok := m.nextEvent()
 		m.mu.Unlock()
 		if ok {
-			m.invoke(event, m.invoker.InvokeUserMessage)
+			m.invokeHandler(event, m.invoker.InvokeUserMessage)
 		}
 		m.mu.Lock()
-		more := m.runnable()
+		more := m.isRunnable()
 		if !more {
 			m.state = idle
 		} else if !m.inPlace {
@@ -163,7 +163,7 @@ func (m *mailbox) run() {
 }
 
 func (m *mailbox) nextEvent() (any, bool) {
-	if m.suspended || m.killed || m.held || m.user.len() == 0 {
+	if m.suspended || m.killed || m.held || m.user.length() == 0 {
 		return nil, false
 	}
 	return m.user.pop(), true
@@ -172,7 +172,7 @@ func (m *mailbox) nextEvent() (any, bool) {
 // handleSystem handles what system messages wait. It is called and returns with
 // the lock held, and gives it up around each message.
 func (m *mailbox) handleSystem() {
-	for m.system.len() > 0 {
+	for m.system.length() > 0 {
 		message := m.system.pop()
 		switch message.(type) {
 		case *actor.SuspendMailbox:
@@ -181,16 +181,16 @@ func (m *mailbox) handleSystem() {
 			m.suspended = false
 		default:
 			m.mu.Unlock()
-			m.invoke(message, m.invoker.InvokeSystemMessage)
+			m.invokeHandler(message, m.invoker.InvokeSystemMessage)
 			m.mu.Lock()
 		}
 	}
 }
 
-// finish handles the waiting system messages in the caller. It may be called only
+// finishSystem handles the waiting system messages in the caller. It may be called only
 // if no run can be in progress concurrently; within the role's own step it does
 // nothing, since the messages follow right after that.
-func (m *mailbox) finish() {
+func (m *mailbox) finishSystem() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.state == running {
@@ -202,17 +202,17 @@ func (m *mailbox) finish() {
 	m.state = before
 }
 
-// invoke handles one message and turns a panic into proto-actor's failure.
-func (m *mailbox) invoke(message any, handle func(any)) {
+// invokeHandler handles one message and turns a panic into proto-actor's failure.
+func (m *mailbox) invokeHandler(message any, handle func(any)) {
 	defer func() {
 		if value := recover(); value != nil {
-			m.failed(value, message)
+			m.reportPanic(value, message)
 		}
 	}()
 	handle(message)
 }
 
-func (m *mailbox) failed(value, message any) {
+func (m *mailbox) reportPanic(value, message any) {
 	if _, ok := value.(Killed); ok {
 		m.mu.Lock()
 		m.killed = true
@@ -231,8 +231,8 @@ func (m *mailbox) wasKilled() bool {
 	return m.killed
 }
 
-// busy says whether the role is in a step.
-func (m *mailbox) busy() bool {
+// isBusy says whether the role is in a step.
+func (m *mailbox) isBusy() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state == running
@@ -245,7 +245,7 @@ type queue struct {
 	count int
 }
 
-func (q *queue) len() int { return q.count }
+func (q *queue) length() int { return q.count }
 
 func (q *queue) push(v any) {
 	if q.count == len(q.ring) {

@@ -86,7 +86,7 @@ type role struct {
 // New returns a runtime that logs to log. Proto-actor's chatter goes there at
 // debug level.
 func New(log *slog.Logger) *Runtime {
-	chatter := slog.New(&demoted{log.Handler()})
+	chatter := slog.New(&demotedHandler{log.Handler()})
 	r := &Runtime{
 		log:    log,
 		ended:  make(chan struct{}),
@@ -100,9 +100,9 @@ func New(log *slog.Logger) *Runtime {
 	return r
 }
 
-// spawn is Spawn for whatever events: receive gets *actor.Started first, then each
+// spawnRole is Spawn for whatever events: receive gets *actor.Started first, then each
 // event that is posted, and at the end *actor.Stopping and *actor.Stopped.
-func (r *Runtime) spawn(name string, d actor.Dispatcher, receive func(actor.Context)) (*role, error) {
+func (r *Runtime) spawnRole(name string, d actor.Dispatcher, receive func(actor.Context)) (*role, error) {
 	return r.spawnBelow(r.supervisor, name, name, d, receive)
 }
 
@@ -112,10 +112,10 @@ func (r *Runtime) spawnBelow(parent *actor.PID, name, part string, d actor.Dispa
 	r.mu.Lock()
 	group := r.groups[parent.Id]
 	r.mu.Unlock()
-	one.mailbox = newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
+	one.mailbox = newMailbox(func(value any, stack []byte) { r.reportPanic(name, value, stack) })
 	if group != nil {
 		one.dead = &group.dead
-		one.mailbox.full = func() { group.along(part, overfull) }
+		one.mailbox.full = func() { group.takeNodeAlong(part, overfull) }
 	}
 	order := &spawnOrder{role: one, name: part, dispatcher: d, done: make(chan error, 1)}
 	if r.isClosed() {
@@ -134,10 +134,10 @@ func (r *Runtime) isClosed() bool {
 	return r.closed
 }
 
-// post is Inbox.Post.
-func (r *Runtime) post(one *role, event any) {
+// postEvent is Inbox.Post.
+func (r *Runtime) postEvent(one *role, event any) {
 	if one.gone.Load() {
-		one.lost(1)
+		one.countLost(1)
 		return
 	}
 	if r.Later != nil {
@@ -149,47 +149,47 @@ func (r *Runtime) post(one *role, event any) {
 	one.mailbox.PostUserMessage(event)
 }
 
-// offer is Inbox.Offer.
-func (r *Runtime) offer(one *role, event any) bool {
+// offerEvent is Inbox.Offer.
+func (r *Runtime) offerEvent(one *role, event any) bool {
 	if one.gone.Load() {
-		one.lost(1)
+		one.countLost(1)
 		return false
 	}
-	return one.mailbox.offer(event, MaxOffered, false)
+	return one.mailbox.offerEvent(event, MaxOffered, false)
 }
 
-// lost counts events that a role which has stopped was told.
-func (one *role) lost(n int) {
+// countLost counts events that a role which has stopped was told.
+func (one *role) countLost(n int) {
 	if one.dead != nil {
 		one.dead.Add(uint64(n))
 	}
 }
 
-// waiting is Inbox.Waiting.
-func (r *Runtime) waiting(one *role) int {
+// countWaiting is Inbox.Waiting.
+func (r *Runtime) countWaiting(one *role) int {
 	if one.gone.Load() {
 		return 0
 	}
 	return one.mailbox.UserMessageCount()
 }
 
-// dismiss tells a role to stop after its present step and does not wait. A role
+// dismissRole tells a role to stop after its present step and does not wait. A role
 // may call it, for itself too.
-func (r *Runtime) dismiss(one *role) {
+func (r *Runtime) dismissRole(one *role) {
 	if !one.gone.Load() {
 		r.system.Root.Stop(one.pid)
 	}
 }
 
-// stop stops roles in the given order, each after its present step and with its
+// stopRoles stops roles in the given order, each after its present step and with its
 // children; the events that wait are dropped. It returns when they have stopped.
 // On an Inline dispatcher it stops them in the caller; elsewhere a step of the
 // same loop must not call it (dismiss is for that).
-func (r *Runtime) stop(all ...*role) {
+func (r *Runtime) stopRoles(all ...*role) {
 	for _, one := range all {
 		if !one.gone.Load() {
 			r.system.Root.Stop(one.pid)
-			one.wait()
+			one.waitForEnd()
 		}
 	}
 }
@@ -205,18 +205,18 @@ func (r *Runtime) StopOn(which func(actor.Dispatcher) bool) {
 		}
 	}
 	r.mu.Unlock()
-	r.stop(named...)
+	r.stopRoles(named...)
 }
 
-func (one *role) wait() {
+func (one *role) waitForEnd() {
 	switch d := one.mailbox.dispatcher.(type) {
 	case Inline:
-		one.mailbox.finish()
+		one.mailbox.finishSystem()
 	case *Loop:
 		select {
 		case <-one.done:
 		case <-d.done:
-			one.mailbox.finish() // nothing can run concurrently any more
+			one.mailbox.finishSystem() // nothing can run concurrently any more
 		}
 	default:
 		<-one.done
@@ -235,22 +235,22 @@ func (r *Runtime) Close() {
 	all := slices.Clone(r.order)
 	slices.Reverse(all)
 	r.mu.Unlock()
-	r.stop(all...)
+	r.stopRoles(all...)
 	r.system.Root.Stop(r.supervisor)
 	<-r.ended
 }
 
-func (r *Runtime) enter(one *role) {
+func (r *Runtime) enterRole(one *role) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.order = append(r.order, one)
 }
 
-func (r *Runtime) leave(one *role) {
+func (r *Runtime) removeRole(one *role) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one.gone.Store(true)
-	one.lost(one.mailbox.UserMessageCount())
+	one.countLost(one.mailbox.UserMessageCount())
 	for i := range r.order {
 		if r.order[i] == one {
 			r.order = append(r.order[:i], r.order[i+1:]...)
@@ -261,10 +261,10 @@ func (r *Runtime) leave(one *role) {
 
 // Report reports a panic that was caught and has no outcome, like a panic in a role.
 func (r *Runtime) Report(name string, panicked *ActorPanic) {
-	r.report(name, panicked.Value, panicked.Stack)
+	r.reportPanic(name, panicked.Value, panicked.Stack)
 }
 
-func (r *Runtime) report(name string, value any, stack []byte) {
+func (r *Runtime) reportPanic(name string, value any, stack []byte) {
 	if OrderOf(value) != nil {
 		r.log.Info("an actor panicked, as it was told", "actor", name)
 		return
@@ -281,18 +281,18 @@ func (r *Runtime) report(name string, value any, stack []byte) {
 func (one *role) Receive(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case *actor.Stopping:
-		one.last(ctx)
+		one.handleLast(ctx)
 	case *actor.Stopped:
-		one.last(ctx)
-		one.runtime.leave(one)
+		one.handleLast(ctx)
+		one.runtime.removeRole(one)
 		close(one.done)
 	default:
 		one.receive(ctx)
 	}
 }
 
-func (one *role) last(ctx actor.Context) {
-	if l, ok := one.mailbox.dispatcher.(*Loop); ok && l.dead() {
+func (one *role) handleLast(ctx actor.Context) {
+	if l, ok := one.mailbox.dispatcher.(*Loop); ok && l.isDead() {
 		return
 	}
 	defer func() {
@@ -305,24 +305,26 @@ func (one *role) last(ctx actor.Context) {
 	one.receive(ctx)
 }
 
-// demoted hands records on at debug level.
-type demoted struct{ slog.Handler }
+// demotedHandler hands records on at debug level.
+type demotedHandler struct{ slog.Handler }
 
-func (d *demoted) Enabled(ctx context.Context, level slog.Level) bool {
-	return d.Handler.Enabled(ctx, demote(level))
+func (d *demotedHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return d.Handler.Enabled(ctx, demoteLevel(level))
 }
 
-func (d *demoted) Handle(ctx context.Context, record slog.Record) error {
-	record.Level = demote(record.Level)
+func (d *demotedHandler) Handle(ctx context.Context, record slog.Record) error {
+	record.Level = demoteLevel(record.Level)
 	return d.Handler.Handle(ctx, record)
 }
 
-func (d *demoted) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &demoted{d.Handler.WithAttrs(attrs)}
+func (d *demotedHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &demotedHandler{d.Handler.WithAttrs(attrs)}
 }
-func (d *demoted) WithGroup(name string) slog.Handler { return &demoted{d.Handler.WithGroup(name)} }
+func (d *demotedHandler) WithGroup(name string) slog.Handler {
+	return &demotedHandler{d.Handler.WithGroup(name)}
+}
 
-func demote(level slog.Level) slog.Level {
+func demoteLevel(level slog.Level) slog.Level {
 	if level < slog.LevelWarn {
 		return slog.LevelDebug
 	}

@@ -54,7 +54,7 @@ func wantEvents(t *testing.T, got []string, want ...string) {
 
 func spawn(t *testing.T, r *Runtime, name string, d actor.Dispatcher, receive func(actor.Context)) *role {
 	t.Helper()
-	one, err := r.spawn(name, d, receive)
+	one, err := r.spawnRole(name, d, receive)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,15 +67,15 @@ func TestOneEventARun(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	one := spawn(t, r, "a", d, events(&got))
-	r.post(one, "1")
-	r.post(one, "2")
+	r.postEvent(one, "1")
+	r.postEvent(one, "2")
 	if len(d.waiting) != 1 {
 		t.Fatalf("%d runs are scheduled for one mailbox, want 1", len(d.waiting))
 	}
 	d.step()
 	wantEvents(t, got, "*actor.Started", "1")
-	if r.waiting(one) != 1 {
-		t.Fatalf("%d events wait, want 1", r.waiting(one))
+	if r.countWaiting(one) != 1 {
+		t.Fatalf("%d events wait, want 1", r.countWaiting(one))
 	}
 	d.step()
 	wantEvents(t, got, "*actor.Started", "1", "2")
@@ -95,7 +95,7 @@ func TestABatchIsOneEvent(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	one := spawn(t, r, "a", d, events(&got))
-	r.post(one, batch{"1", "2"})
+	r.postEvent(one, batch{"1", "2"})
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "roles.batch")
 }
@@ -137,13 +137,13 @@ func TestAPanicIsReportedAndEndsTheRole(t *testing.T) {
 			panic("a bug")
 		}
 	})
-	r.post(one, "bad")
-	r.post(one, "later")
+	r.postEvent(one, "bad")
+	r.postEvent(one, "later")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "bad", "*actor.Stopping", "*actor.Stopped")
 	wantEvents(t, reported, "v0/consensus: a bug")
-	r.post(one, "too late")
-	if r.offer(one, "too late") {
+	r.postEvent(one, "too late")
+	if r.offerEvent(one, "too late") {
 		t.Error("a stopped role took an event")
 	}
 	d.drain()
@@ -161,7 +161,7 @@ func TestAPanicWhileStoppingDoesNotKeepTheRole(t *testing.T) {
 			panic("a bug")
 		}
 	})
-	r.stop(one)
+	r.stopRoles(one)
 	r.Close()
 	loop.Close()
 	if reported != 2 {
@@ -182,13 +182,13 @@ func TestKilledEndsARoleWithoutAReport(t *testing.T) {
 			panic(Killed{})
 		}
 	})
-	r.post(one, "kill")
-	r.post(one, "dropped")
+	r.postEvent(one, "kill")
+	r.postEvent(one, "dropped")
 	d.drain()
-	r.post(one, "never")
+	r.postEvent(one, "never")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "kill")
-	r.stop(one)
+	r.stopRoles(one)
 	wantEvents(t, got, "*actor.Started", "kill", "*actor.Stopping", "*actor.Stopped")
 }
 
@@ -200,9 +200,9 @@ func TestStopInlineStepsNoOtherRole(t *testing.T) {
 	first := spawn(t, r, "a", d, events(&a))
 	second := spawn(t, r, "b", d, events(&b))
 	d.drain()
-	r.post(first, "dropped")
-	r.post(second, "waits")
-	r.stop(first)
+	r.postEvent(first, "dropped")
+	r.postEvent(second, "waits")
+	r.stopRoles(first)
 	wantEvents(t, a, "*actor.Started", "*actor.Stopping", "*actor.Stopped")
 	wantEvents(t, b, "*actor.Started")
 	d.drain()
@@ -220,12 +220,12 @@ func TestADismissedRoleStopsAfterItsStep(t *testing.T) {
 	one = spawn(t, r, "a", d, func(ctx actor.Context) {
 		note(ctx)
 		if ctx.Message() == "enough" {
-			r.dismiss(one)
+			r.dismissRole(one)
 			note(ctx)
 		}
 	})
-	r.post(one, "enough")
-	r.post(one, "dropped")
+	r.postEvent(one, "enough")
+	r.postEvent(one, "dropped")
 	d.drain()
 	wantEvents(t, got, "*actor.Started", "enough", "enough", "*actor.Stopping", "*actor.Stopped")
 }
@@ -236,7 +236,7 @@ func TestANameIsUnique(t *testing.T) {
 	d := new(scripted)
 	var got []string
 	spawn(t, r, "a", d, events(&got))
-	if _, err := r.spawn("a", d, events(&got)); err == nil || !strings.Contains(err.Error(), "roles: a: ") {
+	if _, err := r.spawnRole("a", d, events(&got)); err == nil || !strings.Contains(err.Error(), "roles: a: ") {
 		t.Fatalf("a second role of one name: %v", err)
 	}
 }
@@ -250,22 +250,22 @@ func TestOfferRefusesBeforePost(t *testing.T) {
 	var got []string
 	one := spawn(t, r, "a", d, events(&got))
 	for i := range MaxOffered {
-		if !r.offer(one, "frame") {
+		if !r.offerEvent(one, "frame") {
 			t.Fatalf("event %d was refused", i)
 		}
 	}
-	if r.offer(one, "frame") {
+	if r.offerEvent(one, "frame") {
 		t.Fatalf("more than %d events from outside were taken", MaxOffered)
 	}
 	for range MaxQueued - MaxOffered {
-		r.post(one, "own")
+		r.postEvent(one, "own")
 	}
-	if reported != 0 || r.waiting(one) != MaxQueued {
-		t.Fatalf("%d wait, %d reports", r.waiting(one), reported)
+	if reported != 0 || r.countWaiting(one) != MaxQueued {
+		t.Fatalf("%d wait, %d reports", r.countWaiting(one), reported)
 	}
-	r.post(one, "one too many")
-	if reported != 1 || r.waiting(one) != MaxQueued {
-		t.Fatalf("past the limit %d wait, %d reports", r.waiting(one), reported)
+	r.postEvent(one, "one too many")
+	if reported != 1 || r.countWaiting(one) != MaxQueued {
+		t.Fatalf("past the limit %d wait, %d reports", r.countWaiting(one), reported)
 	}
 	d.drain()
 	if len(got) != 1+MaxQueued {
@@ -297,7 +297,7 @@ func TestLiveLoopKeepsTheOrderOfEachPoster(t *testing.T) {
 	for p := range posters {
 		wait.Go(func() {
 			for i := range each {
-				r.post(one, [2]int{p, i})
+				r.postEvent(one, [2]int{p, i})
 			}
 		})
 	}
@@ -306,7 +306,7 @@ func TestLiveLoopKeepsTheOrderOfEachPoster(t *testing.T) {
 	r.Close()
 	r.Close() // does nothing
 	loop.Close()
-	if _, err := r.spawn("late", loop, func(actor.Context) {}); err == nil {
+	if _, err := r.spawnRole("late", loop, func(actor.Context) {}); err == nil {
 		t.Error("a closed runtime spawned a role")
 	}
 }
@@ -319,7 +319,7 @@ func TestRolesSpawnAndStopFromManyGoroutines(t *testing.T) {
 		wait.Go(func() {
 			for i := range 50 {
 				got := make(chan struct{}, 1)
-				one, err := r.spawn(fmt.Sprintf("v%d/%d", g, i), loop, func(ctx actor.Context) {
+				one, err := r.spawnRole(fmt.Sprintf("v%d/%d", g, i), loop, func(ctx actor.Context) {
 					if ctx.Message() == "ping" {
 						got <- struct{}{}
 					}
@@ -328,9 +328,9 @@ func TestRolesSpawnAndStopFromManyGoroutines(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				r.post(one, "ping")
+				r.postEvent(one, "ping")
 				<-got
-				r.stop(one)
+				r.stopRoles(one)
 			}
 		})
 	}
@@ -344,5 +344,5 @@ func TestStopDoesNotWaitForAClosedLoop(t *testing.T) {
 	loop := NewLoop()
 	one := spawn(t, r, "a", loop, func(actor.Context) {})
 	loop.Close()
-	r.stop(one)
+	r.stopRoles(one)
 }

@@ -134,7 +134,7 @@ func OrderOf(value any) *Ordered {
 	return nil
 }
 
-func (o *Ordered) then(fate Fate) {
+func (o *Ordered) thenFate(fate Fate) {
 	if o != nil && o.Then != nil {
 		o.Then(fate)
 	}

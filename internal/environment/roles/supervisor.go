@@ -32,7 +32,7 @@ func (r *Runtime) HandleFailure(_ *actor.ActorSystem, root actor.Supervisor, chi
 	group := r.groups[child.Id]
 	r.mu.Unlock()
 	if group != nil {
-		group.along(Parent, reason)
+		group.takeNodeAlong(Parent, reason)
 	}
 }
 
@@ -61,7 +61,7 @@ func (r *Runtime) inPlace(name string, receive actor.ReceiveFunc, by actor.Super
 	return actor.PropsFromFunc(receive,
 		actor.WithDispatcher(InPlace),
 		actor.WithMailbox(func() actor.Mailbox {
-			return newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
+			return newMailbox(func(value any, stack []byte) { r.reportPanic(name, value, stack) })
 		}),
 		actor.WithSupervisor(by),
 	)
@@ -81,7 +81,7 @@ func (r *Runtime) spawnParent(c *Group) error {
 }
 
 func (r *Runtime) spawnGroup(ctx actor.Context, c *Group) (err error) {
-	pid, err := ctx.SpawnNamed(r.inPlace(c.node, c.receive, c), c.node)
+	pid, err := ctx.SpawnNamed(r.inPlace(c.node, c.receiveMessage, c), c.node)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (r *Runtime) spawnGroup(ctx actor.Context, c *Group) (err error) {
 	return nil
 }
 
-// forget lets a group go whose parent has stopped.
-func (r *Runtime) forget(c *Group) {
+// forgetGroup lets a group go whose parent has stopped.
+func (r *Runtime) forgetGroup(c *Group) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.parent != nil {
@@ -111,7 +111,7 @@ func (r *Runtime) spawnChild(ctx actor.Context, order *spawnOrder) error {
 		actor.WithSupervisor(stopChild),
 		actor.WithOnInit(func(ctx actor.Context) {
 			one.pid = ctx.Self()
-			r.enter(one)
+			r.enterRole(one)
 		}),
 	)
 	_, err := ctx.SpawnNamed(props, order.name)

@@ -45,7 +45,7 @@ func TakeName(from, to string) error {
 func Rename(from, to string) error {
 	err := os.Rename(from, to)
 	if err == nil {
-		tell(Step{Renamed, to})
+		tellStep(Step{Renamed, to})
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func syncFile(path string) error {
 func SyncFile(f interface{ Sync() error }, path string) error {
 	err := f.Sync()
 	if err == nil {
-		tell(Step{FileSynced, path})
+		tellStep(Step{FileSynced, path})
 	}
 	return err
 }

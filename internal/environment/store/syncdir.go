@@ -10,7 +10,7 @@ import (
 // SyncDir makes the names in a directory survive a loss of power: a file that is
 // synced, and whose name is not, is lost all the same.
 func SyncDir(path string) error {
-	tell(Step{FolderSynced, path})
+	tellStep(Step{FolderSynced, path})
 	dir, err := os.Open(path)
 	if err == nil {
 		err = errors.Join(dir.Sync(), dir.Close())
@@ -39,7 +39,7 @@ const (
 
 var witness atomic.Pointer[func(Step)]
 
-func tell(s Step) {
+func tellStep(s Step) {
 	if see := witness.Load(); see != nil {
 		(*see)(s)
 	}

@@ -65,7 +65,7 @@ func (s *Server) listActors(_ context.Context, v Reader, in *listInput) ([]model
 }
 
 func (s *Server) getActor(_ context.Context, v Reader, in *AddressInput) (m model.Actor, err error) {
-	actor, err := s.actor(v, in.Address, "address")
+	actor, err := s.findActor(v, in.Address, "address")
 	if err != nil {
 		return m, err
 	}
@@ -99,11 +99,11 @@ type stateInput struct {
 }
 
 func (s *Server) actorState(ctx context.Context, v Reader, in *stateInput) ([]model.StateEntry, error) {
-	prefix, err := payload(in.Prefix, "prefix")
+	prefix, err := decodePayload(in.Prefix, "prefix")
 	if err != nil {
 		return nil, err
 	}
-	actor, err := s.actor(v, in.Address, "address")
+	actor, err := s.findActor(v, in.Address, "address")
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s *Server) actorState(ctx context.Context, v Reader, in *stateInput) ([]mo
 	for _, e := range entries {
 		value := types.Bytes(e.Value)
 		out = append(out, model.StateEntry{Key: e.Key, Value: value, Text: model.Text(value), Int: model.Int(value),
-			Typed: as.state(actor.Address, e.Key, &value, nil)})
+			Typed: as.typeState(actor.Address, e.Key, &value, nil)})
 	}
 	return out, nil
 }
@@ -153,11 +153,11 @@ type logsInput struct {
 }
 
 func (s *Server) actorLogs(_ context.Context, v Reader, in *logsInput) ([]model.LogLine, error) {
-	actor, err := s.actor(v, in.Address, "address")
+	actor, err := s.findActor(v, in.Address, "address")
 	if err != nil {
 		return nil, err
 	}
-	lines, err := v.Logs(actor.Address, in.page())
+	lines, err := v.Logs(actor.Address, in.historyPage())
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ type readInput struct {
 }
 
 func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m model.ReadResult, err error) {
-	actor, err := s.actor(v, in.Body.Actor, "actor")
+	actor, err := s.findActor(v, in.Body.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
@@ -183,11 +183,11 @@ func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m mode
 		return found, err
 	}
 	call := ledger.Call{Actor: actor.Address, Handler: in.Body.Handler}
-	if call.Payload, err = s.given(v, HandlerOf(actor.Address, call.Handler), in.Body.Payload, "payload", in.Body.Args); err != nil {
+	if call.Payload, err = s.resolvePayload(v, HandlerOf(actor.Address, call.Handler), in.Body.Payload, "payload", in.Body.Args); err != nil {
 		return m, err
 	}
 	if in.Body.From != "" {
-		if call.Sender, err = s.address(v, in.Body.From, "from"); err != nil {
+		if call.Sender, err = s.resolveAddress(v, in.Body.From, "from"); err != nil {
 			return m, err
 		}
 	}
@@ -214,13 +214,13 @@ type bidInput struct {
 }
 
 func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.BidTrial, err error) {
-	bidder, err := s.actor(v, in.Body.Bidder, "bidder")
+	bidder, err := s.findActor(v, in.Body.Bidder, "bidder")
 	if err != nil {
 		return m, err
 	}
 	trial := ledger.BidTrial{Bidder: bidder.Address, Actor: bidder.Address, Late: in.Body.Late, With: in.Body.With}
 	if in.Body.Actor != "" {
-		if trial.Actor, err = s.address(v, in.Body.Actor, "actor"); err != nil {
+		if trial.Actor, err = s.resolveAddress(v, in.Body.Actor, "actor"); err != nil {
 			return m, err
 		}
 	}
@@ -239,7 +239,7 @@ func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.Bi
 		PricedOut: r.Tried.PricedOut, Cycles: r.Cycles, Logs: Printed(r.Logs)}, nil
 }
 
-func payload(text, field string) ([]byte, error) {
+func decodePayload(text, field string) ([]byte, error) {
 	b, err := model.Payload(text)
 	if err != nil {
 		return nil, Refuse(http.StatusBadRequest, "invalid_bytes", "%v", err).At(field)

@@ -35,11 +35,11 @@ func newAnswers() *answers {
 	return &answers{encoders: make(chan struct{}, max(runtime.GOMAXPROCS(0)/2, 1)), most: MaxAnswerBytes}
 }
 
-// marshal writes v as JSON to a client; huma calls it. A client that reads nothing loses its
+// writeJSON writes v as JSON to a client; huma calls it. A client that reads nothing loses its
 // connection after AnswerTimeout, or when others need its bytes.
-func (a *answers) marshal(w io.Writer, v any) error {
+func (a *answers) writeJSON(w io.Writer, v any) error {
 	var body bytes.Buffer
-	if err := a.encode(&body, v); err != nil {
+	if err := a.encodeAnswer(&body, v); err != nil {
 		return err
 	}
 	writer, is := w.(http.ResponseWriter)
@@ -47,15 +47,15 @@ func (a *answers) marshal(w io.Writer, v any) error {
 		_, err := w.Write(body.Bytes())
 		return err
 	}
-	f := a.begin(body.Len(), http.NewResponseController(writer).SetWriteDeadline)
+	f := a.beginAnswer(body.Len(), http.NewResponseController(writer).SetWriteDeadline)
 	_, err := w.Write(body.Bytes())
-	a.finish(f, err == nil)
+	a.finishAnswer(f, err == nil)
 	return err
 }
 
-// encode encodes a value. A long one waits for a place.
-func (a *answers) encode(to *bytes.Buffer, v any) error {
-	if left := freeAnswer; long(reflect.ValueOf(v), &left) {
+// encodeAnswer encodes a value. A long one waits for a place.
+func (a *answers) encodeAnswer(to *bytes.Buffer, v any) error {
+	if left := freeAnswer; isLong(reflect.ValueOf(v), &left) {
 		a.encoders <- struct{}{}
 		defer func() { <-a.encoders }()
 	}
@@ -64,9 +64,9 @@ func (a *answers) encode(to *bytes.Buffer, v any) error {
 	return encoder.Encode(v)
 }
 
-// begin counts an answer until finish. If there are too many bytes, it ends the oldest
+// beginAnswer counts an answer until finish. If there are too many bytes, it ends the oldest
 // answers, which have had the most time.
-func (a *answers) begin(size int, end func(time.Time) error) *flight {
+func (a *answers) beginAnswer(size int, end func(time.Time) error) *flight {
 	f := &flight{end: end, bytes: size}
 	_ = end(time.Now().Add(AnswerTimeout)) // a recorder in tests has none
 	a.mu.Lock()
@@ -82,8 +82,8 @@ func (a *answers) begin(size int, end func(time.Time) error) *flight {
 	return f
 }
 
-// finish gives the bytes back, and lifts the deadline of a connection that is whole.
-func (a *answers) finish(f *flight, whole bool) {
+// finishAnswer gives the bytes back, and lifts the deadline of a connection that is whole.
+func (a *answers) finishAnswer(f *flight, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if f.place == nil {
@@ -96,14 +96,14 @@ func (a *answers) finish(f *flight, whole bool) {
 	}
 }
 
-// long reports whether a value holds more bytes than are left. It looks at no more of the
+// isLong reports whether a value holds more bytes than are left. It looks at no more of the
 // value than that.
-func long(v reflect.Value, left *int) bool {
+func isLong(v reflect.Value, left *int) bool {
 	*left--
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			long(v.Elem(), left)
+			isLong(v.Elem(), left)
 		}
 	case reflect.String:
 		*left -= v.Len()
@@ -113,15 +113,15 @@ func long(v reflect.Value, left *int) bool {
 			break
 		}
 		for i := 0; i < v.Len() && *left >= 0; i++ {
-			long(v.Index(i), left)
+			isLong(v.Index(i), left)
 		}
 	case reflect.Map:
 		for each := v.MapRange(); *left >= 0 && each.Next(); {
-			long(each.Value(), left)
+			isLong(each.Value(), left)
 		}
 	case reflect.Struct:
 		for i := 0; i < v.NumField() && *left >= 0; i++ {
-			long(v.Field(i), left)
+			isLong(v.Field(i), left)
 		}
 	}
 	return *left < 0

@@ -59,14 +59,14 @@ func TestJ24PollsHaveARation(t *testing.T) {
 	now := time.Unix(1_000, 0)
 	one := pollCaller{netip.MustParsePrefix("10.0.0.1/32"), types.Address{1}}
 	for i := range 2 * PollsPerSecond {
-		if wait, ok := p.enter(now, one); wait != 0 || !ok {
+		if wait, ok := p.enterPoll(now, one); wait != 0 || !ok {
 			t.Fatalf("poll %d waits %v, %t", i, wait, ok)
 		}
 	}
 	last := time.Duration(0)
 	refused := 0
 	for range 4 * PollsPerSecond {
-		wait, ok := p.enter(now, one)
+		wait, ok := p.enterPoll(now, one)
 		if !ok {
 			refused++
 			continue
@@ -80,26 +80,26 @@ func TestJ24PollsHaveARation(t *testing.T) {
 		t.Errorf("%d are refused", refused)
 	}
 	for _, other := range []pollCaller{{netip.MustParsePrefix("10.0.0.2/32"), one.runner}, {one.from, types.Address{2}}} {
-		if wait, ok := p.enter(now, other); wait != 0 || !ok {
+		if wait, ok := p.enterPoll(now, other); wait != 0 || !ok {
 			t.Errorf("%v waits %v, %t", other, wait, ok)
 		}
-		p.charge(now, other, 3*PollBytesPerSecond)
-		if wait, ok := p.enter(now, other); wait < time.Second || !ok {
+		p.chargeBytes(now, other, 3*PollBytesPerSecond)
+		if wait, ok := p.enterPoll(now, other); wait < time.Second || !ok {
 			t.Errorf("after the bytes of three seconds %v waits %v, %t", other, wait, ok)
 		}
 	}
-	if wait, ok := p.enter(now.Add(time.Minute), one); wait != 0 || !ok {
+	if wait, ok := p.enterPoll(now.Add(time.Minute), one); wait != 0 || !ok {
 		t.Errorf("a minute later it waits %v, %t", wait, ok)
 	}
 	for i := range 10 * minPollSweep {
-		p.enter(now.Add(time.Duration(i)*time.Minute), pollCaller{one.from, types.Address{3, byte(i), byte(i >> 8)}})
+		p.enterPoll(now.Add(time.Duration(i)*time.Minute), pollCaller{one.from, types.Address{3, byte(i), byte(i >> 8)}})
 	}
 	if len(p.full) > 2*minPollSweep {
 		t.Errorf("%d rations are remembered", len(p.full))
 	}
 	p.waits = false
-	p.charge(now.Add(1e6*time.Minute), one, math.MaxInt32)
-	if _, ok := p.enter(now.Add(1e6*time.Minute), one); ok {
+	p.chargeBytes(now.Add(1e6*time.Minute), one, math.MaxInt32)
+	if _, ok := p.enterPoll(now.Add(1e6*time.Minute), one); ok {
 		t.Error("a caller waits who holds up the world")
 	}
 }
@@ -111,13 +111,13 @@ func TestAnswersOnTheirWayAreBounded(t *testing.T) {
 	a.most = 100
 	ended := map[int]bool{}
 	begin := func(i, size int) *flight {
-		return a.begin(size, func(at time.Time) error {
+		return a.beginAnswer(size, func(at time.Time) error {
 			ended[i] = !at.IsZero() && !at.After(time.Now())
 			return nil
 		})
 	}
 	first, second := begin(1, 40), begin(2, 40)
-	a.finish(second, true)
+	a.finishAnswer(second, true)
 	third := begin(3, 40)
 	if ended[1] || a.bytes != 80 {
 		t.Fatalf("ended %v, %d bytes", ended, a.bytes)
@@ -127,7 +127,7 @@ func TestAnswersOnTheirWayAreBounded(t *testing.T) {
 		t.Fatalf("ended %v, %d bytes", ended, a.bytes)
 	}
 	for _, f := range []*flight{first, third, fourth} {
-		a.finish(f, true)
+		a.finishAnswer(f, true)
 	}
 	if a.bytes != 0 || a.writing.Len() != 0 {
 		t.Errorf("%d bytes are left", a.bytes)
@@ -141,11 +141,11 @@ func TestShortAnswersPassLongOnes(t *testing.T) {
 		a.encoders <- struct{}{}
 	}
 	var to bytes.Buffer
-	if err := a.encode(&to, map[string]any{"height": 1}); err != nil || to.Len() == 0 {
+	if err := a.encodeAnswer(&to, map[string]any{"height": 1}); err != nil || to.Len() == 0 {
 		t.Fatal(err)
 	}
 	done := make(chan error)
-	go func() { done <- a.encode(&to, []model.PolledJob{{JobSpec: make(types.Bytes, freeAnswer+1)}}) }()
+	go func() { done <- a.encodeAnswer(&to, []model.PolledJob{{JobSpec: make(types.Bytes, freeAnswer+1)}}) }()
 	select {
 	case <-done:
 		t.Fatal("a long answer has a place beyond the limit")
@@ -157,7 +157,7 @@ func TestShortAnswersPassLongOnes(t *testing.T) {
 	}
 	for what, v := range map[string]any{"a map": map[string]string{"a": string(make([]byte, freeAnswer))},
 		"numbers": make([]uint64, freeAnswer), "a pointer": &model.Job{Spec: make(types.Bytes, freeAnswer)}} {
-		if left := freeAnswer; !long(reflect.ValueOf(v), &left) {
+		if left := freeAnswer; !isLong(reflect.ValueOf(v), &left) {
 			t.Errorf("%s is short", what)
 		}
 	}
@@ -176,7 +176,7 @@ func TestJ24ASignedPollHasItsOwnRation(t *testing.T) {
 	}
 	plain := pollCaller{from, key.Address()}
 	for one, err := 0, error(nil); err == nil; one++ {
-		if _, ok := s.polls.enter(time.Now(), plain); !ok {
+		if _, ok := s.polls.enterPoll(time.Now(), plain); !ok {
 			break
 		} else if one > 1_000_000 {
 			t.Fatal("the ration of the address has no end")
@@ -186,7 +186,7 @@ func TestJ24ASignedPollHasItsOwnRation(t *testing.T) {
 	if err != nil || own != (pollCaller{netip.Prefix{}, key.Address()}) {
 		t.Fatal(own, err)
 	}
-	if wait, ok := s.polls.enter(time.Now(), own); !ok || wait > 0 {
+	if wait, ok := s.polls.enterPoll(time.Now(), own); !ok || wait > 0 {
 		t.Errorf("after strangers used up the ration of the address it waits %v", wait)
 	}
 	for what, at := range map[string]uint64{"a replay": now, "an earlier one": now - 1, "a clock that is wrong": now + 10*60_000} {

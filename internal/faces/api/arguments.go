@@ -37,12 +37,12 @@ func MigrateOf(code []byte) Taker {
 	}
 }
 
-// given is what a request gives a handler: bytes, or arguments by name. Arguments are
+// resolvePayload is what a request gives a handler: bytes, or arguments by name. Arguments are
 // checked against the schema here, so that a wrong one costs nothing. field is what
 // errors call the bytes.
-func (s *Server) given(v Reader, to Taker, text, field string, args map[string]json.RawMessage) ([]byte, error) {
+func (s *Server) resolvePayload(v Reader, to Taker, text, field string, args map[string]json.RawMessage) ([]byte, error) {
 	if args == nil {
-		return payload(text, field)
+		return decodePayload(text, field)
 	}
 	if text != "" {
 		return nil, Refuse(http.StatusBadRequest, "invalid_request", "args and %s are two forms of one thing", field).At("args").
@@ -52,7 +52,7 @@ func (s *Server) given(v Reader, to Taker, text, field string, args map[string]j
 	if err != nil {
 		return nil, err
 	}
-	return Arguments(v, to, data, func(name, field string) (types.Address, error) { return s.address(v, name, field) })
+	return Arguments(v, to, data, func(name, field string) (types.Address, error) { return s.resolveAddress(v, name, field) })
 }
 
 // Arguments is the payload of a typed handler, of arguments by name in JSON. A wrong one is an
@@ -62,7 +62,7 @@ func Arguments(v Reader, to Taker, args []byte, named Named) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if args, err = (&addressing{named, schema}).arguments(h, args); err != nil {
+	if args, err = (&addressing{named, schema}).resolveArguments(h, args); err != nil {
 		return nil, err
 	}
 	values, err := schema.Arguments(h, args)
@@ -131,7 +131,7 @@ func typedHandler(v Reader, to types.Address, handler string) (*typed.Schema, *t
 	}
 	h := schema.Handler(handler)
 	if h == nil {
-		return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the actor has no handler %s%s", clip(handler),
+		return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the actor has no handler %s%s", clipText(handler),
 			typo.Suggestion(handler, handlerNames(schema))).Hint("It has %s.", strings.Join(handlerNames(schema), ", ")).At("handler")
 	}
 	if h.Raw {
@@ -157,24 +157,24 @@ type addressing struct {
 	schema *typed.Schema
 }
 
-func (a *addressing) arguments(h *typed.Handler, args []byte) ([]byte, error) {
+func (a *addressing) resolveArguments(h *typed.Handler, args []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var all map[string]any
 	if err := d.Decode(&all); err != nil {
 		return nil, err
 	}
-	if err := a.fields("args", h.Arguments, all); err != nil {
+	if err := a.resolveFields("args", h.Arguments, all); err != nil {
 		return nil, err
 	}
 	return json.Marshal(all)
 }
 
-func (a *addressing) fields(path string, fields []typed.Field, all map[string]any) (err error) {
+func (a *addressing) resolveFields(path string, fields []typed.Field, all map[string]any) (err error) {
 	for i := range fields {
 		name := fields[i].Name
 		if v, there := all[name]; there {
-			if all[name], err = a.value(path+"."+name, &fields[i].Type, v); err != nil {
+			if all[name], err = a.resolveValue(path+"."+name, &fields[i].Type, v); err != nil {
 				return err
 			}
 		}
@@ -182,9 +182,9 @@ func (a *addressing) fields(path string, fields []typed.Field, all map[string]an
 	return nil
 }
 
-func (a *addressing) value(path string, t *typed.Type, v any) (any, error) {
+func (a *addressing) resolveValue(path string, t *typed.Type, v any) (any, error) {
 	if t.Form == typed.OptionalForm {
-		return a.value(path, &t.Of[0], v)
+		return a.resolveValue(path, &t.Of[0], v)
 	}
 	switch v := v.(type) {
 	case string:
@@ -194,14 +194,14 @@ func (a *addressing) value(path string, t *typed.Type, v any) (any, error) {
 		at, err := a.named(strings.TrimPrefix(v, "@"), path)
 		return at.String(), err
 	case []any:
-		return v, a.items(path, t, v)
+		return v, a.resolveItems(path, t, v)
 	case map[string]any:
-		return v, a.object(path, t, v)
+		return v, a.resolveObject(path, t, v)
 	}
 	return v, nil
 }
 
-func (a *addressing) items(path string, t *typed.Type, all []any) (err error) {
+func (a *addressing) resolveItems(path string, t *typed.Type, all []any) (err error) {
 	if t.Form != typed.ListForm && t.Form != typed.TupleForm {
 		return nil
 	}
@@ -213,24 +213,24 @@ func (a *addressing) items(path string, t *typed.Type, all []any) (err error) {
 			}
 			of = &t.Of[i]
 		}
-		if all[i], err = a.value(path, of, v); err != nil {
+		if all[i], err = a.resolveValue(path, of, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *addressing) object(path string, t *typed.Type, all map[string]any) (err error) {
+func (a *addressing) resolveObject(path string, t *typed.Type, all map[string]any) (err error) {
 	if t.Form == typed.DictForm {
 		for k, v := range all {
-			if all[k], err = a.value(path+"."+k, &t.Of[1], v); err != nil {
+			if all[k], err = a.resolveValue(path+"."+k, &t.Of[1], v); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	if named := a.schema.Type(t.Name); t.Form == typed.NamedForm && named != nil {
-		return a.fields(path, named.Fields, all)
+		return a.resolveFields(path, named.Fields, all)
 	}
 	return nil
 }

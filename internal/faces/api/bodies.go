@@ -21,9 +21,9 @@ type body struct {
 	place   *list.Element
 }
 
-// begin takes a place until end, with a deadline for the whole body. If none is free it
+// beginBody takes a place until end, with a deadline for the whole body. If none is free it
 // ends the oldest, which has had the most time.
-func (b *bodies) begin(w http.ResponseWriter, within time.Duration) *body {
+func (b *bodies) beginBody(w http.ResponseWriter, within time.Duration) *body {
 	one := &body{control: http.NewResponseController(w)}
 	_ = one.control.SetReadDeadline(time.Now().Add(within)) // a recorder in tests has none
 	b.mu.Lock()
@@ -37,9 +37,9 @@ func (b *bodies) begin(w http.ResponseWriter, within time.Duration) *body {
 	return one
 }
 
-// end gives the place back, if it was not taken away, and lifts the deadline of a body
+// endBody gives the place back, if it was not taken away, and lifts the deadline of a body
 // that is whole.
-func (b *bodies) end(one *body, whole bool) {
+func (b *bodies) endBody(one *body, whole bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if one.place != nil {

@@ -8,11 +8,11 @@ import (
 )
 
 func (s *Server) registerCalendar() {
-	serve(s, operation{id: "timers_calendar", path: "/timers/calendar", tag: tagTimers,
+	serveRoute(s, operation{id: "timers_calendar", path: "/timers/calendar", tag: tagTimers,
 		summary: "How many timers are due, by tier of the calendar and by height, in bins",
 		description: "The default range is the next 4,096 heights. At most 131,072 timers are read: whole says " +
 			"whether that was enough.",
-		errors: []int{400, 404, 409}, response: exampleCalendar}, s.calendar)
+		errors: []int{400, 404, 409}, response: exampleCalendar}, s.getCalendar)
 }
 
 var exampleCalendar = model.Calendar{Height: 12, From: 13, To: 16, Width: 2, Carry: 2, Pending: 9, Whole: true, Tiers: []model.CalendarTier{
@@ -25,17 +25,17 @@ type calendarInput struct {
 	Bins int                    `query:"bins" minimum:"1" maximum:"512" default:"64" doc:"Maximum number of bins, of equal width."`
 }
 
-func (s *Server) calendar(_ context.Context, in *calendarInput) (m model.Calendar, err error) {
+func (s *Server) getCalendar(_ context.Context, in *calendarInput) (m model.Calendar, err error) {
 	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err
 	}
 	defer free()
 	head := v.Head()
-	from := max(in.From.or(head.Height+1), 1) // nothing is due at genesis
-	to := in.To.or(from + min(noEnd-from, CalendarHeights-1))
+	from := max(in.From.orElse(head.Height+1), 1) // nothing is due at genesis
+	to := in.To.orElse(from + min(noEnd-from, CalendarHeights-1))
 	if to < from {
-		return m, backwards()
+		return m, errBackwards()
 	}
 	width := (to-from)/types.Height(in.Bins) + 1
 	tally := v.Tally(from, to, width, MaxTallied)

@@ -11,34 +11,34 @@ import (
 )
 
 func (s *Server) registerChain() {
-	serve(s, operation{id: "health", path: "/health", tag: tagChain,
-		summary: "Whether the process answers", response: model.Health{Status: "ok"}}, s.health)
+	serveRoute(s, operation{id: "health", path: "/health", tag: tagChain,
+		summary: "Whether the process answers", response: model.Health{Status: "ok"}}, s.getHealth)
 	serveRead(s, operation{id: "height", path: "/height", tag: tagChain,
-		summary: "The height of the latest final block", response: model.Height{Height: 12345}}, s.height)
+		summary: "The height of the latest final block", response: model.Height{Height: 12345}}, s.getHeight)
 	serveRead(s, operation{id: "block", path: "/block/{id}", tag: tagChain,
-		summary: "A final block, by height, hash or latest", errors: []int{400}, response: exampleBlock}, s.block)
+		summary: "A final block, by height, hash or latest", errors: []int{400}, response: exampleBlock}, s.getBlock)
 	serveRead(s, operation{id: "blocks", path: "/blocks", tag: tagChain,
-		summary: "Final blocks from a height on, or the latest", response: []model.Block{exampleBlock}}, s.blocks)
+		summary: "Final blocks from a height on, or the latest", response: []model.Block{exampleBlock}}, s.listBlocks)
 	serveRead(s, operation{id: "transaction", path: "/transaction/{hash}", tag: tagChain,
-		summary: "A transaction, final or waiting in a pool", errors: []int{400}, response: exampleTransaction}, s.transaction)
+		summary: "A transaction, final or waiting in a pool", errors: []int{400}, response: exampleTransaction}, s.getTransaction)
 	serveRead(s, operation{id: "receipt", path: "/transaction/{hash}/receipt", tag: tagChain,
 		summary:     "The receipt of a transaction, a timer's fire or a delivered message",
 		description: "404 with code not_final while the transaction waits in a pool.",
-		errors:      []int{400}, response: exampleReceipt}, s.receipt)
+		errors:      []int{400}, response: exampleReceipt}, s.getReceipt)
 	serveRead(s, operation{id: "account", path: "/account/{address}", tag: tagChain,
 		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400}, response: exampleAccount},
-		s.account)
+		s.getAccount)
 	serveRead(s, operation{id: "basefee", path: "/basefee", tag: tagChain,
 		summary: "The base fees of the next block", response: exampleBaseFee}, s.baseFee)
 	serveRead(s, operation{id: "params", path: "/params", tag: tagChain,
-		summary: "The protocol parameters in force", response: []model.Param{exampleParam}}, s.params)
+		summary: "The protocol parameters in force", response: []model.Param{exampleParam}}, s.listParams)
 }
 
-func (s *Server) health(context.Context, *struct{}) (model.Health, error) {
+func (s *Server) getHealth(context.Context, *struct{}) (model.Health, error) {
 	return model.Health{Status: "ok"}, nil
 }
 
-func (s *Server) height(_ context.Context, v Reader, _ *OnNode) (model.Height, error) {
+func (s *Server) getHeight(_ context.Context, v Reader, _ *OnNode) (model.Height, error) {
 	return model.Height{Height: v.Head().Height}, nil
 }
 
@@ -48,7 +48,7 @@ type BlockInput struct {
 	ID string `path:"id" maxLength:"80" example:"latest" doc:"A height, a block hash, or latest."`
 }
 
-func (s *Server) block(_ context.Context, v Reader, in *BlockInput) (m model.Block, err error) {
+func (s *Server) getBlock(_ context.Context, v Reader, in *BlockInput) (m model.Block, err error) {
 	b, err := finalBlock(v, in.ID)
 	if err != nil {
 		return m, err
@@ -76,16 +76,16 @@ func blockHeight(v Reader, id string) (types.Height, error) {
 	if n, err := strconv.ParseUint(id, 10, 64); err == nil {
 		return types.Height(n), nil
 	}
-	h, err := find(v, history.BlockHash, id, "id")
+	h, err := findHash(v, history.BlockHash, id, "id")
 	if refused := Answer(err); refused != nil && refused.Body.Code == "invalid_hash" {
-		return 0, Refuse(http.StatusBadRequest, "invalid_block", "%q is not a height, a block hash or latest", clip(id)).At("id")
+		return 0, Refuse(http.StatusBadRequest, "invalid_block", "%q is not a height, a block hash or latest", clipText(id)).At("id")
 	}
 	if err != nil {
 		return 0, err
 	}
 	height, found, err := v.HeightOf(h)
 	if err == nil && !found {
-		err = orDropped(v, Refuse(http.StatusNotFound, "unknown_block", "no final block has the hash %s", h).At("id"))
+		err = orPruned(v, Refuse(http.StatusNotFound, "unknown_block", "no final block has the hash %s", h).At("id"))
 	}
 	return height, err
 }
@@ -105,14 +105,14 @@ type blocksInput struct {
 	Limit int                    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Maximum number of blocks."`
 }
 
-func (s *Server) blocks(_ context.Context, v Reader, in *blocksInput) ([]model.Block, error) {
+func (s *Server) listBlocks(_ context.Context, v Reader, in *blocksInput) ([]model.Block, error) {
 	kept, err := v.Kept()
 	if err != nil {
 		return nil, err
 	}
 	head := v.Head().Height
 	latest := head - min(head, types.Height(in.Limit)) + 1
-	from := in.From.or(max(latest, kept.From))
+	from := in.From.orElse(max(latest, kept.From))
 	out := []model.Block{}
 	for h := from; h <= head && len(out) < in.Limit; h++ {
 		b, err := v.Block(h)
@@ -135,8 +135,8 @@ type HashInput struct {
 	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Hash of a transaction; for other receipts the id of a timer or the hash of a message."`
 }
 
-func (s *Server) transaction(_ context.Context, v Reader, in *HashInput) (m model.Transaction, err error) {
-	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
+func (s *Server) getTransaction(_ context.Context, v Reader, in *HashInput) (m model.Transaction, err error) {
+	h, err := findHash(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
 	}
@@ -149,23 +149,23 @@ func (s *Server) transaction(_ context.Context, v Reader, in *HashInput) (m mode
 		if err != nil || r == nil {
 			return m, err
 		}
-		m = TypesOf(v).transaction(tx, r.Sender)
+		m = TypesOf(v).typeTransaction(tx, r.Sender)
 		m.Status, m.Height = "final", &height
 		return m, nil
 	}
 	if tx, sender := s.backend.Pending(h); tx != nil {
-		return TypesOf(v).transaction(tx, sender), nil
+		return TypesOf(v).typeTransaction(tx, sender), nil
 	}
 	return m, unknownTransaction(v, h)
 }
 
 func unknownTransaction(v Reader, h types.Hash) error {
-	return orDropped(v, Refuse(http.StatusNotFound, "unknown_transaction", "no final block and no pool holds the transaction %s", h).
+	return orPruned(v, Refuse(http.StatusNotFound, "unknown_transaction", "no final block and no pool holds the transaction %s", h).
 		Hint("It may have been refused, or given up when its sender could no longer pay.").At("hash"))
 }
 
-func (s *Server) receipt(_ context.Context, v Reader, in *HashInput) (m model.Receipt, err error) {
-	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
+func (s *Server) getReceipt(_ context.Context, v Reader, in *HashInput) (m model.Receipt, err error) {
+	h, err := findHash(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
 	}
@@ -188,8 +188,8 @@ type AddressInput struct {
 	Address string `path:"address" maxLength:"256" example:"alice" doc:"0x and 40 hexadecimal digits, or a name."`
 }
 
-func (s *Server) account(_ context.Context, v Reader, in *AddressInput) (m model.Account, err error) {
-	a, err := s.address(v, in.Address, "address")
+func (s *Server) getAccount(_ context.Context, v Reader, in *AddressInput) (m model.Account, err error) {
+	a, err := s.resolveAddress(v, in.Address, "address")
 	if err != nil {
 		return m, err
 	}
@@ -216,6 +216,6 @@ func (s *Server) baseFee(_ context.Context, v Reader, _ *OnNode) (m model.BaseFe
 		BaseFeeCell: head.NextBaseFeeCell, BaseFeeLaneTimer: head.NextBaseFeeLane}, nil
 }
 
-func (s *Server) params(_ context.Context, v Reader, _ *OnNode) ([]model.Param, error) {
+func (s *Server) listParams(_ context.Context, v Reader, _ *OnNode) ([]model.Param, error) {
 	return v.Params()
 }

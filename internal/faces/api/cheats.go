@@ -38,12 +38,12 @@ func (s *Server) registerCheats() {
 		description: "Unlike an advance it skips no height: each gets a block, and the clock moves a block time for each. It works while the " +
 			"network is paused.",
 		errors: []int{409, 504}, request: model.MineRequest{Blocks: 3},
-		response: model.Advance{From: 12, To: 15, Blocks: 3, ClockMS: 3000, Timers: []model.AdvanceTimer{}}}, s.mine)
+		response: model.Advance{From: 12, To: 15, Blocks: 3, ClockMS: 3000, Timers: []model.AdvanceTimer{}}}, s.mineBlocks)
 	serveBody(s, operation{id: "automine", path: "/devnet/automine", tag: tagDevnet,
 		summary:     "Make blocks by themselves, or only when asked",
 		description: "Off is the same as pause: transactions wait in the pool until a mine or an advance. On is the same as resume.",
 		request:     model.AutomineRequest{On: false}, response: model.Pace{Paused: true, Height: 12}},
-		func(_ context.Context, in *model.AutomineRequest) (model.Pace, error) { return s.pace(!in.On) })
+		func(_ context.Context, in *model.AutomineRequest) (model.Pace, error) { return s.setPace(!in.On) })
 }
 
 // Signable is a transaction before it has a nonce, fees and a signature.
@@ -69,22 +69,22 @@ func (a As) Sign(o wallet.Offer, key wallet.Signer, nonce types.Nonce) *types.Tr
 		d.Cycles = new(wallet.DefaultCycles.Add(types.Cycles(4 * code)))
 	}
 	in := governance.Impersonate{From: a.From, To: d.To, Value: d.Value, Payload: codec.Marshal(d.Payload)}
-	d.To, d.Value, d.Payload = nil, types.Wei{}, instruction(governance.OpImpersonate, &in)
+	d.To, d.Value, d.Payload = nil, types.Wei{}, newInstruction(governance.OpImpersonate, &in)
 	return d.Sign(o, key, nonce)
 }
 
-func instruction(opcode uint16, args any) types.System {
+func newInstruction(opcode uint16, args any) types.System {
 	return types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)}
 }
 
 // SetBalance is the draft of an instruction.
 func SetBalance(at types.Address, balance types.Wei) wallet.Draft {
-	return wallet.Draft{Payload: instruction(governance.OpSetBalance, &governance.SetBalance{Address: at, Balance: balance})}
+	return wallet.Draft{Payload: newInstruction(governance.OpSetBalance, &governance.SetBalance{Address: at, Balance: balance})}
 }
 
 // SetState is the draft of an instruction; a nil value removes the key.
 func SetState(actor types.Address, key []byte, value *[]byte) wallet.Draft {
-	return wallet.Draft{Payload: instruction(governance.OpSetState, &governance.SetState{Actor: actor, Key: key, Value: value})}
+	return wallet.Draft{Payload: newInstruction(governance.OpSetState, &governance.SetState{Actor: actor, Key: key, Value: value})}
 }
 
 // Told is a cheat among the faults: what it did is in the blocks, and it does no more.
@@ -92,10 +92,10 @@ func Told(verb, did, format string, args ...any) fault.Effect {
 	return fault.Effect{Verb: verb, Detail: fmt.Sprintf(format, args...), Did: did, Ended: true}
 }
 
-// tell lists a cheat among the faults, and in the log of events.
-func (s *Server) tell(e fault.Effect) {
+// reportCheat lists a cheat among the faults, and in the log of events.
+func (s *Server) reportCheat(e fault.Effect) {
 	s.backend.Steer().Tell(e)
-	s.feed.note(ShowFault(e))
+	s.feed.noteFault(ShowFault(e))
 }
 
 // signer signs the transaction of a request. It is an account whose key the devnet
@@ -106,31 +106,31 @@ type signer struct {
 	name string // as in the request
 }
 
-// of makes a draft the signer's.
-func (b *signer) of(d wallet.Draft) Signable {
+// signDraft makes a draft the signer's.
+func (b *signer) signDraft(d wallet.Draft) Signable {
 	if b.as == nil {
 		return d
 	}
 	return As{*b.as, d}
 }
 
-// address is in whose name it acts.
-func (b *signer) address() types.Address {
+// signerAddress is in whose name it acts.
+func (b *signer) signerAddress() types.Address {
 	if b.as == nil {
 		return b.key.Address()
 	}
 	return *b.as
 }
 
-// signs returns the signer for an account of the devnet. For an actor or any other address it
+// signerFor returns the signer for an account of the devnet. For an actor or any other address it
 // is the system key, which impersonates it.
-func (s *Server) signs(v Reader, from string) (by signer, err error) {
-	key, err := s.key(from)
+func (s *Server) signerFor(v Reader, from string) (by signer, err error) {
+	key, err := s.accountKey(from)
 	by = signer{key: key, name: from}
 	if err == nil {
 		return by, nil
 	}
-	at, unknown := s.address(v, from, "from")
+	at, unknown := s.resolveAddress(v, from, "from")
 	if unknown != nil {
 		return by, err
 	}
@@ -141,8 +141,8 @@ func (s *Server) signs(v Reader, from string) (by signer, err error) {
 	return by, nil
 }
 
-// impersonated reports an execution in another's name.
-func (s *Server) impersonated(by *signer, r *types.Receipt) {
+// reportImpersonation reports an execution in another's name.
+func (s *Server) reportImpersonation(by *signer, r *types.Receipt) {
 	if by.as == nil {
 		return
 	}
@@ -150,18 +150,18 @@ func (s *Server) impersonated(by *signer, r *types.Receipt) {
 	if r.Handler != "" {
 		what = fmt.Sprintf("%.80q of %s", r.Handler, r.To)
 	}
-	s.tell(Told("impersonate", fmt.Sprintf("transaction %s: %s", r.Hash.Short(), r.Status), "%s: %s", clip(by.name), what))
+	s.reportCheat(Told("impersonate", fmt.Sprintf("transaction %s: %s", r.Hash.Short(), r.Status), "%s: %s", clipText(by.name), what))
 }
 
-// ordered signs an instruction by the system key and returns its receipt; one that was
+// submitInstruction signs an instruction by the system key and returns its receipt; one that was
 // refused on chain is an error with the chain's code.
-func (s *Server) ordered(ctx context.Context, v Reader, d wallet.Draft) (*types.Receipt, error) {
+func (s *Server) submitInstruction(ctx context.Context, v Reader, d wallet.Draft) (*types.Receipt, error) {
 	key := s.backend.Signer(wallet.System)
 	if key == nil {
 		return nil, Refuse(http.StatusForbidden, "no_system_key", "this network's system key is not the devnet's").
 			Hint("A network that devnet started with its own keys has it.")
 	}
-	r, err := s.sign(ctx, v, key, d)
+	r, err := s.signAndAwait(ctx, v, key, d)
 	if err != nil {
 		return nil, err
 	}
@@ -169,11 +169,11 @@ func (s *Server) ordered(ctx context.Context, v Reader, d wallet.Draft) (*types.
 }
 
 func (s *Server) setBalance(ctx context.Context, v Reader, in *model.BalanceRequest) (m model.BalanceSet, err error) {
-	at, err := s.address(v, in.Account, "account")
+	at, err := s.resolveAddress(v, in.Account, "account")
 	if err != nil {
 		return m, err
 	}
-	r, err := s.ordered(ctx, v, SetBalance(at, in.Balance))
+	r, err := s.submitInstruction(ctx, v, SetBalance(at, in.Balance))
 	if err != nil {
 		return m, err
 	}
@@ -181,7 +181,7 @@ func (s *Server) setBalance(ctx context.Context, v Reader, in *model.BalanceRequ
 	if err != nil {
 		return m, err
 	}
-	s.tell(Told("set_balance", fmt.Sprintf("%s wei became %s", set.Before, set.After), "%s", clip(in.Account)))
+	s.reportCheat(Told("set_balance", fmt.Sprintf("%s wei became %s", set.Before, set.After), "%s", clipText(in.Account)))
 	return model.BalanceSet{Address: at, Before: set.Before, After: set.After, Height: r.Height, Hash: r.Hash}, nil
 }
 
@@ -196,24 +196,24 @@ func BalanceIn(r *types.Receipt) (set governance.BalanceSet, err error) {
 }
 
 func (s *Server) setState(ctx context.Context, v Reader, in *model.StateRequest) (m model.StateSet, err error) {
-	at, err := s.address(v, in.Actor, "actor")
+	at, err := s.resolveAddress(v, in.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
-	key, err := payload(in.Key, "key")
+	key, err := decodePayload(in.Key, "key")
 	if err != nil {
 		return m, err
 	}
 	var value *[]byte
 	if in.Value != nil {
-		data, err := payload(*in.Value, "value")
+		data, err := decodePayload(*in.Value, "value")
 		if err != nil {
 			return m, err
 		}
 		data = append([]byte{}, data...)
 		value = &data
 	}
-	r, err := s.ordered(ctx, v, SetState(at, key, value))
+	r, err := s.submitInstruction(ctx, v, SetState(at, key, value))
 	if err != nil {
 		return m, err
 	}
@@ -221,13 +221,13 @@ func (s *Server) setState(ctx context.Context, v Reader, in *model.StateRequest)
 	if value != nil {
 		did = fmt.Sprintf("set, %d bytes", len(*value))
 	}
-	s.tell(Told("set_state", did, "%s %.40q", clip(in.Actor), key))
+	s.reportCheat(Told("set_state", did, "%s %.40q", clipText(in.Actor), key))
 	return model.StateSet{Actor: at, Key: key, Removed: value == nil, Height: r.Height, Hash: r.Hash}, nil
 }
 
-func (s *Server) mine(ctx context.Context, in *model.MineRequest) (m model.Advance, err error) {
-	if m, err = s.travel(ctx, history.Target{Make: max(1, in.Blocks)}); err == nil {
-		s.tell(Told("mine", fmt.Sprintf("%d blocks", m.Blocks), "to height %d", m.To))
+func (s *Server) mineBlocks(ctx context.Context, in *model.MineRequest) (m model.Advance, err error) {
+	if m, err = s.travelTo(ctx, history.Target{Make: max(1, in.Blocks)}); err == nil {
+		s.reportCheat(Told("mine", fmt.Sprintf("%d blocks", m.Blocks), "to height %d", m.To))
 	}
 	return m, err
 }

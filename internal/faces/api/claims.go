@@ -17,16 +17,16 @@ type claims struct {
 
 func newClaims(d directory) *claims { return &claims{directory: d, held: map[string]bool{}} }
 
-// claim holds a name while an actor is deployed under it, and refuses a taken name:
+// claimName holds a name while an actor is deployed under it, and refuses a taken name:
 // only its owner may replace its actor.
-func (c *claims) claim(v Reader, name string, owner types.Address, replace bool) (release func(), err error) {
-	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clip(name)).
+func (c *claims) claimName(v Reader, name string, owner types.Address, replace bool) (release func(), err error) {
+	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clipText(name)).
 		Hint("Choose another name, or give it to the new actor with replace: true.").At("name")
 	if strings.HasPrefix(name, "0x") || strings.ContainsAny(name, "/?#% \t\r\n") {
 		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%",
-			clip(name)).At("name")
+			clipText(name)).At("name")
 	}
-	for _, known := range c.named() {
+	for _, known := range c.listNamed() {
 		if known.Name == name {
 			return nil, taken
 		}
@@ -49,7 +49,7 @@ func (c *claims) claim(v Reader, name string, owner types.Address, replace bool)
 			return nil, err
 		}
 		if old != nil && old.Owner != owner {
-			return nil, Refuse(http.StatusConflict, "not_owner", "the name %q is an actor's whose owner is %s", clip(name), old.Owner).
+			return nil, Refuse(http.StatusConflict, "not_owner", "the name %q is an actor's whose owner is %s", clipText(name), old.Owner).
 				Hint("Only its owner may have another actor take it over: deploy it from that account.").At("name")
 		}
 	}

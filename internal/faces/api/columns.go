@@ -11,11 +11,11 @@ import (
 )
 
 func (s *Server) registerColumns() {
-	serve(s, operation{id: "blocks_columns", path: "/blocks/columns", tag: tagChain,
+	serveRoute(s, operation{id: "blocks_columns", path: "/blocks/columns", tag: tagChain,
 		summary: "Final blocks as columns: one array of each figure",
 		description: "At most 4,096 blocks: the first of the range, with next to continue; without from, the last blocks. " +
 			"A height that time travel skipped has no row.",
-		errors: []int{400, 404, 409}, response: exampleColumns}, s.columns)
+		errors: []int{400, 404, 409}, response: exampleColumns}, s.getColumns)
 }
 
 var exampleColumns = model.Columns{From: 12, To: 12, Head: 12, KeptFrom: 1,
@@ -33,29 +33,29 @@ type HeightRange struct {
 	To   optional[types.Height] `query:"to" doc:"Last height; where absent, the latest final one."`
 }
 
-// bounds returns the range of heights, which ends at last or before; newest reports
+// heightBounds returns the range of heights, which ends at last or before; newest reports
 // that an answer with fewer blocks keeps the last ones.
-func (r *HeightRange) bounds(last types.Height) (from, to types.Height, newest bool, err error) {
+func (r *HeightRange) heightBounds(last types.Height) (from, to types.Height, newest bool, err error) {
 	if r.From.set && r.To.set && r.To.Value < r.From.Value {
-		return 0, 0, false, backwards()
+		return 0, 0, false, errBackwards()
 	}
-	return r.From.or(1), min(r.To.or(last), last), !r.From.set, nil
+	return r.From.orElse(1), min(r.To.orElse(last), last), !r.From.set, nil
 }
 
-// within returns the bounds of the heights that a reader has kept, and the first of those.
-func (r *HeightRange) within(v Reader, last types.Height) (kept, from, to types.Height, newest bool, err error) {
+// boundsWithinKept returns the bounds of the heights that a reader has kept, and the first of those.
+func (r *HeightRange) boundsWithinKept(v Reader, last types.Height) (kept, from, to types.Height, newest bool, err error) {
 	has, err := v.Kept()
 	if err != nil {
 		return 0, 0, 0, false, err
 	}
-	from, to, newest, err = r.bounds(last)
+	from, to, newest, err = r.heightBounds(last)
 	return has.From, max(from, has.From), to, newest, err
 }
 
 // manyHeights opens a node's reader for a request that reads many heights, of which few run
 // at once. free ends it.
 func (s *Server) manyHeights(at OnNode) (v Reader, free func(), err error) {
-	if free, err = s.ranges.take(); err != nil {
+	if free, err = s.ranges.takePlace(); err != nil {
 		return nil, nil, err
 	}
 	if v, err = s.readerOf(at); err != nil {
@@ -65,7 +65,7 @@ func (s *Server) manyHeights(at OnNode) (v Reader, free func(), err error) {
 	return v, free, nil
 }
 
-func backwards() *Error {
+func errBackwards() *Error {
 	return Refuse(http.StatusBadRequest, "invalid_range", "to is before from").Hint("Give from first: from=1&to=9.").At("to")
 }
 
@@ -74,14 +74,14 @@ type rangeInput struct {
 	HeightRange
 }
 
-func (s *Server) columns(_ context.Context, in *rangeInput) (m model.Columns, err error) {
+func (s *Server) getColumns(_ context.Context, in *rangeInput) (m model.Columns, err error) {
 	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err
 	}
 	defer free()
 	head := v.Head().Height
-	kept, from, to, newest, err := in.within(v, head)
+	kept, from, to, newest, err := in.boundsWithinKept(v, head)
 	if err != nil {
 		return m, err
 	}
@@ -95,9 +95,9 @@ func (s *Server) columns(_ context.Context, in *rangeInput) (m model.Columns, er
 		return m, err
 	}
 	for i := range heads {
-		c.add(&heads[i])
+		c.addHead(&heads[i])
 	}
-	c.narrow(newest)
+	c.narrowRange(newest)
 	return c.Columns, nil
 }
 
@@ -108,15 +108,16 @@ type columns struct {
 }
 
 func newColumns(d directory) *columns {
-	return &columns{named: d.naming(), Columns: model.Columns{Nodes: []model.NamedValidator{}, Height: []types.Height{}, Skipped: []uint64{},
-		View: []types.View{}, Proposer: []int{}, TimestampMS: []types.Millis{}, Transactions: []int{}, CyclesUsed: []types.Cycles{},
+	return &columns{named: d.newNamedNodes(), Columns: model.Columns{Nodes: []model.NamedValidator{}, Height: []types.Height{},
+		Skipped: []uint64{},
+		View:    []types.View{}, Proposer: []int{}, TimestampMS: []types.Millis{}, Transactions: []int{}, CyclesUsed: []types.Cycles{},
 		CellsUsed: []types.Cells{}, TimerCyclesUsed: []types.Cycles{}, LaneBudget: []types.Cycles{}, Fired: []uint64{}, Deferred: []uint64{},
 		Ended: []uint64{}, BaseFeeCycle: []types.Wei{}, BaseFeeCell: []types.Wei{}, BaseFeeLaneTimer: []types.Wei{}}}
 }
 
-func (c *columns) add(h *history.Head) {
+func (c *columns) addHead(h *history.Head) {
 	c.Height, c.Skipped, c.View = append(c.Height, h.Height), append(c.Skipped, h.Skipped), append(c.View, h.View)
-	c.Proposer = append(c.Proposer, c.named.place(h.Proposer))
+	c.Proposer = append(c.Proposer, c.named.placeOf(h.Proposer))
 	c.Nodes = c.named.all
 	c.TimestampMS, c.Transactions = append(c.TimestampMS, h.Timestamp), append(c.Transactions, h.Transactions)
 	c.CyclesUsed, c.CellsUsed = append(c.CyclesUsed, h.CyclesUsed), append(c.CellsUsed, h.CellsUsed)
@@ -127,8 +128,8 @@ func (c *columns) add(h *history.Head) {
 	c.BaseFeeLaneTimer = append(c.BaseFeeLaneTimer, h.BaseFeeLaneTimer)
 }
 
-// narrow sets the range of the answer, if it has fewer blocks than the request.
-func (c *columns) narrow(newest bool) {
+// narrowRange sets the range of the answer, if it has fewer blocks than the request.
+func (c *columns) narrowRange(newest bool) {
 	rows := len(c.Height)
 	if rows < MaxColumns {
 		return
@@ -149,12 +150,12 @@ type namedNodes struct {
 	all    []model.NamedValidator
 }
 
-func (d directory) naming() *namedNodes {
+func (d directory) newNamedNodes() *namedNodes {
 	return &namedNodes{names: d.nodeNames(), places: map[types.Address]int{}, all: []model.NamedValidator{}}
 }
 
-// place is the position of a validator.
-func (n *namedNodes) place(a types.Address) int {
+// placeOf is the position of a validator.
+func (n *namedNodes) placeOf(a types.Address) int {
 	at, known := n.places[a]
 	if !known {
 		at = len(n.all)

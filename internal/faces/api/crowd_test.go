@@ -104,7 +104,7 @@ func wantStatus(t *testing.T, conn net.Conn, status int) {
 // answered, however many they are.
 func TestRefusedEventReadersHoldNoConnection(t *testing.T) {
 	const readers, room = 3, 8
-	_, address := served(t, func(l net.Listener) net.Listener { return shaped{limit(l, room, room)} }, func(s *Server) {
+	_, address := served(t, func(l net.Listener) net.Listener { return shapedListener{limitListener(l, room, room)} }, func(s *Server) {
 		s.readers = newPlaces(readers, "too_many_readers", "clients follow events already", "Close one of them.")
 	})
 	for range readers {
@@ -121,7 +121,9 @@ func TestRefusedEventReadersHoldNoConnection(t *testing.T) {
 func TestOneAddressLeavesRoomForOthers(t *testing.T) {
 	const each, room = 3, 8
 	var elsewhere atomic.Bool
-	_, address := served(t, func(l net.Listener) net.Listener { return shaped{limit(abroad{l, &elsewhere}, room, each)} })
+	_, address := served(t, func(l net.Listener) net.Listener {
+		return shapedListener{limitListener(abroad{l, &elsewhere}, room, each)}
+	})
 	var held []net.Conn
 	for range each {
 		held = append(held, asked(t, address, ""))
@@ -151,12 +153,12 @@ func TestOneAddressLeavesRoomForOthers(t *testing.T) {
 func TestSlowBodiesMakeRoomForOthers(t *testing.T) {
 	w := newWorld(t)
 	g := gate{hosts: map[string]bool{}, bodyTime: time.Hour, bodies: bodies{most: 4}}
-	w.server.http.Handler = g.guard(w.server.mux, func(*http.Request) *Error { return nil })
+	w.server.http.Handler = g.refuseEarly(w.server.mux, func(*http.Request) *Error { return nil })
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = w.server.http.Serve(shaped{limit(inner, 8, 8)}) }() // until the end of the test
+	go func() { _ = w.server.http.Serve(shapedListener{limitListener(inner, 8, 8)}) }() // until the end of the test
 	defer w.server.http.Close()
 	slow := strings.TrimSuffix(request("POST", "/actor/read", strings.Repeat(" ", 100)), strings.Repeat(" ", 99))
 	const crowd = 16

@@ -16,34 +16,35 @@ func (s *Server) registerDevnet() {
 	serveLatest(s, operation{id: "faucet", path: "/faucet", tag: tagDevnet,
 		summary: "Give an account 5,000 CBY; answers once final", errors: []int{404, 409, 429, 504},
 		request:  model.FaucetRequest{Address: "0x00000000000000000000000000000000000000aa"},
-		response: model.Faucet{Hash: exampleHash, Amount: types.WeiOf(5000 * types.CBY)}}, s.faucet)
+		response: model.Faucet{Hash: exampleHash, Amount: types.WeiOf(5000 * types.CBY)}}, s.payFromFaucet)
 	serveRead(s, operation{id: "devnet_accounts", path: "/devnet/accounts", tag: tagDevnet,
 		summary:  "The funded accounts that the devnet signs for",
-		response: []model.DevnetAccount{{Name: "alice", Address: exampleAddress, Balance: types.WeiOf(1_000_000 * types.CBY)}}}, s.accounts)
+		response: []model.DevnetAccount{{Name: "alice", Address: exampleAddress, Balance: types.WeiOf(1_000_000 * types.CBY)}}}, s.listAccounts)
 	serveLatest(s, operation{id: "devnet_send", path: "/devnet/send", tag: tagDevnet,
 		summary: "Sign and submit a call or a transfer; answers the receipt once final",
 		description: "The devnet signs with the key of from and takes care of nonce and fees. A handler that fails answers 200: " +
 			"its receipt has the status. payload is bytes if it begins with 0x, otherwise UTF-8 text. A dry run counts as a read.",
 		errors:  []int{404, 409, 429, 504},
-		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: model.Sent{Receipt: exampleReceipt}}, s.send)
+		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: model.Sent{Receipt: exampleReceipt}},
+		s.sendTransaction)
 	serveLatest(s, operation{id: "devnet_deploy", path: "/devnet/deploy", tag: tagDevnet,
 		summary:     "Deploy an actor; answers its address and the receipt once final",
 		description: "init runs once with the payload init. Code that is refused answers 200: its receipt has the status and the line.",
 		errors:      []int{404, 409, 429, 504},
 		request:     model.DeployRequest{From: "alice", Code: "def ping(payload):\n    return b\"pong\"\n", Name: "ping"},
-		response:    model.Deployed{Address: exampleAddress, Receipt: exampleReceipt}}, s.deploy)
+		response:    model.Deployed{Address: exampleAddress, Receipt: exampleReceipt}}, s.deployActor)
 }
 
-// permit refuses a path that a strict network has not.
-func (s *Server) permit(path string) *Error {
-	if !s.info.Strict || !cheats(path) {
+// permitPath refuses a path that a strict network has not.
+func (s *Server) permitPath(path string) *Error {
+	if !s.info.Strict || !isCheatPath(path) {
 		return nil
 	}
 	return Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", path).
 		Hint("Sign with your own key and use POST /submit, or start the network without --strict.")
 }
 
-func (s *Server) accounts(_ context.Context, v Reader, _ *OnNode) ([]model.DevnetAccount, error) {
+func (s *Server) listAccounts(_ context.Context, v Reader, _ *OnNode) ([]model.DevnetAccount, error) {
 	out := []model.DevnetAccount{}
 	for _, named := range s.backend.Accounts() {
 		a, err := v.Account(named.Address)
@@ -55,8 +56,8 @@ func (s *Server) accounts(_ context.Context, v Reader, _ *OnNode) ([]model.Devne
 	return out, nil
 }
 
-func (s *Server) faucet(ctx context.Context, v Reader, in *model.FaucetRequest) (m model.Faucet, err error) {
-	to, err := s.address(v, in.Address, "address")
+func (s *Server) payFromFaucet(ctx context.Context, v Reader, in *model.FaucetRequest) (m model.Faucet, err error) {
+	to, err := s.resolveAddress(v, in.Address, "address")
 	if err != nil {
 		return m, err
 	}
@@ -65,7 +66,7 @@ func (s *Server) faucet(ctx context.Context, v Reader, in *model.FaucetRequest) 
 	if key == nil {
 		return m, Refuse(http.StatusForbidden, "no_faucet", "this network has no faucet account")
 	}
-	r, err := s.sign(ctx, v, key, wallet.Draft{To: &to, Value: amount, Payload: types.Transfer{Kind: types.KindTransfer}})
+	r, err := s.signAndAwait(ctx, v, key, wallet.Draft{To: &to, Value: amount, Payload: types.Transfer{Kind: types.KindTransfer}})
 	if err != nil {
 		return m, err
 	}
@@ -76,30 +77,30 @@ func (s *Server) faucet(ctx context.Context, v Reader, in *model.FaucetRequest) 
 	return model.Faucet{Hash: r.Hash, Amount: amount}, nil
 }
 
-func (s *Server) send(ctx context.Context, v Reader, in *model.SendRequest) (m model.Sent, err error) {
-	by, err := s.signs(v, in.From)
+func (s *Server) sendTransaction(ctx context.Context, v Reader, in *model.SendRequest) (m model.Sent, err error) {
+	by, err := s.signerFor(v, in.From)
 	if err != nil {
 		return m, err
 	}
-	to, err := s.address(v, in.To, "to")
+	to, err := s.resolveAddress(v, in.To, "to")
 	if err != nil {
 		return m, err
 	}
 	if in.Handler == "" && in.Args != nil {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "args need a handler to receive them").At("handler")
 	}
-	data, err := s.given(v, HandlerOf(to, in.Handler), in.Payload, "payload", in.Args)
+	data, err := s.resolvePayload(v, HandlerOf(to, in.Handler), in.Payload, "payload", in.Args)
 	if err != nil {
 		return m, err
 	}
 	if in.Handler == "" && len(data) > 0 {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "a payload needs a handler to receive it").At("handler")
 	}
-	sponsor := types.SponsorOf(or(in.Sponsor, types.Wei{}))
+	sponsor := types.SponsorOf(orDefault(in.Sponsor, types.Wei{}))
 	if in.Handler == "" && sponsor != nil {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "a sponsor needs a handler, whose timers it may pay for").At("sponsor")
 	}
-	d := wallet.Draft{To: &to, Value: or(in.Value, types.Wei{}), Cycles: in.CyclesLimit, Cells: in.CellsLimit,
+	d := wallet.Draft{To: &to, Value: orDefault(in.Value, types.Wei{}), Cycles: in.CyclesLimit, Cells: in.CellsLimit,
 		Payload: types.Transfer{Kind: types.KindTransfer}}
 	if in.Handler != "" {
 		d.Payload = types.Execute{Kind: types.KindExecute, Handler: in.Handler, Payload: data, Sponsor: sponsor}
@@ -115,21 +116,21 @@ func (s *Server) send(ctx context.Context, v Reader, in *model.SendRequest) (m m
 	case in.NoWait:
 		r, err = s.handedIn(ctx, v, &by, d)
 	case in.DryRun:
-		r, err = s.simulate(ctx, v, by.key, by.of(d))
+		r, err = s.simulateTransaction(ctx, v, by.key, by.signDraft(d))
 	default:
-		r, err = s.sign(ctx, v, by.key, by.of(d))
+		r, err = s.signAndAwait(ctx, v, by.key, by.signDraft(d))
 	}
 	if err != nil {
 		return m, err
 	}
 	if !in.DryRun {
-		s.impersonated(&by, &r.Receipt)
+		s.reportImpersonation(&by, &r.Receipt)
 	}
 	as := TypesOf(v)
 	m.Receipt = as.Receipt(&r.Receipt, r.Logs)
 	if in.Trace && r.Trace != nil {
 		m.Trace = r.Trace
-		as.trace(m.Trace)
+		as.typeTrace(m.Trace)
 	}
 	return m, nil
 }
@@ -139,18 +140,18 @@ const StatusPending types.Status = "pending"
 
 // handedIn submits a transaction and answers with its receipt, as far as known.
 func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Draft) (*Executed, error) {
-	h, _, err := s.handIn(ctx, v, by.key, by.of(d))
+	h, _, err := s.handIn(ctx, v, by.key, by.signDraft(d))
 	if err != nil {
 		return nil, err
 	}
-	r := types.Receipt{Hash: h, Origin: types.OriginTransaction, Sender: by.address(), To: *d.To, Status: StatusPending}
+	r := types.Receipt{Hash: h, Origin: types.OriginTransaction, Sender: by.signerAddress(), To: *d.To, Status: StatusPending}
 	if call, ok := d.Payload.(types.Execute); ok {
 		r.Handler = call.Handler
 	}
 	return &Executed{Receipt: r}, nil
 }
 
-func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
+func (s *Server) simulateTransaction(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
 	free, err := s.beginRead(ctx, s.reads)
 	if err != nil {
 		return nil, err
@@ -160,19 +161,19 @@ func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d Signa
 	if err != nil {
 		return nil, err
 	}
-	return v.Simulate(ctx, d.Sign(offer(s.info.ChainID, v.Head()), key, account.Nonce))
+	return v.Simulate(ctx, d.Sign(feeOffer(s.info.ChainID, v.Head()), key, account.Nonce))
 }
 
-func (s *Server) deploy(ctx context.Context, v Reader, in *model.DeployRequest) (m model.Deployed, err error) {
-	by, err := s.signs(v, in.From)
+func (s *Server) deployActor(ctx context.Context, v Reader, in *model.DeployRequest) (m model.Deployed, err error) {
+	by, err := s.signerFor(v, in.From)
 	if err != nil {
 		return m, err
 	}
-	code, err := payload(in.Code, "code")
+	code, err := decodePayload(in.Code, "code")
 	if err != nil {
 		return m, err
 	}
-	init, err := s.given(v, InitOf(code), in.Init, "init", in.Args)
+	init, err := s.resolvePayload(v, InitOf(code), in.Init, "init", in.Args)
 	if err != nil {
 		return m, err
 	}
@@ -181,33 +182,33 @@ func (s *Server) deploy(ctx context.Context, v Reader, in *model.DeployRequest) 
 		return m, err
 	}
 	if in.Name != "" {
-		release, err := s.claims.claim(v, in.Name, by.address(), in.Replace)
+		release, err := s.claims.claimName(v, in.Name, by.signerAddress(), in.Replace)
 		if err != nil {
 			return m, err
 		}
 		defer release()
 	}
-	d := wallet.Draft{Value: or(in.Fund, types.Wei{}), Cycles: in.CyclesLimit, Cells: in.CellsLimit,
+	d := wallet.Draft{Value: orDefault(in.Fund, types.Wei{}), Cycles: in.CyclesLimit, Cells: in.CellsLimit,
 		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: in.Name, Upgrade: terms}}}
-	would, err := s.runnable(ctx, v, by.key, by.of(d))
+	would, err := s.checkRunnable(ctx, v, by.key, by.signDraft(d))
 	if err == nil {
 		err = withoutArguments(v, code, would, in)
 	}
 	if err != nil {
 		return m, err
 	}
-	r, err := s.sign(ctx, v, by.key, by.of(d))
+	r, err := s.signAndAwait(ctx, v, by.key, by.signDraft(d))
 	if err != nil {
 		return m, err
 	}
-	s.impersonated(&by, &r.Receipt)
+	s.reportImpersonation(&by, &r.Receipt)
 	return model.Deployed{Address: r.To, Receipt: ShowReceipt(&r.Receipt, r.Logs)}, nil
 }
 
-// runnable refuses a deploy that no validator here could execute, since it
+// checkRunnable refuses a deploy that no validator here could execute, since it
 // would wait for one without end. The code's behaviour is not judged.
-func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signable) (would *Executed, err error) {
-	would, err = s.simulate(ctx, v, key, d)
+func (s *Server) checkRunnable(ctx context.Context, v Reader, key env.Signer, d Signable) (would *Executed, err error) {
+	would, err = s.simulateTransaction(ctx, v, key, d)
 	unable := []string{CodeNoProgramHost, CodeHostFailed, CodeLateBefore}
 	if refused := Answer(err); refused != nil && slices.Contains(unable, refused.Body.Code) {
 		return nil, refused
@@ -228,8 +229,8 @@ func withoutArguments(v Reader, code []byte, would *Executed, body *model.Deploy
 		Hint("init has typed arguments: give them as args, or NAME=VALUE on the command line.")
 }
 
-// key returns the key of a devnet account.
-func (d directory) key(name string) (env.Signer, error) {
+// accountKey returns the key of a devnet account.
+func (d directory) accountKey(name string) (env.Signer, error) {
 	var known []string
 	for _, account := range d.backend.Accounts() {
 		known = append(known, account.Name)
@@ -239,16 +240,16 @@ func (d directory) key(name string) (env.Signer, error) {
 			}
 		}
 	}
-	return nil, Refuse(http.StatusNotFound, "unknown_signer", "the devnet has no key of %q%s", clip(name), typo.Suggestion(name, known)).
+	return nil, Refuse(http.StatusNotFound, "unknown_signer", "the devnet has no key of %q%s", clipText(name), typo.Suggestion(name, known)).
 		Hint("GET /devnet/accounts lists the accounts it signs for; with any other key use POST /submit.").At("from")
 }
 
-// sign signs a transaction, submits it and waits for its receipt.
-func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
-	if err := s.moving(); err != nil {
+// signAndAwait signs a transaction, submits it and waits for its receipt.
+func (s *Server) signAndAwait(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
+	if err := s.requireMoving(); err != nil {
 		return nil, err
 	}
-	free, err := s.waiters.take()
+	free, err := s.waiters.takePlace()
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +259,7 @@ func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d Signable)
 		return nil, err
 	}
 	TellHandedIn(ctx, h)
-	r, err := s.await(ctx, h)
+	r, err := s.awaitReceipt(ctx, h)
 	if refused := Answer(err); refused != nil && refused.Body.Code == CodeDropped {
 		s.nonces.giveBack(key.Address(), nonce)
 	}
@@ -268,18 +269,18 @@ func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d Signable)
 // handIn signs a transaction and submits it.
 func (s *Server) handIn(ctx context.Context, v Reader, key env.Signer, d Signable) (types.Hash, types.Nonce, error) {
 	head, chain := v.Head(), s.info.ChainID
-	return s.nonces.submit(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
-		return d.Sign(offer(chain, head), key, nonce).Encode()
+	return s.nonces.submitWithNonce(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
+		return d.Sign(feeOffer(chain, head), key, nonce).Encode()
 	})
 }
 
-// offer is what the devnet offers for a transaction: twice the next block's base
+// feeOffer is what the devnet offers for a transaction: twice the next block's base
 // fees.
-func offer(chain uint64, head Head) wallet.Offer {
+func feeOffer(chain uint64, head Head) wallet.Offer {
 	return wallet.Times(2, chain, head.NextBaseFeeCycle, head.NextBaseFeeCell)
 }
 
-func or[T any](given *T, otherwise T) T {
+func orDefault[T any](given *T, otherwise T) T {
 	if given != nil {
 		return *given
 	}

@@ -52,12 +52,12 @@ func (e *Error) At(field string) *Error {
 // After returns e with the time after which the client may try again, in whole seconds.
 func (e *Error) After(wait time.Duration) *Error {
 	with := *e
-	with.after = seconds(wait)
+	with.after = wholeSeconds(wait)
 	return &with
 }
 
-// seconds is a time in whole seconds, rounded up.
-func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
+// wholeSeconds is a time in whole seconds, rounded up.
+func wholeSeconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
 
 // GetHeaders implements huma.HeadersError. A client that is refused a place gives up the
 // connection too, which others need. Retry-After is set with 429, and with
@@ -81,7 +81,7 @@ const retryAfter = 1
 const tooMany = "too_many_"
 
 func (e *Error) Error() string                { return e.Body.Message }
-func (e *Error) Unwrap() error                { return e.refusal() }
+func (e *Error) Unwrap() error                { return e.asRefusal() }
 func (e *Error) GetStatus() int               { return e.Status }
 func (e *Error) MarshalJSON() ([]byte, error) { return json.Marshal(model.Error{Error: e.Body}) }
 
@@ -90,8 +90,8 @@ func (e *Error) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[model.Error](), true, "Error")
 }
 
-// refusal is e without HTTP.
-func (e *Error) refusal() *refusal.Error {
+// asRefusal is e without HTTP.
+func (e *Error) asRefusal() *refusal.Error {
 	return &refusal.Error{Code: e.Body.Code, Message: e.Body.Message, Remedy: e.Body.Hint, Field: e.Body.Field}
 }
 
@@ -124,7 +124,7 @@ func asError(err error) *Error {
 		Hint("This is a fault of the devnet and not of the request; its log says more (devnet logs).")
 }
 
-func write(w http.ResponseWriter, e *Error) {
+func writeError(w http.ResponseWriter, e *Error) {
 	w.Header().Set("Content-Type", "application/json")
 	for name, values := range e.GetHeaders() {
 		w.Header()[name] = values
@@ -133,8 +133,8 @@ func write(w http.ResponseWriter, e *Error) {
 	_ = json.NewEncoder(w).Encode(e)
 }
 
-// invalid is huma's refusal of a request, in our words.
-func invalid(status int, message string, errs ...error) huma.StatusError {
+// invalidRequest is huma's refusal of a request, in our words.
+func invalidRequest(status int, message string, errs ...error) huma.StatusError {
 	var mistakes []mistake
 	for _, err := range errs {
 		var own *Error
@@ -176,10 +176,10 @@ func mistakeOf(err error) mistake {
 	if !errors.As(err, &d) {
 		return mistake{text: err.Error()}
 	}
-	field, text := place(d.ErrorDetail().Location), d.ErrorDetail().Message
+	field, text := parameterOf(d.ErrorDetail().Location), d.ErrorDetail().Message
 	if choice := choices.FindStringSubmatch(text); choice != nil && field != "" {
 		if given, is := d.ErrorDetail().Value.(string); is {
-			text = fmt.Sprintf("%q is none of %s", clip(given), choice[1])
+			text = fmt.Sprintf("%q is none of %s", clipText(given), choice[1])
 		}
 	}
 	if field != "" {
@@ -197,8 +197,8 @@ var choices = regexp.MustCompile(`^expected value to be one of "(.*)"$`)
 // absent is how huma says that a field is missing.
 var absent = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
-// place strips where huma found a field: "body.from" is the field from.
-func place(location string) string {
+// parameterOf strips where huma found a field: "body.from" is the field from.
+func parameterOf(location string) string {
 	for _, prefix := range []string{"body", "path", "query", "header"} {
 		if rest, ok := strings.CutPrefix(location, prefix); ok {
 			return strings.TrimPrefix(rest, ".")

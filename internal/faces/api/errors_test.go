@@ -233,7 +233,7 @@ func TestABodyOverTheLimitIsRefused(t *testing.T) {
 func TestWaitersAreLimitedAndFreed(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.auto = false })
 	w.server.waiters.taken = make(chan struct{}, 1)
-	free, err := w.server.waiters.take()
+	free, err := w.server.waiters.takePlace()
 	if err != nil {
 		t.Fatal(err)
 	}

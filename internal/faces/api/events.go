@@ -48,14 +48,15 @@ func (s *Server) registerEvents() {
 			"The last event of a stream the server ends is of type dropped and says why; one with to ends with the comment end.",
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1.4f5e6a7b\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
-	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": answered("A stream that does not end, but for to", "text/event-stream", huma.TypeString)}
-	register(s, op, h, func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+	h := op.asHuma()
+	h.Responses = map[string]*huma.Response{"200": describeAnswer("A stream that does not end, but for to", "text/event-stream",
+		huma.TypeString)}
+	registerRoute(s, op, h, func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 		r, err := s.newReader(in)
 		if err != nil {
 			return nil, err
 		}
-		free, err := s.readers.take()
+		free, err := s.readers.takePlace()
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +69,7 @@ func (s *Server) registerEvents() {
 			if r.node != "" {
 				w.Header().Set(NodeHeader, r.node)
 			}
-			r.run(request.Context(), stream{w, http.NewResponseController(w)})
+			r.sendEvents(request.Context(), stream{w, http.NewResponseController(w)})
 		}}, nil
 	})
 }
@@ -102,8 +103,8 @@ type reader struct {
 // same at all validators.
 const NodeHeader = "Devnet-Node"
 
-// greeting begins a stream.
-func (r *reader) greeting() string {
+// greetingText begins a stream.
+func (r *reader) greetingText() string {
 	if r.node == "" {
 		return ": devnet events\nretry: 1000\n\n"
 	}
@@ -113,12 +114,12 @@ func (r *reader) greeting() string {
 func (s *Server) newReader(in *eventsInput) (*reader, error) {
 	s.feed.world.Lock()
 	defer s.feed.world.Unlock()
-	r := &reader{feed: s.feed, height: s.feed.latest() + 1, kinds: kinds, node: s.info.Node}
+	r := &reader{feed: s.feed, height: s.feed.latestHeight() + 1, kinds: kinds, node: s.info.Node}
 	if in.Type != "" {
 		r.kinds = strings.Split(in.Type, ",")
 		for _, kind := range r.kinds {
 			if !slices.Contains(kinds, kind) {
-				return nil, Refuse(http.StatusBadRequest, "invalid_type", "unknown event type %q", clip(kind)).
+				return nil, Refuse(http.StatusBadRequest, "invalid_type", "unknown event type %q", clipText(kind)).
 					Hint("The types are %s.", strings.Join(kinds, ", ")).At("type")
 			}
 		}
@@ -130,18 +131,18 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := s.address(v, in.Actor, "actor")
+		a, err := s.resolveAddress(v, in.Actor, "actor")
 		if err != nil {
 			return nil, err
 		}
 		r.actor = &a
 	}
-	if err := s.ends(r, in); err != nil {
+	if err := s.setEnd(r, in); err != nil {
 		return nil, err
 	}
 	switch {
 	case in.LastEventID != "":
-		if err := r.resume(in.LastEventID); err != nil {
+		if err := r.resumeAfter(in.LastEventID); err != nil {
 			return nil, err
 		}
 		return r, s.ofThisChain(r)
@@ -151,8 +152,8 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 	return r, s.stillKept(r.height)
 }
 
-// ends says with which height a reader's stream ends, where it does.
-func (s *Server) ends(r *reader, in *eventsInput) error {
+// setEnd says with which height a reader's stream ends, where it does.
+func (s *Server) setEnd(r *reader, in *eventsInput) error {
 	if !in.To.set {
 		return nil
 	}
@@ -185,14 +186,14 @@ func (s *Server) stillKept(h types.Height) error {
 	return err
 }
 
-// resume continues after the event with an id.
-func (r *reader) resume(id string) error {
+// resumeAfter continues after the event with an id.
+func (r *reader) resumeAfter(id string) error {
 	height, rest, found := strings.Cut(id, ".")
 	number, mark, _ := strings.Cut(rest, ".")
 	h, err := strconv.ParseUint(height, 10, 64)
 	n, err2 := strconv.ParseUint(number, 10, 31)
 	if !found || err != nil || err2 != nil || mark != "" && len(mark) != markDigits {
-		return Refuse(http.StatusBadRequest, "invalid_event_id", "invalid Last-Event-ID %q", clip(id)).
+		return Refuse(http.StatusBadRequest, "invalid_event_id", "invalid Last-Event-ID %q", clipText(id)).
 			Hint("It is the height, the number of the event in its block, and the beginning of the block's hash, with points between, as the " +
 				"stream sent it.").At("Last-Event-ID")
 	}
@@ -226,25 +227,26 @@ func otherChain(r *reader) *Error {
 		Hint("The network was begun anew, or set back to an earlier state. Connect without Last-Event-ID.").At("Last-Event-ID")
 }
 
-// run sends events until the client leaves or has to.
-func (r *reader) run(ctx context.Context, out stream) {
-	if out.write(r.greeting()) != nil {
+// sendEvents sends events until the client leaves or has to.
+func (r *reader) sendEvents(ctx context.Context, out stream) {
+	if out.writeText(r.greetingText()) != nil {
 		return
 	}
 	for r.last == 0 || r.height <= r.last {
-		events, through, at := r.wait(ctx, out)
+		events, through, at := r.followAlive(ctx, out)
 		switch at {
 		case ended:
-			out.drop(ctx, "stopped", "the network stops", "Connect again when it is up; with Last-Event-ID the stream continues where this one "+
-				"ended.")
+			out.dropReader(ctx, "stopped", "the network stops",
+				"Connect again when it is up; with Last-Event-ID the stream continues where this one "+
+					"ended.")
 			return
 		case behind:
 			if r.live {
-				out.drop(ctx, "slow_reader", fmt.Sprintf("the reader is too slow: the events of height %d are no longer kept", r.height),
+				out.dropReader(ctx, "slow_reader", fmt.Sprintf("the reader is too slow: the events of height %d are no longer kept", r.height),
 					"Connect again with Last-Event-ID, or from=, and read faster; type= and actor= make the stream smaller.")
 				return
 			}
-			if events, at = r.older(ctx, out); at == ended {
+			if events, at = r.readOlderEvents(ctx, out); at == ended {
 				return
 			} else if at == coming {
 				continue
@@ -255,25 +257,25 @@ func (r *reader) run(ctx context.Context, out stream) {
 		}
 		if r.after != "" && len(events) > 0 && events[0].height == r.height && events[0].mark != r.after {
 			wrong := otherChain(r)
-			out.drop(ctx, codeOtherChain, wrong.Body.Message, wrong.Body.Hint)
+			out.dropReader(ctx, codeOtherChain, wrong.Body.Message, wrong.Body.Hint)
 			return
 		}
 		r.after, r.awaits = "", false
-		if r.send(events, out) != nil {
+		if r.sendWanted(events, out) != nil {
 			return
 		}
 		r.height, r.skip = through+1, 0
 	}
-	_ = out.write(": end\n\n") // the client may be gone
+	_ = out.writeText(": end\n\n") // the client may be gone
 }
 
-// older returns the events of a height that the feed no longer keeps. It waits a moment if they
+// readOlderEvents returns the events of a height that the feed no longer keeps. It waits a moment if they
 // are coming: the best validator is below the height. After ended the stream is over.
-func (r *reader) older(ctx context.Context, out stream) ([]event, position) {
-	events, _, err := r.feed.load(r.height)
+func (r *reader) readOlderEvents(ctx context.Context, out stream) ([]event, position) {
+	events, _, err := r.feed.loadEvents(r.height)
 	switch {
 	case err == nil:
-		return r.feed.remembered(r.height, events), ready
+		return r.feed.appendRemembered(r.height, events), ready
 	case errors.Is(err, errBelow):
 		select {
 		case <-time.After(loadAgain):
@@ -281,48 +283,49 @@ func (r *reader) older(ctx context.Context, out stream) ([]event, position) {
 		case <-ctx.Done(): // the client has left
 		}
 	case isNotKept(err):
-		out.drop(ctx, CodeNotKept, err.Error(), "Connect again without from= and Last-Event-ID: what was missed is gone.")
+		out.dropReader(ctx, CodeNotKept, err.Error(), "Connect again without from= and Last-Event-ID: what was missed is gone.")
 	default:
-		out.drop(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
+		out.dropReader(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
 	}
 	return nil, ended
 }
 
-// wait returns the result of follow, and keeps the stream alive meanwhile.
-func (r *reader) wait(ctx context.Context, out stream) ([]event, types.Height, position) {
+// followAlive returns the result of follow, and keeps the stream alive meanwhile.
+func (r *reader) followAlive(ctx context.Context, out stream) ([]event, types.Height, position) {
 	for {
 		patience, cancel := context.WithTimeout(ctx, EventKeepAlive)
-		events, through, at := r.feed.follow(patience, r.height, r.last)
+		events, through, at := r.feed.followEvents(patience, r.height, r.last)
 		timedOut := patience.Err() == context.DeadlineExceeded
 		cancel()
 		if at != ended || !timedOut || ctx.Err() != nil {
 			return events, through, at
 		}
 		if r.awaits {
-			out.drop(ctx, codeOtherChain, fmt.Sprintf("the last event was of another chain: it was of block %d, and the highest one here is %d",
-				r.height, r.feed.latest()), "The network was begun anew, or set back to an earlier state. Connect without Last-Event-ID.")
+			out.dropReader(ctx, codeOtherChain,
+				fmt.Sprintf("the last event was of another chain: it was of block %d, and the highest one here is %d",
+					r.height, r.feed.latestHeight()), "The network was begun anew, or set back to an earlier state. Connect without Last-Event-ID.")
 			return nil, 0, ended
 		}
-		if out.write(": alive\n\n") != nil {
+		if out.writeText(": alive\n\n") != nil {
 			return nil, 0, ended
 		}
 	}
 }
 
-func (r *reader) send(events []event, out stream) error {
+func (r *reader) sendWanted(events []event, out stream) error {
 	var text strings.Builder
 	for _, e := range events {
-		if (e.number >= r.skip || e.height > r.height) && r.wants(e) {
+		if (e.number >= r.skip || e.height > r.height) && r.wantsEvent(e) {
 			text.WriteString(e.text)
 		}
 	}
 	if text.Len() == 0 {
 		return nil
 	}
-	return out.write(text.String())
+	return out.writeText(text.String())
 }
 
-func (r *reader) wants(e event) bool {
+func (r *reader) wantsEvent(e event) bool {
 	if !slices.Contains(r.kinds, e.kind) {
 		return false
 	}
@@ -336,7 +339,7 @@ type stream struct {
 	control *http.ResponseController
 }
 
-func (o stream) write(text string) error {
+func (o stream) writeText(text string) error {
 	_ = o.control.SetWriteDeadline(time.Now().Add(EventWriteTimeout)) // a recorder in tests has none
 	if _, err := io.WriteString(o.w, text); err != nil {
 		return err
@@ -344,11 +347,11 @@ func (o stream) write(text string) error {
 	return o.control.Flush()
 }
 
-// drop sends the last event of a stream that the server ends.
-func (o stream) drop(ctx context.Context, code, message, hint string) {
+// dropReader sends the last event of a stream that the server ends.
+func (o stream) dropReader(ctx context.Context, code, message, hint string) {
 	if ctx.Err() != nil && code != "stopped" {
 		return
 	}
-	data := must(json.Marshal(model.ErrorBody{Code: code, Message: message, Hint: hint}))
-	_ = o.write(fmt.Sprintf("event: %s\ndata: %s\n\n", model.EventDropped, data)) // the client may be gone
+	data := mustSucceed(json.Marshal(model.ErrorBody{Code: code, Message: message, Hint: hint}))
+	_ = o.writeText(fmt.Sprintf("event: %s\ndata: %s\n\n", model.EventDropped, data)) // the client may be gone
 }

@@ -20,7 +20,7 @@ import (
 // reach waits until the feed has taken a height.
 func (f *feed) reach(t *testing.T, h types.Height) {
 	t.Helper()
-	for f.latest() < h {
+	for f.latestHeight() < h {
 		f.mu.Lock()
 		news, head := f.news, f.head
 		f.mu.Unlock()
@@ -140,7 +140,7 @@ func TestAStreamThatWaitsForAnotherChainSaysSo(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				r.run(t.Context(), stream{w, http.NewResponseController(w)})
+				r.sendEvents(t.Context(), stream{w, http.NewResponseController(w)})
 			}()
 			if comes {
 				synctest.Wait()
@@ -195,7 +195,7 @@ func TestASlowReaderIsToldAndDropped(t *testing.T) {
 		w.chain.mine()
 	}
 	w.server.feed.reach(t, 4)
-	r.run(context.Background(), stream{recorder, http.NewResponseController(recorder)})
+	r.sendEvents(context.Background(), stream{recorder, http.NewResponseController(recorder)})
 	_, last, found := strings.Cut(recorder.Body.String(), "event: dropped\ndata: ")
 	var e model.ErrorBody
 	if err := json.Unmarshal([]byte(last), &e); !found || err != nil || e.Code != "slow_reader" || e.Hint == "" {
@@ -224,7 +224,7 @@ func TestTheRingIsBoundedInBlocksAndBytes(t *testing.T) {
 		w.chain.mine()
 	}
 	f.reach(t, 10)
-	if len(f.ring) != 3 || f.oldest != 8 || f.bytes != size(f.ring[8])+size(f.ring[9])+size(f.ring[10]) {
+	if len(f.ring) != 3 || f.oldest != 8 || f.bytes != eventBytes(f.ring[8])+eventBytes(f.ring[9])+eventBytes(f.ring[10]) {
 		t.Fatalf("%d blocks from %d, %d bytes", len(f.ring), f.oldest, f.bytes)
 	}
 	f.maxBytes = 1
@@ -261,7 +261,7 @@ func TestAHeightThatTimeTravelSkippedHasNoEvents(t *testing.T) {
 	w.chain.blocks[1] = nil
 	w.chain.mu.Unlock()
 	f := newFeed(w.chain)
-	if events, block, err := f.load(2); len(events) != 0 || block != nil || err != nil {
+	if events, block, err := f.loadEvents(2); len(events) != 0 || block != nil || err != nil {
 		t.Fatal(events, block, err)
 	}
 }
@@ -270,16 +270,16 @@ func TestAHeightThatTimeTravelSkippedHasNoEvents(t *testing.T) {
 func TestAHeightThatTheBestValidatorLacksIsAwaited(t *testing.T) {
 	w, _ := busyWorld(t)
 	f := newFeed(w.chain)
-	f.start()
-	defer f.close()
-	next := f.latest() + 1
-	f.hear(next) // before any validator here has it
-	if f.take(next) {
+	f.startAfterLatest()
+	defer f.closeFeed()
+	next := f.latestHeight() + 1
+	f.onHeight(next) // before any validator here has it
+	if f.takeHeight(next) {
 		t.Fatal("the feed left the height empty")
 	}
 	w.chain.mine()
 	f.reach(t, next)
-	if events, at := f.next(t.Context(), next); at != ready || len(events) == 0 {
+	if events, at := f.nextEvents(t.Context(), next); at != ready || len(events) == 0 {
 		t.Errorf("the height has the events %v, %v", events, at)
 	}
 }

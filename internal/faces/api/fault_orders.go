@@ -12,16 +12,16 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// given is an argument of a fault's verb in a request: the names of its fields, and
+// verbArgument is an argument of a fault's verb in a request: the names of its fields, and
 // how they are read and written.
-type given struct {
+type verbArgument struct {
 	fields []string
 	read   func(*model.FaultRequest, *fault.Order) error
 	write  func(*fault.Order, *model.FaultRequest)
 }
 
 // arguments are those that a request can have.
-var arguments = map[fault.Argument]given{
+var arguments = map[fault.Argument]verbArgument{
 	fault.Node: {[]string{"node"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Node = r.Node
 		return nil
@@ -42,9 +42,9 @@ var arguments = map[fault.Argument]given{
 		return nil
 	}, func(o *fault.Order, r *model.FaultRequest) { r.On = o.On }},
 	fault.Skew: {[]string{"skew"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
-		o.Skew, err = duration(r.Skew, "skew")
+		o.Skew, err = parseDuration(r.Skew, "skew")
 		return err
-	}, func(o *fault.Order, r *model.FaultRequest) { r.Skew = worded(o.Skew) }},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Skew = durationWords(o.Skew) }},
 	fault.Groups: {[]string{"groups"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Groups = r.Groups
 		return nil
@@ -58,15 +58,15 @@ var arguments = map[fault.Argument]given{
 		return nil
 	}, func(o *fault.Order, r *model.FaultRequest) { r.A, r.B = o.A, o.B }},
 	fault.Delay: {[]string{"delay"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
-		o.Delay, err = duration(r.Delay, "delay")
+		o.Delay, err = parseDuration(r.Delay, "delay")
 		return err
 	}, func(o *fault.Order, r *model.FaultRequest) { r.Delay = o.Delay.String() }},
 	fault.Flapping: {[]string{"up", "down", "times"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Times = r.Times
-		if o.Up, err = duration(r.Up, "up"); err != nil {
+		if o.Up, err = parseDuration(r.Up, "up"); err != nil {
 			return err
 		}
-		o.Down, err = duration(r.Down, "down")
+		o.Down, err = parseDuration(r.Down, "down")
 		return err
 	}, func(o *fault.Order, r *model.FaultRequest) {
 		r.Up, r.Down, r.Times = o.Up.String(), o.Down.String(), o.Times
@@ -87,14 +87,14 @@ var arguments = map[fault.Argument]given{
 	}, func(o *fault.Order, r *model.FaultRequest) { r.Role, r.Contract = o.Role, o.Contract }},
 	fault.Properties: {[]string{"what happens to packets between them"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Link = fault.Link{Loss: r.Loss, Duplicate: r.Duplicate, Reorder: r.Reorder, Bandwidth: r.Bandwidth, OneWay: r.OneWay}
-		if o.Link.Latency, err = duration(r.Latency, "latency"); err != nil {
+		if o.Link.Latency, err = parseDuration(r.Latency, "latency"); err != nil {
 			return err
 		}
-		o.Link.Jitter, err = duration(r.Jitter, "jitter")
+		o.Link.Jitter, err = parseDuration(r.Jitter, "jitter")
 		return err
 	}, func(o *fault.Order, r *model.FaultRequest) {
 		l := o.Link
-		r.Latency, r.Jitter, r.Loss, r.Duplicate = worded(l.Latency), worded(l.Jitter), l.Loss, l.Duplicate
+		r.Latency, r.Jitter, r.Loss, r.Duplicate = durationWords(l.Latency), durationWords(l.Jitter), l.Loss, l.Duplicate
 		r.Reorder, r.Bandwidth, r.OneWay = l.Reorder, l.Bandwidth, l.OneWay
 	}},
 }
@@ -104,7 +104,7 @@ func OrderOf(r *model.FaultRequest) (fault.Order, error) {
 	o := fault.Order{Verb: r.Verb}
 	v := fault.Lookup(r.Verb)
 	if v == nil || v.Hidden {
-		return o, Refuse(http.StatusBadRequest, fault.CodeUnknownVerb, "there is no fault %q", clip(r.Verb)).At("verb")
+		return o, Refuse(http.StatusBadRequest, fault.CodeUnknownVerb, "there is no fault %q", clipText(r.Verb)).At("verb")
 	}
 	for _, a := range v.Takes {
 		if err := arguments[a].read(r, &o); err != nil {
@@ -135,22 +135,22 @@ func ShowFault(e fault.Effect) model.FaultReceipt {
 	return model.FaultReceipt{Verb: e.Verb, Detail: e.Detail, Did: e.Did, Idle: e.Idle, Ended: e.Ended, Order: requestOf(e.Order)}
 }
 
-// worded writes a duration; 0 becomes the empty string.
-func worded(d time.Duration) string {
+// durationWords writes a duration; 0 becomes the empty string.
+func durationWords(d time.Duration) string {
 	if d == 0 {
 		return ""
 	}
 	return d.String()
 }
 
-// duration reads a duration; none is 0.
-func duration(text, field string) (time.Duration, error) {
+// parseDuration reads a duration; none is 0.
+func parseDuration(text, field string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, Refuse(http.StatusBadRequest, "invalid_duration", "invalid duration %q", clip(text)).
+		return 0, Refuse(http.StatusBadRequest, "invalid_duration", "invalid duration %q", clipText(text)).
 			Hint("Write it with its unit: 20ms, 1.5s.").At(field)
 	}
 	return d, nil
@@ -174,9 +174,9 @@ func (s *Server) enumerateVerbs() {
 	schema.PrecomputeMessages()
 }
 
-// told says what each verb takes: those of nodes first, and of each kind those of
+// describeVerbs says what each verb takes: those of nodes first, and of each kind those of
 // every network first. Verbs that take the same are told together.
-func told() string {
+func describeVerbs() string {
 	var parts []string
 	for _, ofNode := range []bool{true, false} {
 		parts = append(parts, toldOf(ofNode, false)...)

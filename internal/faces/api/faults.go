@@ -13,22 +13,22 @@ import (
 func (s *Server) registerFaults() {
 	serveBody(s, operation{id: "fault", path: "/devnet/fault", tag: tagDevnet,
 		summary:     "Make a fault of a validator or of links; answers what it did so far",
-		description: told() + ". A partition or bridge replaces the one before. Each fault is an event of type fault in GET /events.",
+		description: describeVerbs() + ". A partition or bridge replaces the one before. Each fault is an event of type fault in GET /events.",
 		errors:      []int{404, 409}, request: model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}},
-		response: exampleFault}, s.fault)
+		response: exampleFault}, s.orderFault)
 	s.enumerateVerbs()
-	serve(s, operation{id: "faults", path: "/devnet/faults", tag: tagDevnet,
-		summary: "The faults so far, and what each did", response: []model.FaultReceipt{exampleFault}}, s.faults)
-	serve(s, operation{id: "heal", method: http.MethodPost, path: "/devnet/heal", tag: tagDevnet,
+	serveRoute(s, operation{id: "faults", path: "/devnet/faults", tag: tagDevnet,
+		summary: "The faults so far, and what each did", response: []model.FaultReceipt{exampleFault}}, s.listFaults)
+	serveRoute(s, operation{id: "heal", method: http.MethodPost, path: "/devnet/heal", tag: tagDevnet,
 		summary:     "Remove the faults of all links; returns the faults so far",
 		description: "No partition or bridge, and all links as they are by themselves. Nodes that are down, frozen or misbehave stay so.",
-		response:    []model.FaultReceipt{exampleFault}}, s.heal)
+		response:    []model.FaultReceipt{exampleFault}}, s.healLinks)
 }
 
 var exampleFault = model.FaultReceipt{Verb: "partition", Detail: "v0,v1 / v2,v3", Did: "4 connections cut, 61 packets dropped",
 	Order: &model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}}
 
-func (s *Server) fault(_ context.Context, in *model.FaultRequest) (m model.FaultReceipt, err error) {
+func (s *Server) orderFault(_ context.Context, in *model.FaultRequest) (m model.FaultReceipt, err error) {
 	if err := s.nameFaulty(in); err != nil {
 		return m, err
 	}
@@ -41,7 +41,7 @@ func (s *Server) fault(_ context.Context, in *model.FaultRequest) (m model.Fault
 		return m, FaultRefused(err)
 	}
 	m = ShowFault(effect)
-	s.feed.note(m)
+	s.feed.noteFault(m)
 	return m, nil
 }
 
@@ -54,7 +54,7 @@ func (s *Server) nameFaulty(r *model.FaultRequest) error {
 	if err != nil {
 		return err
 	}
-	actor, err := s.actor(v, r.Actor, "actor")
+	actor, err := s.findActor(v, r.Actor, "actor")
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func FaultRefused(err error) error {
 	return Refuse(http.StatusConflict, "fault_refused", "%v", err)
 }
 
-func (s *Server) receipts() []model.FaultReceipt {
+func (s *Server) faultReceipts() []model.FaultReceipt {
 	out := []model.FaultReceipt{}
 	for _, r := range s.backend.Faults() {
 		out = append(out, ShowFault(r))
@@ -78,26 +78,26 @@ func (s *Server) receipts() []model.FaultReceipt {
 	return out
 }
 
-func (s *Server) faults(context.Context, *struct{}) ([]model.FaultReceipt, error) {
-	return s.receipts(), nil
+func (s *Server) listFaults(context.Context, *struct{}) ([]model.FaultReceipt, error) {
+	return s.faultReceipts(), nil
 }
 
-func (s *Server) heal(context.Context, *struct{}) ([]model.FaultReceipt, error) {
+func (s *Server) healLinks(context.Context, *struct{}) ([]model.FaultReceipt, error) {
 	effect, err := s.backend.Do(fault.Order{Verb: "heal"})
 	if err != nil {
 		return nil, FaultRefused(err)
 	}
-	s.feed.note(ShowFault(effect))
-	return s.receipts(), nil
+	s.feed.noteFault(ShowFault(effect))
+	return s.faultReceipts(), nil
 }
 
 // MaxFaultEvents bounds the faults that the event log remembers, and as many failed views;
 // the oldest are forgotten first.
 const MaxFaultEvents = 1024
 
-// noted are events of one kind from outside the chain. They follow the events of the next
+// pendingNotes are events of one kind from outside the chain. They follow the events of the next
 // final block.
-type noted struct {
+type pendingNotes struct {
 	waiting [][]byte // those that wait for the next height
 	at      []notedAt
 }
@@ -107,9 +107,9 @@ type notedAt struct {
 	data   []byte
 }
 
-// note sends a fault with the next final block.
-func (f *feed) note(m model.FaultReceipt) {
-	data := must(json.Marshal(m))
+// noteFault sends a fault with the next final block.
+func (f *feed) noteFault(m model.FaultReceipt) {
+	data := mustSucceed(json.Marshal(m))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.faults.waiting) < MaxFaultEvents {
@@ -117,8 +117,8 @@ func (f *feed) note(m model.FaultReceipt) {
 	}
 }
 
-// date gives what waits its height. It is called with the lock held.
-func (n *noted) date(h types.Height) {
+// setHeight gives what waits its height. It is called with the lock held.
+func (n *pendingNotes) setHeight(h types.Height) {
 	for _, data := range n.waiting {
 		n.at = append(n.at, notedAt{h, data})
 	}
@@ -128,8 +128,8 @@ func (n *noted) date(h types.Height) {
 	}
 }
 
-// with adds what was noted at a height to its events.
-func (n *noted) with(h types.Height, kind string, events []event) []event {
+// appendNoted adds what was noted at a height to its events.
+func (n *pendingNotes) appendNoted(h types.Height, kind string, events []event) []event {
 	mark := ""
 	if len(events) > 0 {
 		mark = events[0].mark
@@ -142,16 +142,16 @@ func (n *noted) with(h types.Height, kind string, events []event) []event {
 	return events
 }
 
-// withNoted adds the faults and the failed views of a height to its events. It is called
+// appendNotes adds the faults and the failed views of a height to its events. It is called
 // with the lock held.
-func (f *feed) withNoted(h types.Height, events []event) []event {
-	return f.failed.with(h, model.EventView, f.faults.with(h, model.EventFault, events))
+func (f *feed) appendNotes(h types.Height, events []event) []event {
+	return f.failed.appendNoted(h, model.EventView, f.faults.appendNoted(h, model.EventFault, events))
 }
 
-// remembered adds the faults and the failed views of a height to events read from the
+// appendRemembered adds the faults and the failed views of a height to events read from the
 // archive.
-func (f *feed) remembered(h types.Height, events []event) []event {
+func (f *feed) appendRemembered(h types.Height, events []event) []event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.withNoted(h, events)
+	return f.appendNotes(h, events)
 }

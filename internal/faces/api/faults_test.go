@@ -127,7 +127,7 @@ func TestFaultsAreEvents(t *testing.T) {
 // Whatever verb the table has can be asked for: its arguments can be given, and the
 // description says what it takes.
 func TestEachVerbCanBeAskedFor(t *testing.T) {
-	parts := strings.Split(told(), "; ")
+	parts := strings.Split(describeVerbs(), "; ")
 	for _, v := range fault.Verbs() {
 		of := slices.IndexFunc(parts, func(part string) bool {
 			return slices.Contains(strings.Fields(strings.ReplaceAll(part, ",", "")), v.Name)

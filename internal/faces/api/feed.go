@@ -44,9 +44,9 @@ type feed struct {
 	news   chan struct{} // closed and replaced when head moves
 	closed bool
 	calls  calls
-	faults noted
-	failed noted  // views
-	known  uint64 // how many of these were told
+	faults pendingNotes
+	failed pendingNotes // views
+	known  uint64       // how many of these were told
 
 	reverts int // how often it went back
 }
@@ -91,17 +91,17 @@ func newFeed(b Backend) *feed {
 	return f
 }
 
-// start begins with the block after the latest final one.
-func (f *feed) start() {
+// startAfterLatest begins with the block after the latest final one.
+func (f *feed) startAfterLatest() {
 	if v, err := f.backend.Reader(""); err == nil {
 		f.head = v.Head().Height
 	}
 	f.target, f.oldest = f.head, f.head+1
-	f.cancel = f.backend.Subscribe(f.hear)
-	go f.run()
+	f.cancel = f.backend.Subscribe(f.onHeight)
+	go f.runFeed()
 }
 
-func (f *feed) close() {
+func (f *feed) closeFeed() {
 	if f.cancel != nil {
 		f.cancel()
 	}
@@ -110,7 +110,7 @@ func (f *feed) close() {
 		f.closed = true
 		close(f.news)
 		close(f.calls.news)
-		f.rouse()
+		f.rereadTarget()
 	}
 	f.mu.Unlock()
 	if f.cancel != nil {
@@ -118,25 +118,25 @@ func (f *feed) close() {
 	}
 }
 
-func (f *feed) hear(h types.Height) {
+func (f *feed) onHeight(h types.Height) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if h > f.target && !f.closed {
 		f.target = h
-		f.rouse()
+		f.rereadTarget()
 	}
 }
 
-// rouse makes run read the target again. Readers sleep until events of its height exist.
-func (f *feed) rouse() {
+// rereadTarget makes run read the target again. Readers sleep until events of its height exist.
+func (f *feed) rereadTarget() {
 	select {
 	case f.heard <- struct{}{}:
 	default:
 	}
 }
 
-// revert begins again after a height: events of later heights are no longer true.
-func (f *feed) revert(head types.Height) {
+// revertTo begins again after a height: events of later heights are no longer true.
+func (f *feed) revertTo(head types.Height) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -145,12 +145,12 @@ func (f *feed) revert(head types.Height) {
 	f.head, f.target, f.oldest, f.bytes = head, head, head+1, 0
 	f.reverts++
 	clear(f.ring)
-	f.faults, f.failed, f.known = noted{}, noted{}, 0
-	f.wake()
+	f.faults, f.failed, f.known = pendingNotes{}, pendingNotes{}, 0
+	f.wakeCallers()
 }
 
-// wake wakes the callers of next now, and streams at their next turn.
-func (f *feed) wake() {
+// wakeCallers wakes the callers of next now, and streams at their next turn.
+func (f *feed) wakeCallers() {
 	close(f.news)
 	f.news = make(chan struct{})
 	if f.calls.due != nil {
@@ -158,7 +158,7 @@ func (f *feed) wake() {
 	}
 	turn := time.Until(f.calls.last.Add(time.Duration(f.calls.waiting) * time.Second / EventWrites))
 	if turn <= 0 {
-		f.call()
+		f.wakeStreams()
 		return
 	}
 	f.calls.due = time.AfterFunc(turn, func() {
@@ -166,18 +166,18 @@ func (f *feed) wake() {
 		defer f.mu.Unlock()
 		f.calls.due = nil
 		if !f.closed {
-			f.call()
+			f.wakeStreams()
 		}
 	})
 }
 
-// call wakes the streams.
-func (f *feed) call() {
+// wakeStreams wakes the streams.
+func (f *feed) wakeStreams() {
 	close(f.calls.news)
 	f.calls.news, f.calls.last = make(chan struct{}), time.Now()
 }
 
-func (f *feed) run() {
+func (f *feed) runFeed() {
 	defer close(f.done)
 	for {
 		f.mu.Lock()
@@ -190,7 +190,7 @@ func (f *feed) run() {
 			<-f.heard
 			continue
 		}
-		if f.take(next) {
+		if f.takeHeight(next) {
 			continue
 		}
 		select {
@@ -200,18 +200,18 @@ func (f *feed) run() {
 	}
 }
 
-// take puts a height into the ring, and reports whether it did. The node that reported the
+// takeHeight puts a height into the ring, and reports whether it did. The node that reported the
 // height may have stopped, and another node may have the block later. A height whose block
 // cannot be read is left empty.
-func (f *feed) take(h types.Height) bool {
+func (f *feed) takeHeight(h types.Height) bool {
 	f.mu.Lock()
 	reverts, known := f.reverts, f.known
 	f.mu.Unlock()
-	events, block, err := f.load(h)
+	events, block, err := f.loadEvents(h)
 	if errors.Is(err, errBelow) {
 		return false
 	}
-	failed, known := f.failures(h, known)
+	failed, known := f.failedViewEvents(h, known)
 	if err != nil {
 		slog.Warn("a final block could not be read for its events", "height", h, "error", err)
 	}
@@ -225,22 +225,22 @@ func (f *feed) take(h types.Height) bool {
 	if f.closed || f.reverts != reverts { // what was read is no longer so
 		return true
 	}
-	f.faults.date(h)
+	f.faults.setHeight(h)
 	f.failed.waiting, f.known = failed, known
-	f.failed.date(h)
-	events = f.withNoted(h, events)
+	f.failed.setHeight(h)
+	events = f.appendNotes(h, events)
 	f.head, f.ring[h] = h, events
-	f.bytes += size(events)
+	f.bytes += eventBytes(events)
 	for f.oldest < h && (len(f.ring) > f.maxCount || f.bytes > f.maxBytes) {
-		f.bytes -= size(f.ring[f.oldest])
+		f.bytes -= eventBytes(f.ring[f.oldest])
 		delete(f.ring, f.oldest)
 		f.oldest++
 	}
-	f.wake()
+	f.wakeCallers()
 	return true
 }
 
-func (f *feed) load(h types.Height) ([]event, *Block, error) {
+func (f *feed) loadEvents(h types.Height) ([]event, *Block, error) {
 	f.world.Lock()
 	defer f.world.Unlock()
 	v, err := f.backend.Reader("")
@@ -267,11 +267,11 @@ const (
 	ended                  // the feed is closed, or the reader's context is done
 )
 
-// next returns the events of height h once it is final.
-func (f *feed) next(ctx context.Context, h types.Height) ([]event, position) {
+// nextEvents returns the events of height h once it is final.
+func (f *feed) nextEvents(ctx context.Context, h types.Height) ([]event, position) {
 	for {
 		f.mu.Lock()
-		events, at, news := f.ring[h], f.at(h), f.news
+		events, at, news := f.ring[h], f.positionOf(h), f.news
 		f.mu.Unlock()
 		if at != coming {
 			return events, at
@@ -284,17 +284,17 @@ func (f *feed) next(ctx context.Context, h types.Height) ([]event, position) {
 	}
 }
 
-// follow returns the events of height h once it is final, and of later heights up to last, as
+// followEvents returns the events of height h once it is final, and of later heights up to last, as
 // many as one write holds. through is the latest of these heights. A stream with last 0 does
 // not end.
-func (f *feed) follow(ctx context.Context, h, last types.Height) (events []event, through types.Height, at position) {
+func (f *feed) followEvents(ctx context.Context, h, last types.Height) (events []event, through types.Height, at position) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for {
-		switch at = f.at(h); at {
+		switch at = f.positionOf(h); at {
 		case coming:
 		case ready:
-			events, through = f.together(h, last)
+			events, through = f.eventsOfOneWrite(h, last)
 			return events, through, at
 		default:
 			return nil, h, at
@@ -316,8 +316,8 @@ func (f *feed) follow(ctx context.Context, h, last types.Height) (events []event
 	}
 }
 
-// at compares a height with the ring.
-func (f *feed) at(h types.Height) position {
+// positionOf compares a height with the ring.
+func (f *feed) positionOf(h types.Height) position {
 	switch {
 	case f.closed:
 		return ended
@@ -329,27 +329,27 @@ func (f *feed) at(h types.Height) position {
 	return coming
 }
 
-// together returns the events of one write from height h on.
-func (f *feed) together(h, last types.Height) (events []event, through types.Height) {
+// eventsOfOneWrite returns the events of one write from height h on.
+func (f *feed) eventsOfOneWrite(h, last types.Height) (events []event, through types.Height) {
 	if last == 0 {
 		last = f.head
 	}
 	events, through = slices.Clip(f.ring[h]), h
-	for bytes := size(events); through < min(last, f.head) && bytes < EventWriteBytes; bytes += size(f.ring[through]) {
+	for bytes := eventBytes(events); through < min(last, f.head) && bytes < EventWriteBytes; bytes += eventBytes(f.ring[through]) {
 		through++
 		events = append(events, f.ring[through]...)
 	}
 	return events, through
 }
 
-// latest is the latest height in the ring.
-func (f *feed) latest() types.Height {
+// latestHeight is the latest height in the ring.
+func (f *feed) latestHeight() types.Height {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.head
 }
 
-func size(events []event) (n int) {
+func eventBytes(events []event) (n int) {
 	for _, e := range events {
 		n += len(e.text) + 128
 	}
@@ -362,7 +362,7 @@ func size(events []event) (n int) {
 func eventsOf(b *Block, as *Typing) (events []event) {
 	mark := markOf(b)
 	add := func(kind string, v any, actors ...types.Address) {
-		events = append(events, newEvent(b.Block.Header.Height, len(events), mark, kind, must(json.Marshal(v)), actors...))
+		events = append(events, newEvent(b.Block.Header.Height, len(events), mark, kind, mustSucceed(json.Marshal(v)), actors...))
 	}
 	add(model.EventBlock, ShowBlock(b))
 	printed := b.PrintedBy()

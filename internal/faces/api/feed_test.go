@@ -23,7 +23,7 @@ func (f *feed) add() {
 	defer f.mu.Unlock()
 	f.head++
 	f.ring[f.head] = []event{newEvent(f.head, 0, "", "block", nil), newEvent(f.head, 1, "", "tx", nil)}
-	f.wake()
+	f.wakeCallers()
 }
 
 // followed is what one stream got.
@@ -42,7 +42,7 @@ func crowd(t *testing.T, streams int, blocks types.Height, every time.Duration) 
 		for i := range all {
 			go func() {
 				for h := types.Height(1); h <= blocks; {
-					events, through, at := f.follow(t.Context(), h, blocks)
+					events, through, at := f.followEvents(t.Context(), h, blocks)
 					if at != ready || through < h {
 						t.Errorf("height %d: %d through %d", h, at, through)
 						return
@@ -62,7 +62,7 @@ func crowd(t *testing.T, streams int, blocks types.Height, every time.Duration) 
 		}
 		time.Sleep(time.Second) // the last wake is due
 		synctest.Wait()
-		f.close()
+		f.closeFeed()
 	})
 	return all
 }
@@ -99,12 +99,12 @@ func TestNextIsWokenBeforeTheStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fed()
 		for range 100 {
-			go f.follow(t.Context(), 3, 0)
+			go f.followEvents(t.Context(), 3, 0)
 		}
 		for h := types.Height(1); h <= 2; h++ {
 			answered := make(chan time.Time)
 			go func() {
-				f.next(t.Context(), h)
+				f.nextEvents(t.Context(), h)
 				answered <- time.Now()
 			}()
 			synctest.Wait()
@@ -114,7 +114,7 @@ func TestNextIsWokenBeforeTheStreams(t *testing.T) {
 				t.Errorf("an answer waited %v", took)
 			}
 		}
-		f.close()
+		f.closeFeed()
 	})
 }
 
@@ -124,11 +124,11 @@ func TestOneWriteHasItsBound(t *testing.T) {
 	for range 2000 {
 		f.add()
 	}
-	if events, through, _ := f.follow(context.Background(), 5, 9); len(events) != 10 || through != 9 {
+	if events, through, _ := f.followEvents(context.Background(), 5, 9); len(events) != 10 || through != 9 {
 		t.Errorf("%d events through %d, want 10 through 9", len(events), through)
 	}
-	events, through, _ := f.follow(context.Background(), 1, 0)
-	if n := size(events); n < EventWriteBytes || n > EventWriteBytes+1000 || through >= 2000 {
+	events, through, _ := f.followEvents(context.Background(), 1, 0)
+	if n := eventBytes(events); n < EventWriteBytes || n > EventWriteBytes+1000 || through >= 2000 {
 		t.Errorf("one write has %d bytes through %d", n, through)
 	}
 	if len(f.ring[1]) != 2 {
@@ -141,7 +141,7 @@ func TestAStreamThatLeftIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := fed()
 		ctx, leave := context.WithCancel(t.Context())
-		go f.follow(ctx, 1, 0)
+		go f.followEvents(ctx, 1, 0)
 		synctest.Wait()
 		leave()
 		synctest.Wait()

@@ -50,7 +50,7 @@ func (w *world) call(method, path string, body any, headers ...string) (int, []b
 	case []byte:
 		reader = bytes.NewReader(b)
 	default:
-		reader = bytes.NewReader(must(json.Marshal(b)))
+		reader = bytes.NewReader(mustSucceed(json.Marshal(b)))
 	}
 	r := httptest.NewRequest(method, path, reader)
 	r.Host = "127.0.0.1:4000"

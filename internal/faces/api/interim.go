@@ -17,15 +17,15 @@ type interim struct {
 
 type interimKey struct{}
 
-// interimly lets the handlers of requests that ask for it tell the hashes of transactions.
-func interimly(next http.Handler) http.Handler {
+// answerInterim lets the handlers of requests that ask for it tell the hashes of transactions.
+func answerInterim(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(model.InterimHeader) != model.InterimWanted {
 			next.ServeHTTP(w, r)
 			return
 		}
 		i := &interim{writer: w}
-		defer i.end()
+		defer i.endInterim()
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), interimKey{}, i)))
 	})
 }
@@ -34,11 +34,11 @@ func interimly(next http.Handler) http.Handler {
 // does nothing for a request that did not ask.
 func TellHandedIn(ctx context.Context, hash types.Hash) {
 	if i, ok := ctx.Value(interimKey{}).(*interim); ok {
-		i.tell(hash)
+		i.tellHash(hash)
 	}
 }
 
-func (i *interim) tell(hash types.Hash) {
+func (i *interim) tellHash(hash types.Hash) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.writer == nil {
@@ -48,7 +48,7 @@ func (i *interim) tell(hash types.Hash) {
 	i.writer.WriteHeader(http.StatusProcessing)
 }
 
-func (i *interim) end() {
+func (i *interim) endInterim() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.writer = nil

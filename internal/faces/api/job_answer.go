@@ -29,7 +29,7 @@ func GivenField(given execution.Given) string {
 }
 
 func (s *Server) answerJob(ctx context.Context, in *model.AnswerRequest) (m model.Job, err error) {
-	result, err := payload(in.Result, "result")
+	result, err := decodePayload(in.Result, "result")
 	if err != nil {
 		return m, err
 	}
@@ -61,13 +61,13 @@ func (s *Server) byHand(ctx context.Context, id string, given execution.Given) (
 		return m, Refuse(http.StatusConflict, "not_manual", "job %s is not one of the executor %s", j.ID, Manual).
 			Hint("Only such a job waits for a result by hand.").At("id")
 	}
-	return s.hand(ctx, j, given)
+	return s.handResult(ctx, j, given)
 }
 
-// hand gives a result to each of the devnet's runners in a job's committee, when the
+// handResult gives a result to each of the devnet's runners in a job's committee, when the
 // runner has the job; it waits for later ones block by block. Progress is given to those
 // that have the job when the first one has it.
-func (s *Server) hand(ctx context.Context, j model.Job, by execution.Given) (m model.Job, err error) {
+func (s *Server) handResult(ctx context.Context, j model.Job, by execution.Given) (m model.Job, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	var answered []types.Address
@@ -97,7 +97,7 @@ func (s *Server) hand(ctx context.Context, j model.Job, by execution.Given) (m m
 			}
 			return j, nil
 		}
-		if _, at := s.feed.next(ctx, head+1); at == ended {
+		if _, at := s.feed.nextEvents(ctx, head+1); at == ended {
 			if len(answered) == 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return m, notWaiting(j)
 			}

@@ -39,18 +39,20 @@ func (s *Server) registerJobOrders() {
 		response: exampleJob}, s.progressJob)
 }
 
-// order has a devnet account call a handler of a system actor, and returns the
+// callSystemActor has a devnet account call a handler of a system actor, and returns the
 // receipt, or why the chain refused.
-func (s *Server) order(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string, payload []byte) (*Executed, error) {
-	r, err := s.sign(ctx, v, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload}})
+func (s *Server) callSystemActor(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string,
+	payload []byte) (*Executed, error) {
+	r, err := s.signAndAwait(ctx, v, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler,
+		Payload: payload}})
 	if err != nil {
 		return nil, err
 	}
 	return r, Judged(&r.Receipt)
 }
 
-// after returns a reader of a state that has a final height.
-func (s *Server) after(ctx context.Context, h types.Height) (Reader, error) {
+// readerAfter returns a reader of a state that has a final height.
+func (s *Server) readerAfter(ctx context.Context, h types.Height) (Reader, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	for {
@@ -58,7 +60,7 @@ func (s *Server) after(ctx context.Context, h types.Height) (Reader, error) {
 		if err != nil || v.Head().Height >= h {
 			return v, err
 		}
-		if _, at := s.feed.next(ctx, v.Head().Height+1); at == ended {
+		if _, at := s.feed.nextEvents(ctx, v.Head().Height+1); at == ended {
 			return nil, Refuse(http.StatusServiceUnavailable, "stopped", "block %d is final, and no validator here shows it", h)
 		}
 	}
@@ -73,7 +75,7 @@ func (d directory) keyOf(a types.Address) env.Signer {
 }
 
 func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) (m model.Job, err error) {
-	key, err := s.key(cmp.Or(in.From, wallet.Users()[0]))
+	key, err := s.accountKey(cmp.Or(in.From, wallet.Users()[0]))
 	if err != nil {
 		return m, err
 	}
@@ -82,7 +84,7 @@ func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) 
 		return m, err
 	}
 	spec, err := JobSpec(in, now, func(name string) (types.Address, error) {
-		actor, err := s.actor(v, name, "callback")
+		actor, err := s.findActor(v, name, "callback")
 		if err != nil {
 			return types.Address{}, err
 		}
@@ -91,7 +93,7 @@ func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) 
 	if err != nil {
 		return m, err
 	}
-	r, err := s.order(ctx, v, key, types.DispatcherAddress, "submit", spec.Order())
+	r, err := s.callSystemActor(ctx, v, key, types.DispatcherAddress, "submit", spec.Order())
 	if err != nil {
 		return m, err
 	}
@@ -100,7 +102,7 @@ func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) 
 
 // jobAfter is a job as the block of a receipt or a later one left it.
 func (s *Server) jobAfter(ctx context.Context, r *Executed, id types.Hash) (m model.Job, err error) {
-	v, err := s.after(ctx, r.Height)
+	v, err := s.readerAfter(ctx, r.Height)
 	if err != nil {
 		return m, err
 	}
@@ -127,7 +129,7 @@ func (s *Server) cancelJob(ctx context.Context, v Reader, in *model.JobOrder) (m
 		return m, Refuse(http.StatusConflict, "not_submitter", "job %s was submitted by %s, whose key the devnet has not", j.ID, j.Submitter).
 			Hint("Only its submitter cancels it, by calling cancel of %s.", types.DispatcherAddress).At("id")
 	}
-	r, err := s.order(ctx, v, key, types.DispatcherAddress, "cancel", j.ID[:])
+	r, err := s.callSystemActor(ctx, v, key, types.DispatcherAddress, "cancel", j.ID[:])
 	if err != nil {
 		return m, err
 	}

@@ -43,14 +43,14 @@ func ModeName(mode push.Mode) string {
 // Spec: CIP-2; decision J19.
 func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (types.Address, error)) (*push.JobSpec, error) {
 	f := &form{request: r}
-	spec := &push.JobSpec{JobType: f.jobType(), Bounds: f.bounds(), Verification: f.verification(),
-		MaxPrice: or(r.MaxPrice, types.WeiOf(types.CBY)), Tip: or(r.Tip, types.Wei{}),
-		TimeoutBlocks: or(r.TimeoutBlocks, timeoutBlocks(now)), RequiredRunnerPool: f.pool(),
-		ResultSchema: push.ResultSchema{MaxReturnBytes: or(r.MaxReturnBytes, model.JobMaxReturnBytes),
-			ExpectedExecutionMS: or(r.ExpectedMS, model.JobExpectedMS),
+	spec := &push.JobSpec{JobType: f.jobType(), Bounds: f.readBounds(), Verification: f.readVerification(),
+		MaxPrice: orDefault(r.MaxPrice, types.WeiOf(types.CBY)), Tip: orDefault(r.Tip, types.Wei{}),
+		TimeoutBlocks: orDefault(r.TimeoutBlocks, timeoutBlocks(now)), RequiredRunnerPool: f.entitlementOf(),
+		ResultSchema: push.ResultSchema{MaxReturnBytes: orDefault(r.MaxReturnBytes, model.JobMaxReturnBytes),
+			ExpectedExecutionMS: orDefault(r.ExpectedMS, model.JobExpectedMS),
 			DataFormat:          f.dataFormat()}}
-	actor := f.callback(spec)
-	f.belongs()
+	actor := f.readCallback(spec)
+	f.refuseForeignFields()
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -68,7 +68,7 @@ func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (t
 		return nil, badJob(fieldOf(wrong.Field), "%s", wrong.Detail)
 	}
 	if n := len(spec.Order()); uint64(n) > now.MaxSpecBytes {
-		return nil, badJob(f.longest(), "the job has %d bytes with it, at most %d", n, now.MaxSpecBytes)
+		return nil, badJob(f.longestField(), "the job has %d bytes with it, at most %d", n, now.MaxSpecBytes)
 	}
 	return spec, nil
 }
@@ -125,26 +125,27 @@ type form struct {
 	err     error
 }
 
-func (f *form) refuse(field, message string, args ...any) {
+func (f *form) refuseField(field, message string, args ...any) {
 	if f.err == nil {
 		f.err = badJob(field, message, args...)
 	}
 }
 
-// bytes reads a field that is text, or 0x and hexadecimal digits.
-func (f *form) bytes(field, text string) []byte {
+// bytesOf reads a field that is text, or 0x and hexadecimal digits.
+func (f *form) bytesOf(field, text string) []byte {
 	b, err := model.Payload(text)
 	if err != nil {
-		f.refuse(field, "%v", err)
+		f.refuseField(field, "%v", err)
 	}
 	return b
 }
 
-func (f *form) bounds() push.Bounds {
+func (f *form) readBounds() push.Bounds {
 	r := f.request
-	return push.Bounds{MaxInputTokens: or(r.MaxInputTokens, model.JobMaxInputTokens),
-		MaxOutputTokens:    or(r.MaxOutputTokens, model.JobMaxOutputTokens),
-		MaxWallTimeSeconds: f.wallTime(), MaxMemoryMB: or(r.MaxMemoryMB, model.JobMaxMemoryMB), MaxRetries: or(r.MaxRetries, model.JobMaxRetries)}
+	return push.Bounds{MaxInputTokens: orDefault(r.MaxInputTokens, model.JobMaxInputTokens),
+		MaxOutputTokens:    orDefault(r.MaxOutputTokens, model.JobMaxOutputTokens),
+		MaxWallTimeSeconds: f.wallTime(), MaxMemoryMB: orDefault(r.MaxMemoryMB, model.JobMaxMemoryMB),
+		MaxRetries: orDefault(r.MaxRetries, model.JobMaxRetries)}
 }
 
 func (f *form) wallTime() uint64 {
@@ -154,16 +155,16 @@ func (f *form) wallTime() uint64 {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Second || d%time.Second != 0 {
-		f.refuse("max_wall_time", "%q is not a time in whole seconds: write 30s or 2m", clip(text))
+		f.refuseField("max_wall_time", "%q is not a time in whole seconds: write 30s or 2m", clipText(text))
 		return 0
 	}
 	return uint64(d / time.Second)
 }
 
-// pool is the entitlement that runners have to have, or nil. No entitlement is empty.
-func (f *form) pool() *string {
+// entitlementOf is the entitlement that runners have to have, or nil. No entitlement is empty.
+func (f *form) entitlementOf() *string {
 	if f.request.Pool != nil && *f.request.Pool == "" {
-		f.refuse("pool", "empty pool name: name a pool, or leave it out")
+		f.refuseField("pool", "empty pool name: name a pool, or leave it out")
 	}
 	return f.request.Pool
 }
@@ -175,29 +176,30 @@ func (f *form) dataFormat() push.DataFormat {
 	case push.FormatBytes, push.FormatText, push.FormatJSON:
 		return format
 	}
-	f.refuse("data_format", "%q is none of bytes, text, json", clip(f.request.DataFormat))
+	f.refuseField("data_format", "%q is none of bytes, text, json", clipText(f.request.DataFormat))
 	return ""
 }
 
-func (f *form) verification() push.Verification {
+func (f *form) readVerification() push.Verification {
 	r := f.request
-	v := push.Verification{Runners: or(r.Runners, 1), Threshold: r.Threshold, Field: r.Field, TEERequired: r.TEE}
+	v := push.Verification{Runners: orDefault(r.Runners, 1), Threshold: r.Threshold, Field: r.Field, TEERequired: r.TEE}
 	mode, known := jobModes[r.Mode]
 	if mode == push.EconomicBond && f.err == nil {
 		f.err = Refuse(http.StatusBadRequest, system.CodeUnsupportedMode, "mode: %s", system.UnsupportedMode).
 			Hint("Leave mode out, or say none.").At("mode")
 	}
 	if v.Mode = mode; !known {
-		f.refuse("mode", "%q is none of none, economic_bond, majority_vote, structured_match, deterministic, semantic_similarity", clip(r.Mode))
+		f.refuseField("mode", "%q is none of none, economic_bond, majority_vote, structured_match, deterministic, semantic_similarity",
+			clipText(r.Mode))
 	}
 	for _, raw := range r.Check {
-		v.Checks = append(v.Checks, f.check(raw))
+		v.Checks = append(v.Checks, f.readCheck(raw))
 	}
 	return v
 }
 
-// check reads one of four, a JSON object of one entry.
-func (f *form) check(raw json.RawMessage) (c push.Check) {
+// readCheck reads one of four, a JSON object of one entry.
+func (f *form) readCheck(raw json.RawMessage) (c push.Check) {
 	const want = `it is one of {"Schema": …}, {"Equal": [pointer, …]}, {"Tolerance": {"pointer": …, "permille": …}}, ` +
 		`{"Range": {"pointer": …, "min": …, "max": …}}`
 	var one struct {
@@ -215,8 +217,8 @@ func (f *form) check(raw json.RawMessage) (c push.Check) {
 	}
 	var entries map[string]json.RawMessage
 	text := plainJSON(raw)
-	if strict(text, &one) != nil || json.Unmarshal(text, &entries) != nil || len(entries) != 1 {
-		f.refuse("check", "%s is not a check: %s", clip(string(text)), want)
+	if decodeStrict(text, &one) != nil || json.Unmarshal(text, &entries) != nil || len(entries) != 1 {
+		f.refuseField("check", "%s is not a check: %s", clipText(string(text)), want)
 		return c
 	}
 	switch {
@@ -229,7 +231,7 @@ func (f *form) check(raw json.RawMessage) (c push.Check) {
 	case one.Range != nil && one.Range.Pointer != nil && one.Range.Min != nil && one.Range.Max != nil:
 		c.Range = &push.Range{Pointer: *one.Range.Pointer, Min: *one.Range.Min, Max: *one.Range.Max}
 	default:
-		f.refuse("check", "%s is not a check: %s", clip(string(text)), want)
+		f.refuseField("check", "%s is not a check: %s", clipText(string(text)), want)
 	}
 	return c
 }
@@ -243,8 +245,8 @@ func plainJSON(raw json.RawMessage) []byte {
 	return raw
 }
 
-// strict reads JSON whose objects have no other fields, and no data after it.
-func strict(text []byte, into any) error {
+// decodeStrict reads JSON whose objects have no other fields, and no data after it.
+func decodeStrict(text []byte, into any) error {
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
@@ -256,24 +258,24 @@ func strict(text []byte, into any) error {
 	return nil
 }
 
-// callback reads ACTOR.HANDLER, and returns the actor, which is to be found yet.
-func (f *form) callback(spec *push.JobSpec) string {
+// readCallback reads ACTOR.HANDLER, and returns the actor, which is to be found yet.
+func (f *form) readCallback(spec *push.JobSpec) string {
 	r := f.request
 	if r.Callback == "" {
 		if r.CorrelationID != "" {
-			f.refuse("correlation_id", "needs a callback")
+			f.refuseField("correlation_id", "needs a callback")
 		}
 		if r.Context != "" {
-			f.refuse("context", "needs a callback")
+			f.refuseField("context", "needs a callback")
 		}
 		return ""
 	}
 	at := strings.LastIndexByte(r.Callback, '.')
 	if at < 1 || at == len(r.Callback)-1 {
-		f.refuse("callback", "%q is not ACTOR.HANDLER", clip(r.Callback))
+		f.refuseField("callback", "%q is not ACTOR.HANDLER", clipText(r.Callback))
 		return ""
 	}
-	spec.Callback = &push.Callback{Handler: r.Callback[at+1:], CorrelationID: f.bytes("correlation_id", r.CorrelationID),
-		Context: f.bytes("context", r.Context)}
+	spec.Callback = &push.Callback{Handler: r.Callback[at+1:], CorrelationID: f.bytesOf("correlation_id", r.CorrelationID),
+		Context: f.bytesOf("context", r.Context)}
 	return r.Callback[:at]
 }

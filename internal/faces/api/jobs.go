@@ -30,7 +30,7 @@ func (s *Server) registerJobs() {
 		response: []model.JobResult{exampleJobResult}}, s.jobResults)
 	serveRead(s, operation{id: "job_verified", path: "/job/{id}/verified", tag: tagJobs,
 		summary: "The verified result of a job", errors: []int{400},
-		response: model.JobVerified{ID: exampleJobID, Verified: true, Result: &exampleResult, Winner: &exampleAddress}}, s.jobVerified)
+		response: model.JobVerified{ID: exampleJobID, Verified: true, Result: &exampleResult, Winner: &exampleAddress}}, s.verifyJob)
 	serveRead(s, operation{id: "job_story", path: "/job/{id}/story", tag: tagJobs,
 		summary:  "List the events of a job, from its submission to its callback, with sightings of validators outside the chain",
 		errors:   []int{400},
@@ -46,9 +46,9 @@ type jobsInput struct {
 }
 
 func (s *Server) listJobs(_ context.Context, v Reader, in *jobsInput) ([]model.Job, error) {
-	filter := history.JobFilter{Status: types.JobStatus(in.Status), Page: in.page()}
+	filter := history.JobFilter{Status: types.JobStatus(in.Status), Page: in.historyPage()}
 	if in.Submitter != "" {
-		a, err := s.address(v, in.Submitter, "submitter")
+		a, err := s.resolveAddress(v, in.Submitter, "submitter")
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ type JobInput struct {
 
 // findJob finds a job by its id, or enough of it. field is what an error points at.
 func findJob(v Reader, text, field string) (m model.Job, err error) {
-	id, err := find(v, history.JobHash, text, field)
+	id, err := findHash(v, history.JobHash, text, field)
 	if err != nil {
 		return m, err
 	}
@@ -82,7 +82,7 @@ func findJob(v Reader, text, field string) (m model.Job, err error) {
 		return m, err
 	}
 	if j == nil {
-		return m, orDropped(v, Refuse(http.StatusNotFound, "unknown_job", "no final block took a job %s", id).
+		return m, orPruned(v, Refuse(http.StatusNotFound, "unknown_job", "no final block took a job %s", id).
 			Hint("GET /jobs lists those that are known.").At(field))
 	}
 	return *j, nil
@@ -100,7 +100,7 @@ func (s *Server) jobStatus(_ context.Context, v Reader, in *JobInput) (m model.J
 	return model.JobState{ID: j.ID, Status: j.Status}, nil
 }
 
-func (s *Server) jobVerified(_ context.Context, v Reader, in *JobInput) (m model.JobVerified, err error) {
+func (s *Server) verifyJob(_ context.Context, v Reader, in *JobInput) (m model.JobVerified, err error) {
 	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return m, err

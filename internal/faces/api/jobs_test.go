@@ -281,7 +281,7 @@ func TestEventsTellOfJobsAndPresence(t *testing.T) {
 	expect(t, follow(t, w, client.Follow{From: 1, Actor: r0.String(), Kinds: []string{"presence", "job"}}, 4), "1.2 job", "1.3 presence",
 		"2.1 job", "2.2 job")
 	expect(t, follow(t, w, client.Follow{From: 2, Kinds: []string{"job"}}, 2), "2.1 job", "2.2 job")
-	events, _ := w.server.feed.next(context.Background(), 2)
+	events, _ := w.server.feed.nextEvents(context.Background(), 2)
 	var seen model.JobEvent
 	if err := json.Unmarshal(dataOf(events[1]), &seen); err != nil || seen.Height != 2 || *seen.Fraction != 50 || seen.What != "progress" {
 		t.Errorf("%s, %v", events[1].text, err)

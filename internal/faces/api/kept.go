@@ -19,9 +19,9 @@ func isNotKept(err error) bool {
 	return refused != nil && refused.Body.Code == CodeNotKept
 }
 
-// orDropped adds to a refusal of something unknown that it may be pruned: a hash
+// orPruned adds to a refusal of something unknown that it may be pruned: a hash
 // does not show that.
-func orDropped(v Reader, refused *Error) error {
+func orPruned(v Reader, refused *Error) error {
 	kept, err := v.Kept()
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := limit(inner, 1, 1)
+	l := limitListener(inner, 1, 1)
 	accepted := make(chan net.Conn)
 	go func() {
 		for {
@@ -32,7 +32,7 @@ func TestConnectionsBeyondTheLimitWait(t *testing.T) {
 		defer client.Close()
 	}
 	first := <-accepted
-	if len(l.(*limited).slots) != 1 {
+	if len(l.(*limitedListener).slots) != 1 {
 		t.Fatal("the connection holds no place")
 	}
 	select {

@@ -8,11 +8,11 @@ import (
 )
 
 func (s *Server) registerLinks() {
-	serve(s, operation{id: "links", path: "/links", tag: tagNetwork,
+	serveRoute(s, operation{id: "links", path: "/links", tag: tagNetwork,
 		summary: "The links between nodes, one for each direction: up or cut, the rule in force, what was dropped and delayed",
 		description: "Links between validators, and links of runners with validators that are up or have a fault. A figure that " +
 			"the network does not count is null.",
-		response: exampleLinks}, s.links)
+		response: exampleLinks}, s.listLinks)
 }
 
 var exampleLinks = model.Links{Nodes: []model.LinkNode{{Name: "v0", Kind: "validator", Running: true},
@@ -24,7 +24,7 @@ type linksInput struct {
 	Faulty bool `query:"faulty" doc:"Only links that are down or cut, that have a rule, or on which something was dropped or delayed."`
 }
 
-func (s *Server) links(_ context.Context, in *linksInput) (model.Links, error) {
+func (s *Server) listLinks(_ context.Context, in *linksInput) (model.Links, error) {
 	m := model.Links{Nodes: []model.LinkNode{}, Links: []model.Link{}}
 	for _, n := range s.backend.Nodes() {
 		if n.Status != "left" {
@@ -37,20 +37,21 @@ func (s *Server) links(_ context.Context, in *linksInput) (model.Links, error) {
 		}
 	}
 	for _, l := range s.backend.Links() {
-		if !in.Faulty || faulty(&l) {
+		if !in.Faulty || isFaulty(&l) {
 			m.Links = append(m.Links, l)
 		}
 	}
 	return m, nil
 }
 
-func faulty(l *model.Link) bool {
+func isFaulty(l *model.Link) bool {
 	some := func(n *uint64) bool { return n != nil && *n > 0 }
 	return !l.Up || l.Cut || l.Rule != nil || some(l.Dropped) || some(l.Delayed) || some(l.Lost)
 }
 
 // ShowRule returns the effect of a fault of a link, in the form of the API.
 func ShowRule(l fault.Link) *model.LinkRule {
-	return &model.LinkRule{Latency: worded(l.Latency), Jitter: worded(l.Jitter), Loss: l.Loss, Duplicate: l.Duplicate, Reorder: l.Reorder,
+	return &model.LinkRule{Latency: durationWords(l.Latency), Jitter: durationWords(l.Jitter), Loss: l.Loss, Duplicate: l.Duplicate,
+		Reorder:   l.Reorder,
 		Bandwidth: l.Bandwidth}
 }

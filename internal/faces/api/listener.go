@@ -13,10 +13,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// limited is a listener with at most cap(slots) open connections; further ones
+// limitedListener is a listener with at most cap(slots) open connections; further ones
 // wait in the system's queue. It has at most each from one address, and refuses further
 // ones at once: they would wait in the queue of all.
-type limited struct {
+type limitedListener struct {
 	net.Listener
 	slots  chan struct{}
 	each   int
@@ -27,11 +27,11 @@ type limited struct {
 	open map[netip.Prefix]int // at most cap(slots) entries
 }
 
-func limit(l net.Listener, n, each int) net.Listener {
-	return &limited{Listener: l, slots: make(chan struct{}, n), each: each, closed: make(chan struct{}), open: map[netip.Prefix]int{}}
+func limitListener(l net.Listener, n, each int) net.Listener {
+	return &limitedListener{Listener: l, slots: make(chan struct{}, n), each: each, closed: make(chan struct{}), open: map[netip.Prefix]int{}}
 }
 
-func (l *limited) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		select {
 		case l.slots <- struct{}{}:
@@ -43,17 +43,17 @@ func (l *limited) Accept() (net.Conn, error) {
 			<-l.slots
 			return nil, err
 		}
-		from := origin(conn.RemoteAddr())
-		if l.admit(from) {
-			return &slot{Conn: conn, free: sync.OnceFunc(func() { l.leave(from) })}, nil
+		from := originOf(conn.RemoteAddr())
+		if l.admitConnection(from) {
+			return &slot{Conn: conn, free: sync.OnceFunc(func() { l.releaseConnection(from) })}, nil
 		}
-		refuse(conn, l.each)
+		refuseConnection(conn, l.each)
 		<-l.slots
 	}
 }
 
-// admit counts one more connection of an address.
-func (l *limited) admit(from netip.Prefix) bool {
+// admitConnection counts one more connection of an address.
+func (l *limitedListener) admitConnection(from netip.Prefix) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open[from] >= l.each {
@@ -63,7 +63,7 @@ func (l *limited) admit(from netip.Prefix) bool {
 	return true
 }
 
-func (l *limited) leave(from netip.Prefix) {
+func (l *limitedListener) releaseConnection(from netip.Prefix) {
 	l.mu.Lock()
 	if l.open[from]--; l.open[from] == 0 {
 		delete(l.open, from)
@@ -72,14 +72,14 @@ func (l *limited) leave(from netip.Prefix) {
 	<-l.slots
 }
 
-func (l *limited) Close() error {
+func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// origin is whose connection it is: an IPv4 address, or an IPv6 network of 64 bits, all
+// originOf is whose connection it is: an IPv4 address, or an IPv6 network of 64 bits, all
 // of which one machine may have. All other addresses together are one origin.
-func origin(a net.Addr) netip.Prefix {
+func originOf(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
 		return netip.Prefix{}
@@ -96,9 +96,9 @@ func origin(a net.Addr) netip.Prefix {
 	return prefix
 }
 
-// refuse answers a connection without reading its request, and closes it. Its answer
+// refuseConnection answers a connection without reading its request, and closes it. Its answer
 // fits into the socket's buffer, so that it waits for no client.
-func refuse(c net.Conn, most int) {
+func refuseConnection(c net.Conn, most int) {
 	body, err := json.Marshal(model.Error{Error: model.ErrorBody{Code: "too_many_connections",
 		Message: fmt.Sprintf("%d connections of this address are open already", most), Hint: "Close some of them."}})
 	if err == nil {

@@ -27,30 +27,31 @@ type Liveness struct {
 // Stalled reports whether no block is made, or was for longer than is usual.
 func (l *Liveness) Stalled() bool { return l.Cause != "" }
 
-// message is the cause with the time, for people.
-func (l *Liveness) message() string {
+// livenessMessage is the cause with the time, for people.
+func (l *Liveness) livenessMessage() string {
 	if l.Cause == "" {
 		return ""
 	}
 	return fmt.Sprintf("no block for %s: %s", l.Since.Round(100*time.Millisecond), l.Cause)
 }
 
-// moving refuses at once what would wait for a block that cannot come.
-func (s *Server) moving() error {
+// requireMoving refuses at once what would wait for a block that cannot come.
+func (s *Server) requireMoving() error {
 	l := s.backend.Liveness()
 	if !l.Blocked {
 		return nil
 	}
-	return Refuse(http.StatusServiceUnavailable, CodeNoBlocks, "%s; nothing was sent", strings.TrimSpace(l.message())).Hint("%s", l.Hint)
+	return Refuse(http.StatusServiceUnavailable, CodeNoBlocks, "%s; nothing was sent", strings.TrimSpace(l.livenessMessage())).Hint("%s",
+		l.Hint)
 }
 
-// steerable is moving for orders that work, or are refused in their own words, while the
+// requireSteerable is moving for orders that work, or are refused in their own words, while the
 // network is paused.
-func (s *Server) steerable() error {
+func (s *Server) requireSteerable() error {
 	if s.backend.Steer().Paused() {
 		return nil
 	}
-	return s.moving()
+	return s.requireMoving()
 }
 
 // CodeNoBlocks refuses a wait for a block while none can be made.

@@ -293,7 +293,7 @@ func (m *memory) execute(tx *types.Transaction, height types.Height, b *Block) t
 	if tx.To != nil {
 		r.To = *tx.To
 	}
-	switch in := must(tx.Instruction()).(type) {
+	switch in := mustSucceed(tx.Instruction()).(type) {
 	case *types.Deploy:
 		r.Handler, r.To = "init", address20(types.Keccak(in.Code, in.Salt[:]))
 		m.actors[r.To] = &Actor{Address: r.To, Name: in.Manifest.Name, Owner: from, CodeHash: types.Keccak(in.Code), DeployedAt: height,

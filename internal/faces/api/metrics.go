@@ -47,61 +47,61 @@ func newMetrics(b Backend, f *feed, processes prometheus.Gatherer) *metrics {
 		backend:     b,
 		jobs:        newJobMetrics(),
 		registry:    prometheus.NewPedanticRegistry(),
-		height:      desc("devnet_height", "Height of the node's latest final block.", "node"),
-		view:        desc("devnet_view", "The node's current view.", "node"),
-		running:     desc("devnet_node_running", "1 while the node runs.", "node"),
-		pooled:      desc("devnet_mempool_transactions", "Transactions in the node's pool.", "node"),
-		connections: desc("devnet_connections", "The node's live connections to other validators.", "node"),
-		counts: map[string]*prometheus.Desc{CountActors: desc("devnet_actors_total",
+		height:      newDesc("devnet_height", "Height of the node's latest final block.", "node"),
+		view:        newDesc("devnet_view", "The node's current view.", "node"),
+		running:     newDesc("devnet_node_running", "1 while the node runs.", "node"),
+		pooled:      newDesc("devnet_mempool_transactions", "Transactions in the node's pool.", "node"),
+		connections: newDesc("devnet_connections", "The node's live connections to other validators.", "node"),
+		counts: map[string]*prometheus.Desc{CountActors: newDesc("devnet_actors_total",
 			"Actor failures of a node since it started: dead_letters counts events for stopped roles; roles_restarted and contracts_restarted "+
 				"count restarts after a panic.", "node", "what"),
-			CountGivenUp: desc("devnet_views_given_up_total",
+			CountGivenUp: newDesc("devnet_views_given_up_total",
 				"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", "node", "cause"),
-			CountRunners: desc("devnet_runners_total",
+			CountRunners: newDesc("devnet_runners_total",
 				"Runner events at the node since it started: connections opened and closed, job deliveries by outcome, progress messages, refused "+
 					"results.", "node", "what"),
-			CountStrangers: desc("devnet_runners_refused_total",
+			CountStrangers: newDesc("devnet_runners_refused_total",
 				"Connections of runners that were not let in since the node started, by the reason of the Goodbye.", "node", "reason"),
-			CountRefused: desc("devnet_refused_total",
+			CountRefused: newDesc("devnet_refused_total",
 				"Items that the node refused since it started: frames, transactions, blocks, its own blocks. Also signers that contradicted "+
 					"themselves, executions on which the host of programs failed, and banned peers.", "node", "what")},
-		pending:    desc("devnet_timers_pending", "Timers that have not ended, at the latest final block."),
-		fee:        desc("devnet_basefee_wei", "Base fee of the next block.", "resource"),
-		budget:     desc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block."),
-		laneCycles: desc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by purpose.", "use"),
-		use:        desc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block."),
+		pending:    newDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block."),
+		fee:        newDesc("devnet_basefee_wei", "Base fee of the next block.", "resource"),
+		budget:     newDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block."),
+		laneCycles: newDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by purpose.", "use"),
+		use:        newDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block."),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "devnet_block_seconds",
 			Help: "Time between the timestamps of final blocks.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16)}),
-		age:       desc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock."),
-		nullified: counter("devnet_views_nullified_total", "Views that made no block, between final blocks of one epoch."),
+		age:       newDesc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock."),
+		nullified: newCounter("devnet_views_nullified_total", "Views that made no block, between final blocks of one epoch."),
 		seen:      time.Now(),
-		blocks:    counter("devnet_blocks_total", "Final blocks."),
-		receipts:  counters("devnet_receipts_total", "Executions, by cause and result.", "origin", "status"),
-		timers:    counters("devnet_timers_total", "Timer changes by blocks: scheduled, deferred, or ended by reason.", "outcome"),
-		cycles:    counter("devnet_cycles_total", "Cycles used by final blocks."),
-		fires:     counter("devnet_timer_cycles_total", "Cycles used by fires of timers in final blocks."),
+		blocks:    newCounter("devnet_blocks_total", "Final blocks."),
+		receipts:  newCounterVec("devnet_receipts_total", "Executions, by cause and result.", "origin", "status"),
+		timers:    newCounterVec("devnet_timers_total", "Timer changes by blocks: scheduled, deferred, or ended by reason.", "outcome"),
+		cycles:    newCounter("devnet_cycles_total", "Cycles used by final blocks."),
+		fires:     newCounter("devnet_timer_cycles_total", "Cycles used by fires of timers in final blocks."),
 	}
 	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires, m.nullified,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.registry.MustRegister(m.jobs.collectors()...)
+	m.registry.MustRegister(m.jobs.listCollectors()...)
 	all := prometheus.Gatherers{m.registry}
 	if processes != nil {
 		all = append(all, processes)
 	}
 	m.handler = promhttp.HandlerFor(all, promhttp.HandlerOpts{})
-	f.observe = append(f.observe, m.observe)
+	f.observe = append(f.observe, m.observeBlock)
 	return m
 }
 
-func desc(name, help string, labels ...string) *prometheus.Desc {
+func newDesc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
-func counter(name, help string) prometheus.Counter {
+func newCounter(name, help string) prometheus.Counter {
 	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 }
 
-func counters(name, help string, labels ...string) *prometheus.CounterVec {
+func newCounterVec(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
@@ -114,7 +114,7 @@ func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range m.counts {
 		out <- d
 	}
-	for _, d := range m.jobs.descriptions() {
+	for _, d := range m.jobs.listDescriptions() {
 		out <- d
 	}
 }
@@ -152,7 +152,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	head := v.Head()
 	gauge(m.pending, float64(head.TimersPending))
-	m.jobs.collect(v, nodes, gauge)
+	m.jobs.collectState(v, nodes, gauge)
 	for resource, fee := range map[string]types.Wei{"cycle": head.NextBaseFeeCycle, "cell": head.NextBaseFeeCell,
 		"lane_timer": head.NextBaseFeeLane} {
 		value, _ := fee.Big().Float64()
@@ -182,7 +182,7 @@ func (m *metrics) collectRunners(out chan<- prometheus.Metric) {
 	}
 }
 
-func (m *metrics) observe(b *Block) {
+func (m *metrics) observeBlock(b *Block) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h := &b.Block.Header
@@ -210,16 +210,16 @@ func (m *metrics) observe(b *Block) {
 		m.timers.WithLabelValues(outcome).Inc()
 	}
 	m.timers.WithLabelValues("deferred").Add(float64(len(b.Deferred)))
-	m.jobs.observe(b, m.backend.Nodes)
+	m.jobs.observeBlock(b, m.backend.Nodes)
 }
 
 func (s *Server) registerMetrics() {
 	op := operation{id: "metrics", path: "/metrics", tag: tagNetwork,
 		summary: "Figures for Prometheus", response: "# TYPE devnet_height gauge\ndevnet_height{node=\"v0\"} 12\n"}
-	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": answered("The text format of Prometheus", "text/plain", huma.TypeString)}
+	h := op.asHuma()
+	h.Responses = map[string]*huma.Response{"200": describeAnswer("The text format of Prometheus", "text/plain", huma.TypeString)}
 	h.RejectUnknownQueryParameters = false
-	register(s, op, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+	registerRoute(s, op, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
 			s.metrics.handler.ServeHTTP(w, r)

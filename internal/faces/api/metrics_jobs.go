@@ -25,35 +25,35 @@ type jobMetrics struct {
 
 func newJobMetrics() *jobMetrics {
 	return &jobMetrics{
-		open:      desc("devnet_jobs_open", "Jobs that have not ended, at the latest final block."),
-		present:   desc("devnet_runners_present", "Runners in the latest P (CIP-11 §8)."),
-		votes:     desc("devnet_presence_votes", "Votes that the latest P follows from."),
-		threshold: desc("devnet_presence_threshold_votes", "Votes that have to show a runner in the latest P."),
-		bits: desc("devnet_presence_runners", "Runners that the vote of a validator shows, of those the latest P follows from.",
+		open:      newDesc("devnet_jobs_open", "Jobs that have not ended, at the latest final block."),
+		present:   newDesc("devnet_runners_present", "Runners in the latest P (CIP-11 §8)."),
+		votes:     newDesc("devnet_presence_votes", "Votes that the latest P follows from."),
+		threshold: newDesc("devnet_presence_threshold_votes", "Votes that have to show a runner in the latest P."),
+		bits: newDesc("devnet_presence_runners", "Runners that the vote of a validator shows, of those the latest P follows from.",
 			"validator"),
-		submitted: counter("devnet_jobs_submitted_total", "Jobs submitted in final blocks."),
-		ended:     counters("devnet_jobs_ended_total", "Jobs that final blocks ended, by the end: completed, or the error's code.", "end"),
-		draws: counters("devnet_job_draws_total",
+		submitted: newCounter("devnet_jobs_submitted_total", "Jobs submitted in final blocks."),
+		ended:     newCounterVec("devnet_jobs_ended_total", "Jobs that final blocks ended, by the end: completed, or the error's code.", "end"),
+		draws: newCounterVec("devnet_job_draws_total",
 			"Draws in final blocks, by whether they took the runner that the MRU record favours (CIP-11 §9.4): hit, miss, or none "+
 				"without a record.", "mru"),
 		acks: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "devnet_job_ack_seconds",
 			Help:    "Time from the push of a job to the runner's answer, by the validator that pushed.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}, []string{"node"}),
-		burned: counters("devnet_burned_wei_total",
+		burned: newCounterVec("devnet_burned_wei_total",
 			"Base fees that final blocks burned, in wei, by resource: cycle, cell and lane_timer (CIP-1 §5).", "resource"),
 	}
 }
 
-func (m *jobMetrics) descriptions() []*prometheus.Desc {
+func (m *jobMetrics) listDescriptions() []*prometheus.Desc {
 	return []*prometheus.Desc{m.open, m.present, m.votes, m.threshold, m.bits}
 }
 
-func (m *jobMetrics) collectors() []prometheus.Collector {
+func (m *jobMetrics) listCollectors() []prometheus.Collector {
 	return []prometheus.Collector{m.submitted, m.ended, m.draws, m.acks, m.burned}
 }
 
-// collect shows what the latest state says.
-func (m *jobMetrics) collect(v Reader, nodes []Node, gauge func(d *prometheus.Desc, v float64, labels ...string)) {
+// collectState shows what the latest state says.
+func (m *jobMetrics) collectState(v Reader, nodes []Node, gauge func(d *prometheus.Desc, v float64, labels ...string)) {
 	head := v.Head()
 	gauge(m.open, float64(head.JobsOpen))
 	if head.Height == 0 {
@@ -90,9 +90,9 @@ func nameOf(nodes []Node, a types.Address) string {
 	return a.String()
 }
 
-// observe counts a block's changes of jobs, and sightings of them.
-func (m *jobMetrics) observe(b *Block, nodes func() []Node) {
-	m.burn(b.Burned)
+// observeBlock counts a block's changes of jobs, and sightings of them.
+func (m *jobMetrics) observeBlock(b *Block, nodes func() []Node) {
+	m.countBurned(b.Burned)
 	var known []Node
 	for i := range b.Jobs {
 		e := &b.Jobs[i]
@@ -130,7 +130,7 @@ func favourOf(e *model.JobEvent) string {
 	return "miss"
 }
 
-func (m *jobMetrics) burn(burned ledger.Burned) {
+func (m *jobMetrics) countBurned(burned ledger.Burned) {
 	for resource, amount := range map[string]types.Wei{"cycle": burned.Cycle, "cell": burned.Cell, "lane_timer": burned.LaneTimer} {
 		wei, _ := amount.Big().Float64()
 		m.burned.WithLabelValues(resource).Add(wei)

@@ -19,17 +19,19 @@ import (
 func TestMetricsCountJobs(t *testing.T) {
 	m := newJobMetrics()
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(m.collectors()...)
+	registry.MustRegister(m.listCollectors()...)
 	a, b, v := types.Address{1}, types.Address{2}, types.Address{9}
 	after := uint64(1_500)
 	fault := func(code string) *model.Fault { return &model.Fault{Code: code} }
-	m.observe(&Block{Stored: history.Stored{Burned: ledger.Burned{Cycle: types.WeiOf(7), LaneTimer: types.WeiOf(5)}}, Jobs: []model.JobEvent{
-		{What: model.JobSubmitted}, {What: model.JobDrawn, Committee: []types.Address{a, b}, Favoured: &b},
-		{What: model.JobDrawn, Committee: []types.Address{a}, Favoured: &b}, {What: model.JobDrawn, Committee: []types.Address{a}},
-		{What: model.JobPushed}, {What: model.JobAcked, Validator: &v, AfterMicros: &after},
-		{What: model.JobAcked, Validator: &v}, // not for an ack: the time of its push is unknown
-		{What: model.JobCompleted}, {What: model.JobFailed, Error: fault("no_candidates")}, {What: model.JobCancelled, Error: fault("cancelled")},
-	}}, func() []Node { return []Node{{Name: "v9", Validator: types.Validator{Address: v}}} })
+	m.observeBlock(&Block{Stored: history.Stored{Burned: ledger.Burned{Cycle: types.WeiOf(7), LaneTimer: types.WeiOf(5)}},
+		Jobs: []model.JobEvent{
+			{What: model.JobSubmitted}, {What: model.JobDrawn, Committee: []types.Address{a, b}, Favoured: &b},
+			{What: model.JobDrawn, Committee: []types.Address{a}, Favoured: &b}, {What: model.JobDrawn, Committee: []types.Address{a}},
+			{What: model.JobPushed}, {What: model.JobAcked, Validator: &v, AfterMicros: &after},
+			{What: model.JobAcked, Validator: &v}, // not for an ack: the time of its push is unknown
+			{What: model.JobCompleted},
+			{What: model.JobFailed, Error: fault("no_candidates")}, {What: model.JobCancelled, Error: fault("cancelled")},
+		}}, func() []Node { return []Node{{Name: "v9", Validator: types.Validator{Address: v}}} })
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ type OnNode struct {
 	Node string `query:"node" maxLength:"64" example:"v0" doc:"Read this validator's state instead of the highest final one."`
 }
 
-// on returns it out of the parameters that it is a part of.
-func (n OnNode) on() OnNode { return n }
+// nodeParameter returns it out of the parameters that it is a part of.
+func (n OnNode) nodeParameter() OnNode { return n }
 
 // directory finds what clients call by names: nodes, accounts, runners and actors.
 type directory struct{ backend Backend }
@@ -48,14 +48,14 @@ type OrderedPage struct {
 	Order string `query:"order" enum:"oldest,newest" default:"oldest" doc:"Which entries come first."`
 }
 
-func (p OrderedPage) page() history.Page {
+func (p OrderedPage) historyPage() history.Page {
 	return history.Page{Newest: p.Order == "newest", Offset: p.Offset, Limit: p.Limit}
 }
 
-// address resolves a client's address or name: a devnet account or runner, otherwise
+// resolveAddress resolves a client's address or name: a devnet account or runner, otherwise
 // the actor deployed under that name. field is what an error points at.
-func (d directory) address(v Reader, name, field string) (types.Address, error) {
-	if a, ok := abbreviation(name, len(types.Address{})); ok {
+func (d directory) resolveAddress(v Reader, name, field string) (types.Address, error) {
+	if a, ok := parseShortID(name, len(types.Address{})); ok {
 		return d.findAddress(v, a, field)
 	}
 	if strings.HasPrefix(name, "0x") {
@@ -65,7 +65,7 @@ func (d directory) address(v Reader, name, field string) (types.Address, error) 
 		}
 		return a, nil
 	}
-	for _, known := range d.named() {
+	for _, known := range d.listNamed() {
 		if known.Name == name {
 			return known.Address, nil
 		}
@@ -75,14 +75,15 @@ func (d directory) address(v Reader, name, field string) (types.Address, error) 
 	case err != nil:
 		return types.Address{}, err
 	case len(found) == 0:
-		return types.Address{}, Refuse(http.StatusNotFound, "unknown_name", "no account and no actor is named %q%s", clip(name),
-			d.meant(v, name)).Hint("GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.").At(field)
+		return types.Address{}, Refuse(http.StatusNotFound, "unknown_name", "no account and no actor is named %q%s", clipText(name),
+			d.suggestName(v, name)).
+			Hint("GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.").At(field)
 	case len(found) > 1:
 		if newest, err := newestOfOneOwner(v, found); err != nil || !newest.IsZero() {
 			return newest, err
 		}
 		return types.Address{}, Refuse(http.StatusConflict, "ambiguous_name", "%d actors are named %q, %s and %s among them", len(found),
-			clip(name), found[0], found[1]).
+			clipText(name), found[0], found[1]).
 			Hint("Use the address.").At(field)
 	}
 	return found[0], nil
@@ -91,10 +92,10 @@ func (d directory) address(v Reader, name, field string) (types.Address, error) 
 // maxMeant bounds the actors of whom one may have been meant.
 const maxMeant = 1000
 
-// meant asks for the account or actor whose name may have been meant; "" for none.
-func (d directory) meant(v Reader, name string) string {
+// suggestName asks for the account or actor whose name may have been meant; "" for none.
+func (d directory) suggestName(v Reader, name string) string {
 	var known []string
-	for _, account := range d.named() {
+	for _, account := range d.listNamed() {
 		known = append(known, account.Name)
 	}
 	actors, err := v.Actors(0, maxMeant)
@@ -128,9 +129,9 @@ func newestOfOneOwner(v Reader, found []types.Address) (newest types.Address, er
 	return newest, nil
 }
 
-// actor finds an actor by its address or name.
-func (d directory) actor(v Reader, name, field string) (*Actor, error) {
-	a, err := d.address(v, name, field)
+// findActor finds an actor by its address or name.
+func (d directory) findActor(v Reader, name, field string) (*Actor, error) {
+	a, err := d.resolveAddress(v, name, field)
 	if err != nil {
 		return nil, err
 	}
@@ -142,14 +143,14 @@ func (d directory) actor(v Reader, name, field string) (*Actor, error) {
 	return actor, err
 }
 
-// named are the accounts and the runners that the devnet has the keys of.
-func (d directory) named() []NamedAccount {
+// listNamed are the accounts and the runners that the devnet has the keys of.
+func (d directory) listNamed() []NamedAccount {
 	return slices.Concat(d.backend.Accounts(), d.backend.Runners())
 }
 
 // nameOf is the devnet's name of an account or runner, or "".
 func (d directory) nameOf(a types.Address) string {
-	for _, known := range d.named() {
+	for _, known := range d.listNamed() {
 		if known.Address == a {
 			return known.Name
 		}
@@ -166,8 +167,8 @@ func (d directory) nodeNames() map[types.Address]string {
 	return names
 }
 
-// hash reads a hash parameter.
-func hash(text, field string) (types.Hash, error) {
+// parseHash reads a hash parameter.
+func parseHash(text, field string) (types.Hash, error) {
 	h, err := types.ParseHash(text)
 	if err != nil {
 		return h, Refuse(http.StatusBadRequest, "invalid_hash", "%v", err).

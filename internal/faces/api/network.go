@@ -15,8 +15,8 @@ import (
 
 func (s *Server) registerNetwork() {
 	s.registerReady()
-	serve(s, operation{id: "validators", path: "/validators", tag: tagNetwork,
-		summary: "The validator set, and how each validator does", response: []model.Validator{exampleValidator}}, s.validators)
+	serveRoute(s, operation{id: "validators", path: "/validators", tag: tagNetwork,
+		summary: "The validator set, and how each validator does", response: []model.Validator{exampleValidator}}, s.listValidators)
 	s.registerMetrics()
 }
 
@@ -31,7 +31,7 @@ func (s *Server) registerReady() {
 		summary:     "Whether blocks finalize and every configured node takes part; since when not, and why",
 		description: "503 has the same body with ready = false, per node what is missing, and an error.",
 		response:    exampleReady}
-	h := op.huma()
+	h := op.asHuma()
 	h.Errors = slices.DeleteFunc(h.Errors, func(status int) bool { return status == http.StatusServiceUnavailable })
 	schema := s.api.OpenAPI().Components.Schemas.Schema(readyType, true, "")
 	waiting := exampleReady
@@ -40,8 +40,8 @@ func (s *Server) registerReady() {
 	h.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusServiceUnavailable): {
 		Description: http.StatusText(http.StatusServiceUnavailable),
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema, Example: example{waiting}}}}}
-	register(s, op, h, func(context.Context, *struct{}) (*readyAnswer, error) {
-		m := s.ready()
+	registerRoute(s, op, h, func(context.Context, *struct{}) (*readyAnswer, error) {
+		m := s.getReady()
 		status := http.StatusOK
 		if !m.Ready {
 			status = http.StatusServiceUnavailable
@@ -50,7 +50,7 @@ func (s *Server) registerReady() {
 	})
 }
 
-func (s *Server) ready() model.Ready {
+func (s *Server) getReady() model.Ready {
 	info := s.info
 	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict, Paused: s.backend.Steer().Paused(),
 		Version: info.Version, Strategy: info.Strategy.String(), Node: info.Node, Origins: s.origins, Nodes: []model.ReadyNode{}}
@@ -98,10 +98,10 @@ func (s *Server) tellLiveness(m *model.Ready) {
 	}
 	m.Ready = false
 	if m.Error == nil {
-		m.Error = &model.ErrorBody{Code: "not_ready", Message: l.message(), Hint: l.Hint}
+		m.Error = &model.ErrorBody{Code: "not_ready", Message: l.livenessMessage(), Hint: l.Hint}
 		return
 	}
-	m.Error.Message = l.message() + "; " + m.Error.Message
+	m.Error.Message = l.livenessMessage() + "; " + m.Error.Message
 }
 
 // NotReady returns why a network is not ready, by the missing parts of its nodes.
@@ -116,7 +116,7 @@ func NotReady(nodes []model.ReadyNode) *model.ErrorBody {
 		Hint: "Wait and ask again; devnet logs NODE says what a node does."}
 }
 
-func (s *Server) validators(context.Context, *struct{}) ([]model.Validator, error) {
+func (s *Server) listValidators(context.Context, *struct{}) ([]model.Validator, error) {
 	nodes := slices.Clone(s.backend.Nodes())
 	slices.SortFunc(nodes, func(a, b Node) int {
 		return bytes.Compare(a.Validator.Address[:], b.Validator.Address[:])

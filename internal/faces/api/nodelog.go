@@ -15,7 +15,7 @@ import (
 )
 
 func (s *Server) registerNodeLog() {
-	serve(s, operation{id: "node_log", path: "/nodes/{name}/log", tag: tagNetwork,
+	serveRoute(s, operation{id: "node_log", path: "/nodes/{name}/log", tag: tagNetwork,
 		summary: "A node's log, from the end of its file backwards",
 		description: "At most 1 MiB is read at once, so an answer may have fewer lines than limit; continue with before. A file that is " +
 			"full is started again. Actors' own lines are in GET /actor/{address}/logs.",
@@ -34,9 +34,9 @@ type nodeLogInput struct {
 
 func (s *Server) nodeLog(_ context.Context, in *nodeLogInput) (m model.NodeLog, err error) {
 	if !s.isNode(in.Name) {
-		return m, Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", clip(in.Name)).Hint("GET /ready lists them.").At("name")
+		return m, Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", clipText(in.Name)).Hint("GET /ready lists them.").At("name")
 	}
-	free, err := s.ranges.take()
+	free, err := s.ranges.takePlace()
 	if err != nil {
 		return m, err
 	}
@@ -59,11 +59,11 @@ func (s *Server) nodeLog(_ context.Context, in *nodeLogInput) (m model.NodeLog, 
 	}
 	m = model.NodeLog{Node: in.Name, Size: info.Size(), Lines: []model.NodeLogLine{}}
 	end := info.Size()
-	return m, readBack(file, min(end, in.Before.or(end)), in.Limit, in.Level, &m)
+	return m, readBack(file, min(end, in.Before.orElse(end)), in.Limit, in.Level, &m)
 }
 
 func noLog(node string) *Error {
-	return Refuse(http.StatusNotFound, "no_log", "node %s has no log file", clip(node)).
+	return Refuse(http.StatusNotFound, "no_log", "node %s has no log file", clipText(node)).
 		Hint("A network with --ephemeral keeps none, nor a node that logs to its terminal.").At("name")
 }
 

@@ -10,7 +10,7 @@ import (
 // giveBack frees a nonce whose transaction was dropped: the next one may use it,
 // and those that wait for it after the gap continue.
 func (n *nonces) giveBack(from types.Address, nonce types.Nonce) {
-	s := n.sender(from)
+	s := n.findOrAddSender(from)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.taken, nonce)
@@ -38,16 +38,16 @@ func newNonces(b Backend) *nonces {
 	return &nonces{backend: b, senders: map[types.Address]*sender{}}
 }
 
-// submit signs and submits a transaction under the sender's next free nonce.
+// submitWithNonce signs and submits a transaction under the sender's next free nonce.
 // When another transaction used that nonce meanwhile it signs again with the next.
-func (n *nonces) submit(ctx context.Context, from types.Address, head types.Height,
+func (n *nonces) submitWithNonce(ctx context.Context, from types.Address, head types.Height,
 	sign func(types.Nonce) []byte) (types.Hash, types.Nonce, error) {
-	s := n.sender(from)
+	s := n.findOrAddSender(from)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
 	for range NonceTries {
-		nonce := s.free(n.backend.NextNonce(from), head)
+		nonce := s.lowestFreeNonce(n.backend.NextNonce(from), head)
 		var h types.Hash
 		if h, err = n.backend.Submit(ctx, sign(nonce)); err == nil {
 			s.taken[nonce] = head
@@ -69,7 +69,7 @@ func (n *nonces) submit(ctx context.Context, from types.Address, head types.Heig
 	return types.Hash{}, 0, err
 }
 
-func (n *nonces) sender(a types.Address) *sender {
+func (n *nonces) findOrAddSender(a types.Address) *sender {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := n.senders[a]
@@ -80,9 +80,9 @@ func (n *nonces) sender(a types.Address) *sender {
 	return s
 }
 
-// free returns the lowest nonce from next on that is not taken, and forgets final
+// lowestFreeNonce returns the lowest nonce from next on that is not taken, and forgets final
 // or outdated ones.
-func (s *sender) free(next types.Nonce, head types.Height) types.Nonce {
+func (s *sender) lowestFreeNonce(next types.Nonce, head types.Height) types.Nonce {
 	for nonce, at := range s.taken {
 		if nonce < next || head > at+forgetNonce {
 			delete(s.taken, nonce)
@@ -99,14 +99,14 @@ func (s *sender) free(next types.Nonce, head types.Height) types.Nonce {
 // Reverted informs the server that its network is at an earlier state of itself
 // again: nonces taken since are free, and events continue after its latest block.
 func (s *Server) Reverted() {
-	s.nonces.forget()
+	s.nonces.forgetIdle()
 	s.page.Revert()
 	if v, err := s.backend.Reader(""); err == nil {
-		s.feed.revert(v.Head().Height)
+		s.feed.revertTo(v.Head().Height)
 	}
 }
 
-func (n *nonces) forget() {
+func (n *nonces) forgetIdle() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	clear(n.senders)

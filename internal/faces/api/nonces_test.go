@@ -59,12 +59,12 @@ func TestConcurrentSendsNeverCollide(t *testing.T) {
 func TestANonceThatAnotherTookIsPassedOver(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.auto = false })
 	alice := w.chain.keys["alice"]
-	foreign := wallet.Draft{To: &types.Address{5}, Payload: transferPayload}.Sign(offer(testChain, Head{}), alice, 0)
+	foreign := wallet.Draft{To: &types.Address{5}, Payload: transferPayload}.Sign(feeOffer(testChain, Head{}), alice, 0)
 	if _, err := w.chain.Submit(context.Background(), foreign.Encode()); err != nil {
 		t.Fatal(err)
 	}
-	h, _, err := w.server.nonces.submit(context.Background(), alice.Address(), 0, func(n types.Nonce) []byte {
-		return wallet.Draft{To: &types.Address{6}, Payload: transferPayload}.Sign(offer(testChain, Head{}), alice, n).Encode()
+	h, _, err := w.server.nonces.submitWithNonce(context.Background(), alice.Address(), 0, func(n types.Nonce) []byte {
+		return wallet.Draft{To: &types.Address{6}, Payload: transferPayload}.Sign(feeOffer(testChain, Head{}), alice, n).Encode()
 	})
 	if err != nil || len(w.chain.pool) != 2 || w.chain.pool[1].Nonce != 1 {
 		t.Fatal(h, err, len(w.chain.pool))
@@ -96,7 +96,7 @@ func TestTriesEndWithThePoolsRefusal(t *testing.T) {
 	}
 }
 
-// TestLawFreeNoncesAreTheLeastNotTaken holds sender.free against the dumbest
+// TestLawFreeNoncesAreTheLeastNotTaken holds sender.lowestFreeNonce against the dumbest
 // twin: a scan over the set of taken nonces.
 func TestLawFreeNoncesAreTheLeastNotTaken(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -113,7 +113,7 @@ func TestLawFreeNoncesAreTheLeastNotTaken(t *testing.T) {
 			want++
 		}
 		s := &sender{taken: taken}
-		if got := s.free(next, head); got != want {
+		if got := s.lowestFreeNonce(next, head); got != want {
 			t.Fatalf("free is %d, want %d", got, want)
 		}
 	})

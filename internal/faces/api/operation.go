@@ -24,29 +24,29 @@ type operation struct {
 	response             any   // example of the answer
 }
 
-// bodied is the input or the output of a route that has only a body.
-type bodied[B any] struct{ Body B }
+// bodyOnly is the input or the output of a route that has only a body.
+type bodyOnly[B any] struct{ Body B }
 
-// serve registers a route. handle's errors are answered by asError.
-func serve[I, O any](s *Server, op operation, handle func(context.Context, *I) (O, error)) {
-	serveWhole(s, op, func(ctx context.Context, in *I) (*bodied[O], error) {
+// serveRoute registers a route. handle's errors are answered by asError.
+func serveRoute[I, O any](s *Server, op operation, handle func(context.Context, *I) (O, error)) {
+	serveWhole(s, op, func(ctx context.Context, in *I) (*bodyOnly[O], error) {
 		out, err := handle(ctx, in)
-		return &bodied[O]{out}, err
+		return &bodyOnly[O]{out}, err
 	})
 }
 
 // onNode is a pointer to the parameters of a read, which name the validator.
 type onNode[I any] interface {
 	*I
-	on() OnNode
+	nodeParameter() OnNode
 }
 
 // serveRead registers a route that reads the final state of the validator that the request names.
 // That validator may be unknown, or be a runner.
 func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(context.Context, Reader, P) (O, error)) {
 	op.errors = append([]int{http.StatusNotFound, http.StatusConflict}, op.errors...)
-	serve(s, op, func(ctx context.Context, in *I) (out O, err error) {
-		v, err := s.readerOf(P(in).on())
+	serveRoute(s, op, func(ctx context.Context, in *I) (out O, err error) {
+		v, err := s.readerOf(P(in).nodeParameter())
 		if err != nil {
 			return out, err
 		}
@@ -57,7 +57,7 @@ func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(conte
 // serveBody registers a route that takes a body.
 func serveBody[B, O any](s *Server, op operation, handle func(context.Context, *B) (O, error)) {
 	op.method = http.MethodPost
-	serve(s, op, func(ctx context.Context, in *bodied[B]) (O, error) { return handle(ctx, &in.Body) })
+	serveRoute(s, op, func(ctx context.Context, in *bodyOnly[B]) (O, error) { return handle(ctx, &in.Body) })
 }
 
 // serveLatest registers a route that takes a body, and reads the latest final state for it.
@@ -73,13 +73,13 @@ func serveLatest[B, O any](s *Server, op operation, handle func(context.Context,
 
 // serveWhole registers a route whose answer sets headers. O has a Body.
 func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, *I) (*O, error)) {
-	register(s, op, op.huma(), handle)
+	registerRoute(s, op, op.asHuma(), handle)
 }
 
-// register registers a route that h describes to huma.
-func register[I, O any](s *Server, op operation, h huma.Operation, handle func(context.Context, *I) (*O, error)) {
+// registerRoute registers a route that h describes to huma.
+func registerRoute[I, O any](s *Server, op operation, h huma.Operation, handle func(context.Context, *I) (*O, error)) {
 	huma.Register(s.api, h, func(ctx context.Context, in *I) (*O, error) {
-		if refused := s.permit(op.path); refused != nil { // the page asks without guard
+		if refused := s.permitPath(op.path); refused != nil { // the page asks without guard
 			return nil, refused
 		}
 		out, err := handle(ctx, in)
@@ -88,19 +88,19 @@ func register[I, O any](s *Server, op operation, h huma.Operation, handle func(c
 		}
 		return out, nil
 	})
-	s.exemplify(op)
+	s.addExamples(op)
 }
 
-// answered describes an answer that is not of a type of package model.
-func answered(description, media, kind string) *huma.Response {
+// describeAnswer describes an answer that is not of a type of package model.
+func describeAnswer(description, media, kind string) *huma.Response {
 	return &huma.Response{Description: description, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: kind}}}}
 }
 
-func (op operation) huma() huma.Operation {
+func (op operation) asHuma() huma.Operation {
 	h := huma.Operation{
 		OperationID: op.id, Method: cmp.Or(op.method, http.MethodGet), Path: op.path, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.description,
-		Errors:                       op.statuses(),
+		Errors:                       op.errorStatuses(),
 		MaxBodyBytes:                 MaxBodyBytes + 1, // huma refuses a body that reaches its limit
 		BodyReadTimeout:              -1,               // guard has read it
 		RejectUnknownQueryParameters: true,
@@ -108,10 +108,10 @@ func (op operation) huma() huma.Operation {
 	return h
 }
 
-// statuses are the errors of the operation, and those that any may have: a
+// errorStatuses are the errors of the operation, and those that any may have: a
 // foreign host or page, a parameter out of range, a node that does not run, a
 // body too long or too slow.
-func (op operation) statuses() []int {
+func (op operation) errorStatuses() []int {
 	all := append([]int{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, op.errors...)
 	if op.method == http.MethodPost {
 		all = append(all, http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
@@ -121,9 +121,9 @@ func (op operation) statuses() []int {
 	return slices.Compact(all)
 }
 
-// exemplify puts the examples into the description, and one answer of each error for all
+// addExamples puts the examples into the description, and one answer of each error for all
 // operations: huma makes one for each.
-func (s *Server) exemplify(op operation) {
+func (s *Server) addExamples(op operation) {
 	item := s.api.OpenAPI().Paths[op.path]
 	registered := item.Get
 	if op.method == http.MethodPost {
@@ -153,10 +153,10 @@ func (s *Server) exemplify(op operation) {
 type example struct{ of any }
 
 // MarshalJSON sorts the names, as the rest of the document does.
-func (e example) MarshalJSON() ([]byte, error) { return json.Marshal(e.plain()) }
+func (e example) MarshalJSON() ([]byte, error) { return json.Marshal(e.plainValue()) }
 
-// plain is the value as JSON decodes it.
-func (e example) plain() (out any) {
+// plainValue is the value as JSON decodes it.
+func (e example) plainValue() (out any) {
 	data, err := json.Marshal(e.of)
 	if err == nil {
 		err = json.Unmarshal(data, &out)
@@ -167,12 +167,12 @@ func (e example) plain() (out any) {
 	return out
 }
 
-// describe is the head of the OpenAPI document.
-func (s *Server) describe() huma.Config {
+// openAPIHead is the head of the OpenAPI document.
+func (s *Server) openAPIHead() huma.Config {
 	cfg := huma.DefaultConfig("Cowboy devnet", s.info.Version)
 	cfg.Formats = map[string]huma.Format{}
 	for _, name := range []string{"application/json", "json"} {
-		cfg.Formats[name] = huma.Format{Marshal: s.answers.marshal, Unmarshal: json.Unmarshal}
+		cfg.Formats[name] = huma.Format{Marshal: s.answers.writeJSON, Unmarshal: json.Unmarshal}
 	}
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
 	cfg.Info.Description = "A Cowboy network on this machine: the chain's own RPC paths, and the devnet's. " +
@@ -205,12 +205,12 @@ const (
 // registerDocument serves the description, which is written when it is asked for the
 // first time: that takes as long as all else of a server's start.
 func (s *Server) registerDocument() {
-	document := sync.OnceValue(func() []byte { return must(json.MarshalIndent(s.api.OpenAPI(), "", " ")) })
+	document := sync.OnceValue(func() []byte { return mustSucceed(json.MarshalIndent(s.api.OpenAPI(), "", " ")) })
 	op := operation{id: "openapi", path: "/openapi.json", tag: tagNetwork,
 		summary: "This description, as OpenAPI 3.1", response: map[string]any{"openapi": "3.1.0"}}
-	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": answered("OK", "application/json", huma.TypeObject)}
-	register(s, op, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+	h := op.asHuma()
+	h.Responses = map[string]*huma.Response{"200": describeAnswer("OK", "application/json", huma.TypeObject)}
+	registerRoute(s, op, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			ctx.SetHeader("Content-Type", "application/json")
 			_, _ = ctx.BodyWriter().Write(document())
@@ -218,7 +218,7 @@ func (s *Server) registerDocument() {
 	})
 }
 
-func must[T any](v T, err error) T {
+func mustSucceed[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}

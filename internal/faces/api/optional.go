@@ -12,8 +12,8 @@ type optional[T any] struct {
 	set   bool
 }
 
-// or returns the parameter, or another value if it is absent.
-func (o *optional[T]) or(otherwise T) T {
+// orElse returns the parameter, or another value if it is absent.
+func (o *optional[T]) orElse(otherwise T) T {
 	if o.set {
 		return o.Value
 	}

@@ -99,9 +99,9 @@ func isHost(host string) bool {
 	return host != ""
 }
 
-// admit tells the browser that a page of a named origin may call a path. It reports whether
+// admitOrigin tells the browser that a page of a named origin may call a path. It reports whether
 // the request comes from such a page. The supervisor's paths are for no page.
-func (s *gate) admit(w http.ResponseWriter, r *http.Request) bool {
+func (s *gate) admitOrigin(w http.ResponseWriter, r *http.Request) bool {
 	if len(s.origins) == 0 {
 		return false
 	}
@@ -116,8 +116,8 @@ func (s *gate) admit(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// preflight answers the question of a browser before it sends an admitted page's request.
-func preflight(w http.ResponseWriter, r *http.Request) bool {
+// answerPreflight answers the question of a browser before it sends an admitted page's request.
+func answerPreflight(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}

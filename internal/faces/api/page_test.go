@@ -65,7 +65,7 @@ func TestColumnsAreToldInParts(t *testing.T) {
 func TestOnlySoManyRangesAreReadAtOnce(t *testing.T) {
 	w := newWorld(t)
 	for range MaxRanges {
-		if _, err := w.server.ranges.take(); err != nil {
+		if _, err := w.server.ranges.takePlace(); err != nil {
 			t.Fatal(err)
 		}
 	}

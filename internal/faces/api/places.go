@@ -15,8 +15,8 @@ func newPlaces(n int, code, what, hint string) *places {
 	return &places{make(chan struct{}, n), code, what, hint}
 }
 
-// take takes one, until it is freed.
-func (p *places) take() (free func(), err error) {
+// takePlace takes one, until it is freed.
+func (p *places) takePlace() (free func(), err error) {
 	select {
 	case p.taken <- struct{}{}:
 		return func() { <-p.taken }, nil

@@ -44,9 +44,9 @@ func (s *Server) registerPolling() {
 			Reason: new("no such executor")}, response: model.Reported{}}, s.polledRefusal)
 }
 
-// polling finds the runner that asks or brings something. Answers to a job are taken from a
+// pollingRunner finds the runner that asks or brings something. Answers to a job are taken from a
 // deregistered runner too, while the job is open.
-func (s *Server) polling(v Reader, in *RunnerInput) (model.Runner, error) {
+func (s *Server) pollingRunner(v Reader, in *RunnerInput) (model.Runner, error) {
 	r, err := s.findRunner(v, in.Address, "address")
 	if err == nil && r.Health == model.RunnerDeregistered {
 		err = Refuse(http.StatusConflict, "deregistered", "runner %s was deregistered permanently", r.Address).At("address")
@@ -65,7 +65,7 @@ type pollInput struct {
 // Resolve implements huma.Resolver.
 func (in *pollInput) Resolve(ctx huma.Context) []error {
 	if at, err := netip.ParseAddrPort(ctx.RemoteAddr()); err == nil {
-		in.from = origin(net.TCPAddrFromAddrPort(at))
+		in.from = originOf(net.TCPAddrFromAddrPort(at))
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, er
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.polling(v, &in.RunnerInput)
+	r, err := s.pollingRunner(v, &in.RunnerInput)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +91,14 @@ func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, er
 	}
 	if v.Phase() == string(selection.Sunset) {
 		return nil, Refuse(http.StatusGone, "polling_ended", "cip11.push is sunset: jobs are pushed over QUIC, and none is polled for").
-			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol. Heartbeats and results are taken.", clip(in.Address))
+			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol. Heartbeats and results are taken.",
+				clipText(in.Address))
 	}
 	caller, err := s.pollCaller(in, r.Address)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.polls.wait(ctx, caller); err != nil {
+	if err := s.polls.waitForTurn(ctx, caller); err != nil {
 		return nil, err
 	}
 	jobs, next := v.Assignments(r.Address, after)
@@ -105,7 +106,7 @@ func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, er
 	for i := range jobs {
 		bytes += len(jobs[i].JobSpec)
 	}
-	s.polls.charge(time.Now(), caller, bytes)
+	s.polls.chargeBytes(time.Now(), caller, bytes)
 	page := &polledPage{Body: append([]model.PolledJob{}, jobs...)}
 	if !next.IsZero() {
 		page.Next = next.String()
@@ -130,7 +131,7 @@ func (s *Server) pollCaller(in *pollInput, runner types.Address) (pollCaller, er
 		return of, Refuse(http.StatusBadRequest, "bad_signature", "signed is not the signature of runner %s for at and this chain", runner).
 			Hint("Leave at and signed out for a poll without signature.").At("signed")
 	}
-	if signed.Fresh(uint64(max(time.Now().UnixMilli(), 0))) && s.polls.renews(runner, signed.At) {
+	if signed.Fresh(uint64(max(time.Now().UnixMilli(), 0))) && s.polls.renewsTime(runner, signed.At) {
 		of.from = netip.Prefix{}
 	}
 	return of, nil
@@ -145,7 +146,7 @@ type heartbeatInput struct {
 }
 
 func (s *Server) polledHeartbeat(ctx context.Context, v Reader, in *heartbeatInput) (m model.Reported, err error) {
-	r, err := s.polling(v, &in.RunnerInput)
+	r, err := s.pollingRunner(v, &in.RunnerInput)
 	if err != nil {
 		return m, err
 	}

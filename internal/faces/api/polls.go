@@ -33,9 +33,9 @@ type polls struct {
 // minPollSweep is from how many entries on those that are over are looked for.
 const minPollSweep = 256
 
-// enter takes a poll from the ration of its caller, and returns for how long the caller has
+// enterPoll takes a poll from the ration of its caller, and returns for how long the caller has
 // to wait. ok is false if that is longer than PollWait, which takes nothing.
-func (p *polls) enter(now time.Time, c pollCaller) (wait time.Duration, ok bool) {
+func (p *polls) enterPoll(now time.Time, c pollCaller) (wait time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	full := p.full[c]
@@ -48,13 +48,13 @@ func (p *polls) enter(now time.Time, c pollCaller) (wait time.Duration, ok bool)
 		return wait, false
 	}
 	p.full[c] = full
-	p.sweep(now)
+	p.forgetFull(now)
 	return wait, true
 }
 
-// renews takes the time of a signed poll. It is false for a time up to the last one's: such a
+// renewsTime takes the time of a signed poll. It is false for a time up to the last one's: such a
 // poll is in the ration of its origin.
-func (p *polls) renews(runner types.Address, at uint64) bool {
+func (p *polls) renewsTime(runner types.Address, at uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if at <= p.last[runner] {
@@ -67,8 +67,8 @@ func (p *polls) renews(runner types.Address, at uint64) bool {
 	return true
 }
 
-// charge takes the bytes of an answer from the ration, which they may overdraw.
-func (p *polls) charge(now time.Time, c pollCaller, bytes int) {
+// chargeBytes takes the bytes of an answer from the ration, which they may overdraw.
+func (p *polls) chargeBytes(now time.Time, c pollCaller, bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	full := p.full[c]
@@ -78,8 +78,8 @@ func (p *polls) charge(now time.Time, c pollCaller, bytes int) {
 	p.full[c] = full.Add(time.Second * time.Duration(bytes) / PollBytesPerSecond)
 }
 
-// sweep forgets the rations that are full, when the entries have doubled.
-func (p *polls) sweep(now time.Time) {
+// forgetFull forgets the rations that are full, when the entries have doubled.
+func (p *polls) forgetFull(now time.Time) {
 	if len(p.full) < max(2*p.swept, minPollSweep) {
 		return
 	}
@@ -91,9 +91,9 @@ func (p *polls) sweep(now time.Time) {
 	p.swept = len(p.full)
 }
 
-// wait lets a poll in when its turn has come.
-func (p *polls) wait(ctx context.Context, c pollCaller) error {
-	wait, ok := p.enter(time.Now(), c)
+// waitForTurn lets a poll in when its turn has come.
+func (p *polls) waitForTurn(ctx context.Context, c pollCaller) error {
+	wait, ok := p.enterPoll(time.Now(), c)
 	if !ok {
 		return Refuse(http.StatusTooManyRequests, "too_many_polls", "this address polled for %s at more than %d polls and %d bytes a second",
 			c.runner, PollsPerSecond, PollBytesPerSecond).Hint("Poll once a block, and ask again after Retry-After seconds.")

@@ -14,16 +14,16 @@ import (
 // typo rather than an id.
 const minPrefix = 4
 
-// abbreviated is an id or address as people shorten it: its beginning, and its
+// shortID is an id or address as people shorten it: its beginning, and its
 // end where tables show that too (0x2f370e…d67b).
-type abbreviated struct {
+type shortID struct {
 	text       string
 	begin, end string // hexadecimal digits
 }
 
-// abbreviation reads a shortened id of size bytes; ok is false if the text is too
+// parseShortID reads a shortened id of size bytes; ok is false if the text is too
 // short, a whole id, or not hexadecimal.
-func abbreviation(text string, size int) (a abbreviated, ok bool) {
+func parseShortID(text string, size int) (a shortID, ok bool) {
 	digits, found := strings.CutPrefix(text, "0x")
 	if !found {
 		return a, false
@@ -40,25 +40,25 @@ func abbreviation(text string, size int) (a abbreviated, ok bool) {
 	return a, len(a.begin) >= minPrefix && len(all) < 2*size && strings.Trim(all, "0123456789abcdef") == ""
 }
 
-// bounds fills first and last, which are as long as an id, with the lowest and the
+// idBounds fills first and last, which are as long as an id, with the lowest and the
 // highest id that begins like a.
-func (a abbreviated) bounds(first, last []byte) {
+func (a shortID) idBounds(first, last []byte) {
 	for fill, into := range map[string][]byte{"0": first, "f": last} {
 		_, _ = hex.Decode(into, []byte(a.begin+strings.Repeat(fill, 2*len(into)-len(a.begin)))) // the digits were checked
 	}
 }
 
-func (a abbreviated) fits(id fmt.Stringer) bool { return strings.HasSuffix(id.String(), a.end) }
+func (a shortID) fitsID(id fmt.Stringer) bool { return strings.HasSuffix(id.String(), a.end) }
 
-// one returns the only id that fits a, or says why there is none.
-func one[T fmt.Stringer](a abbreviated, found []T, what, field string) (id T, err error) {
+// onlyMatch returns the only id that fits a, or says why there is none.
+func onlyMatch[T fmt.Stringer](a shortID, found []T, what, field string) (id T, err error) {
 	switch len(found) {
 	case 0:
-		return id, Refuse(http.StatusNotFound, "unknown_prefix", "no %s begins with %s", what, clip(a.text)).At(field)
+		return id, Refuse(http.StatusNotFound, "unknown_prefix", "no %s begins with %s", what, clipText(a.text)).At(field)
 	case 1:
 		return found[0], nil
 	}
-	return id, Refuse(http.StatusConflict, "ambiguous_prefix", "more than one %s begins with %s: %s and %s among them", what, clip(a.text),
+	return id, Refuse(http.StatusConflict, "ambiguous_prefix", "more than one %s begins with %s: %s and %s among them", what, clipText(a.text),
 		found[0], found[1]).
 		Hint("Give more of its digits.").At(field)
 }
@@ -67,17 +67,17 @@ func one[T fmt.Stringer](a abbreviated, found []T, what, field string) (id T, er
 var hashNames = map[history.HashKind]string{history.TimerHash: "timer", history.JobHash: "job", history.ExecutionHash: "execution",
 	history.BlockHash: "final block"}
 
-// find reads a hash, or finds the one of a kind that a client shortened.
-func find(v Reader, of history.HashKind, text, field string) (types.Hash, error) {
-	a, ok := abbreviation(text, len(types.Hash{}))
+// findHash reads a hash, or finds the one of a kind that a client shortened.
+func findHash(v Reader, of history.HashKind, text, field string) (types.Hash, error) {
+	a, ok := parseShortID(text, len(types.Hash{}))
 	if !ok {
-		return hash(text, field)
+		return parseHash(text, field)
 	}
 	var first, last types.Hash
-	a.bounds(first[:], last[:])
+	a.idBounds(first[:], last[:])
 	var found []types.Hash
 	err := v.Hashes(of, first, last, func(h types.Hash) bool {
-		if a.fits(h) {
+		if a.fitsID(h) {
 			found = append(found, h)
 		}
 		return len(found) < 2
@@ -85,20 +85,20 @@ func find(v Reader, of history.HashKind, text, field string) (types.Hash, error)
 	if err != nil {
 		return types.Hash{}, err
 	}
-	id, err := one(a, found, hashNames[of], field)
+	id, err := onlyMatch(a, found, hashNames[of], field)
 	if refused := Answer(err); len(found) == 0 && refused != nil {
-		err = orDropped(v, refused)
+		err = orPruned(v, refused)
 	}
 	return id, err
 }
 
 // findAddress finds the account or actor whose address a client shortened.
-func (d directory) findAddress(v Reader, a abbreviated, field string) (types.Address, error) {
+func (d directory) findAddress(v Reader, a shortID, field string) (types.Address, error) {
 	var found []types.Address
 	var first, last types.Address
-	a.bounds(first[:], last[:])
-	for _, known := range d.named() {
-		if in := known.Address; first.Compare(in) <= 0 && in.Compare(last) <= 0 && a.fits(in) {
+	a.idBounds(first[:], last[:])
+	for _, known := range d.listNamed() {
+		if in := known.Address; first.Compare(in) <= 0 && in.Compare(last) <= 0 && a.fitsID(in) {
 			found = append(found, in)
 		}
 	}
@@ -107,9 +107,9 @@ func (d directory) findAddress(v Reader, a abbreviated, field string) (types.Add
 		return types.Address{}, err
 	}
 	for _, in := range actors {
-		if a.fits(in) {
+		if a.fitsID(in) {
 			found = append(found, in)
 		}
 	}
-	return one(a, found, "account or actor", field)
+	return onlyMatch(a, found, "account or actor", field)
 }

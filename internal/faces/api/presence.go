@@ -9,11 +9,11 @@ import (
 )
 
 func (s *Server) registerPresence() {
-	serve(s, operation{id: "presences", path: "/presence", tag: tagRunners,
+	serveRoute(s, operation{id: "presences", path: "/presence", tag: tagRunners,
 		summary: "P(H) of heights in a row, and the votes that it follows from, as bitmaps (CIP-11 §8)",
 		description: "At most 256 heights and 4 MiB of bitmaps: the first of the range, with next to continue; without from, the " +
 			"last heights. P of a height is known once the block after it is final.",
-		errors: []int{400, 404, 409}, response: examplePresences}, s.presences)
+		errors: []int{400, 404, 409}, response: examplePresences}, s.listPresence)
 }
 
 var examplePresences = model.PresenceRange{From: 12, To: 12, Head: 13,
@@ -21,14 +21,14 @@ var examplePresences = model.PresenceRange{From: 12, To: 12, Head: 13,
 	Heights: []model.PresenceAt{{Height: 12, Rule: "quorum", Threshold: 2, Bits: 4, Count: 3, Present: []byte{7},
 		Votes: []model.PresenceVote{{Validator: 0, Bitmap: []byte{7}}}}}}
 
-func (s *Server) presences(_ context.Context, in *rangeInput) (m model.PresenceRange, err error) {
+func (s *Server) listPresence(_ context.Context, in *rangeInput) (m model.PresenceRange, err error) {
 	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err
 	}
 	defer free()
 	head := v.Head().Height
-	_, from, to, newest, err := in.within(v, max(head, 1)-1)
+	_, from, to, newest, err := in.boundsWithinKept(v, max(head, 1)-1)
 	if err != nil {
 		return m, err
 	}
@@ -36,12 +36,12 @@ func (s *Server) presences(_ context.Context, in *rangeInput) (m model.PresenceR
 		from = to - MaxPresence + 1
 	}
 	m = model.PresenceRange{From: from, To: to, Head: head, Validators: []model.NamedValidator{}, Heights: []model.PresenceAt{}}
-	return m, s.attest(v, &m)
+	return m, s.fillPresence(v, &m)
 }
 
-// attest fills in the heights of a range, as many as an answer holds.
-func (s *Server) attest(v Reader, m *model.PresenceRange) error {
-	named, bytes := s.naming(), 0
+// fillPresence fills in the heights of a range, as many as an answer holds.
+func (s *Server) fillPresence(v Reader, m *model.PresenceRange) error {
+	named, bytes := s.newNamedNodes(), 0
 	for h := m.From; h <= m.To; h++ {
 		if h-m.From == MaxPresence || bytes > MaxPresenceBytes {
 			m.Next, m.To = &h, h-1
@@ -67,20 +67,20 @@ func (s *Server) attest(v Reader, m *model.PresenceRange) error {
 
 func presenceAt(p *history.Presence, named *namedNodes) model.PresenceAt {
 	at := model.PresenceAt{Height: p.Height, Rule: string(p.Rule), Threshold: p.Threshold, Bits: p.Bitmap.Len(),
-		Present: packed(p.Bitmap.Bytes()), Votes: []model.PresenceVote{}}
+		Present: bitmapBits(p.Bitmap.Bytes()), Votes: []model.PresenceVote{}}
 	for i := range at.Bits {
 		if p.Bitmap.Has(i) {
 			at.Count++
 		}
 	}
 	for i := range p.Votes {
-		at.Votes = append(at.Votes, model.PresenceVote{Validator: named.place(p.Votes[i].Validator), Bitmap: packed(p.Votes[i].Bitmap)})
+		at.Votes = append(at.Votes, model.PresenceVote{Validator: named.placeOf(p.Votes[i].Validator), Bitmap: bitmapBits(p.Votes[i].Bitmap)})
 	}
 	return at
 }
 
-// packed is a bitmap without its length.
-func packed(encoded []byte) []byte {
+// bitmapBits is a bitmap without its length.
+func bitmapBits(encoded []byte) []byte {
 	bitmap, err := selection.ParseBitmap(encoded)
 	if err != nil {
 		return []byte{}

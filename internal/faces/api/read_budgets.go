@@ -27,11 +27,11 @@ func readClientOf(r *http.Request) readClient {
 	if at.Addr().Unmap().IsLoopback() {
 		return readClient{isLocal: true, origin: r.Header.Get("Origin")}
 	}
-	return readClient{from: origin(net.TCPAddrFromAddrPort(at))}
+	return readClient{from: originOf(net.TCPAddrFromAddrPort(at))}
 }
 
-// budgets is how many of ReadBudget a client has.
-func (c readClient) budgets() time.Duration {
+// budgetShare is how many of ReadBudget a client has.
+func (c readClient) budgetShare() time.Duration {
 	if c.isOperator() {
 		return OperatorBudgets
 	}
@@ -41,8 +41,8 @@ func (c readClient) budgets() time.Duration {
 // isOperator reports whether it is a program of this machine, and no page.
 func (c readClient) isOperator() bool { return c.isLocal && c.origin == "" }
 
-// words are who it is, for itself.
-func (c readClient) words() string {
+// describeClient are who it is, for itself.
+func (c readClient) describeClient() string {
 	switch {
 	case c.origin != "":
 		return "this page"
@@ -64,8 +64,8 @@ type readBudgets struct {
 
 func newReadBudgets() *readBudgets { return &readBudgets{full: map[readClient]time.Time{}} }
 
-// wait is how long a client has to wait before it may read; 0 if it may.
-func (b *readBudgets) wait(now time.Time, c readClient) time.Duration {
+// timeUntilRead is how long a client has to wait before it may read; 0 if it may.
+func (b *readBudgets) timeUntilRead(now time.Time, c readClient) time.Duration {
 	if b == nil {
 		return 0
 	}
@@ -78,15 +78,15 @@ func (b *readBudgets) wait(now time.Time, c readClient) time.Duration {
 	return max(full.Add(-ReadWindow).Sub(now), 0)
 }
 
-// charge takes the cycles of a read from the budget of its client, which they may overdraw: by one
+// chargeCycles takes the cycles of a read from the budget of its client, which they may overdraw: by one
 // budget at most, so that nobody waits for longer than ReadWindow.
-func (b *readBudgets) charge(now time.Time, c readClient, cycles types.Cycles) {
+func (b *readBudgets) chargeCycles(now time.Time, c readClient, cycles types.Cycles) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	took := time.Duration(min(max(cycles, LeastReadCycles), 2*OperatorBudgets*ReadBudget)) * (ReadWindow / ReadBudget) / c.budgets()
+	took := time.Duration(min(max(cycles, LeastReadCycles), 2*OperatorBudgets*ReadBudget)) * (ReadWindow / ReadBudget) / c.budgetShare()
 	later := func(full time.Time) time.Time {
 		if full.Before(now) {
 			full = now
@@ -116,8 +116,8 @@ type readBill struct {
 
 type billKey struct{}
 
-// billed has the reads of a request counted.
-func billed(next http.Handler) http.Handler {
+// billReads has the reads of a request counted.
+func billReads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		bill := &readBill{client: readClientOf(r)}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), billKey{}, bill)))
@@ -137,25 +137,26 @@ func SpendCycles(ctx context.Context, cycles types.Cycles) {
 func (s *Server) beginRead(ctx context.Context, in *places) (end func(), err error) {
 	bill, ok := ctx.Value(billKey{}).(*readBill)
 	if !ok {
-		return in.take()
+		return in.takePlace()
 	}
-	over, err := s.turns.take(ctx, bill.client)
+	over, err := s.turns.takeTurn(ctx, bill.client)
 	if err != nil {
 		return nil, err
 	}
-	if wait := s.budgets.wait(time.Now(), bill.client); wait > 0 {
+	if wait := s.budgets.timeUntilRead(time.Now(), bill.client); wait > 0 {
 		over()
-		return nil, Refuse(http.StatusTooManyRequests, "too_many_reads", "reads of %s took more than %d cycles in %s", bill.client.words(),
-			ReadBudget*uint64(bill.client.budgets()), ReadWindow).
-			Hint("Read less often or less at once. Try again in %d s.", seconds(wait)).After(wait)
+		return nil, Refuse(http.StatusTooManyRequests, "too_many_reads", "reads of %s took more than %d cycles in %s",
+			bill.client.describeClient(),
+			ReadBudget*uint64(bill.client.budgetShare()), ReadWindow).
+			Hint("Read less often or less at once. Try again in %d s.", wholeSeconds(wait)).After(wait)
 	}
-	free, err := in.take()
+	free, err := in.takePlace()
 	if err != nil {
 		over()
 		return nil, err
 	}
 	return func() {
-		s.budgets.charge(time.Now(), bill.client, bill.cycles)
+		s.budgets.chargeCycles(time.Now(), bill.client, bill.cycles)
 		free()
 		over()
 	}, nil

@@ -25,27 +25,27 @@ func TestC18ReadsHaveABudget(t *testing.T) {
 	b, now := newReadBudgets(), time.Unix(1_000, 0)
 	one, other := clientAt("10.0.0.1"), clientAt("10.0.0.2")
 	reads := 0
-	for ; b.wait(now, one) == 0; reads++ {
-		b.charge(now, one, 1_000_000)
+	for ; b.timeUntilRead(now, one) == 0; reads++ {
+		b.chargeCycles(now, one, 1_000_000)
 	}
 	if reads != ReadBudget/1_000_000+1 {
 		t.Errorf("%d reads of a million cycles are let in at once", reads)
 	}
-	if wait := b.wait(now, other); wait != 0 {
+	if wait := b.timeUntilRead(now, other); wait != 0 {
 		t.Errorf("another client waits %v", wait)
 	}
-	wait := b.wait(now, one)
+	wait := b.timeUntilRead(now, one)
 	if wait <= 0 || wait > time.Second {
 		t.Errorf("it waits %v", wait)
 	}
-	if b.wait(now.Add(wait-1), one) == 0 || b.wait(now.Add(wait), one) != 0 {
+	if b.timeUntilRead(now.Add(wait-1), one) == 0 || b.timeUntilRead(now.Add(wait), one) != 0 {
 		t.Error("it waits for another time than it is told")
 	}
 	later := now.Add(wait + ReadWindow)
 	sum := types.Cycles(0)
 	for at := later; at.Before(later.Add(10 * ReadWindow)); at = at.Add(time.Millisecond) {
-		if b.wait(at, one) == 0 {
-			b.charge(at, one, 500_000)
+		if b.timeUntilRead(at, one) == 0 {
+			b.chargeCycles(at, one, 500_000)
 			sum += 500_000
 		}
 	}
@@ -59,23 +59,23 @@ func TestC18ReadsHaveABudget(t *testing.T) {
 func TestC18WhatAReadCounts(t *testing.T) {
 	b, now, one := newReadBudgets(), time.Unix(1_000, 0), clientAt("10.0.0.1")
 	reads := 0
-	for ; b.wait(now, one) == 0; reads++ {
-		b.charge(now, one, 0)
+	for ; b.timeUntilRead(now, one) == 0; reads++ {
+		b.chargeCycles(now, one, 0)
 	}
 	if reads != int(ReadWindow/(LeastReadCycles*(ReadWindow/ReadBudget)))+1 {
 		t.Errorf("%d empty reads are let in at once", reads)
 	}
 	two := clientAt("10.0.0.2")
-	for reads = 0; b.wait(now, two) == 0; reads++ {
-		b.charge(now, two, LateReadTimes*1_000_000)
+	for reads = 0; b.timeUntilRead(now, two) == 0; reads++ {
+		b.chargeCycles(now, two, LateReadTimes*1_000_000)
 	}
 	if reads != 3 {
 		t.Errorf("%d late reads are let in at once", reads)
 	}
 	for range 100 {
-		b.charge(now, two, 1<<40)
+		b.chargeCycles(now, two, 1<<40)
 	}
-	if wait := b.wait(now, two); wait != ReadWindow {
+	if wait := b.timeUntilRead(now, two); wait != ReadWindow {
 		t.Errorf("after much at once it waits %v", wait)
 	}
 }
@@ -92,7 +92,7 @@ func TestC18WhoReads(t *testing.T) {
 			r.Header.Set("Origin", from.origin)
 		}
 		c := readClientOf(r)
-		budgets[from.address+from.origin], clients[c] = c.budgets(), true
+		budgets[from.address+from.origin], clients[c] = c.budgetShare(), true
 	}
 	want := map[string]time.Duration{"127.0.0.1:1": OperatorBudgets, "[::1]:1": OperatorBudgets, "127.0.0.1:2http://a.example": 1,
 		"127.0.0.1:3http://b.example": 1, "10.0.0.1:1": 1, "10.0.0.1:2http://a.example": 1}
@@ -101,8 +101,8 @@ func TestC18WhoReads(t *testing.T) {
 	}
 	b, now, operator := newReadBudgets(), time.Unix(1_000, 0), readClient{isLocal: true}
 	reads := 0
-	for ; b.wait(now, operator) == 0; reads++ {
-		b.charge(now, operator, 1_000_000)
+	for ; b.timeUntilRead(now, operator) == 0; reads++ {
+		b.chargeCycles(now, operator, 1_000_000)
 	}
 	if reads != OperatorBudgets*ReadBudget/1_000_000+1 {
 		t.Errorf("the operator has %d reads of a million cycles", reads)
@@ -114,16 +114,17 @@ func TestC18TheClientsThatAreRememberedAreBounded(t *testing.T) {
 	b, now := newReadBudgets(), time.Unix(1_000, 0)
 	nth := func(i int) readClient { return clientAt(fmt.Sprintf("10.1.%d.%d", i/256, i%256)) }
 	for i := range MaxReadClients {
-		b.charge(now, nth(i), ReadBudget/2)
+		b.chargeCycles(now, nth(i), ReadBudget/2)
 	}
 	for i := range 8 {
-		b.charge(now, nth(MaxReadClients+i), ReadBudget/4)
+		b.chargeCycles(now, nth(MaxReadClients+i), ReadBudget/4)
 	}
-	if stranger := nth(MaxReadClients + 9); len(b.full) != MaxReadClients || b.wait(now, stranger) == 0 || b.wait(now, nth(0)) != 0 {
-		t.Errorf("%d clients are remembered, a stranger waits %v", len(b.full), b.wait(now, stranger))
+	if stranger := nth(MaxReadClients + 9); len(b.full) != MaxReadClients || b.timeUntilRead(now, stranger) == 0 ||
+		b.timeUntilRead(now, nth(0)) != 0 {
+		t.Errorf("%d clients are remembered, a stranger waits %v", len(b.full), b.timeUntilRead(now, stranger))
 	}
 	now = now.Add(ReadWindow)
-	if b.charge(now, nth(MaxReadClients), ReadBudget/4); len(b.full) != 1 {
+	if b.chargeCycles(now, nth(MaxReadClients), ReadBudget/4); len(b.full) != 1 {
 		t.Errorf("%d clients are remembered whose budgets are whole", len(b.full))
 	}
 }
@@ -144,7 +145,7 @@ func TestC18AReadBeyondTheBudgetIsRefused(t *testing.T) {
 		t.Error("what runs no program is refused too")
 	}
 	r := httptest.NewRecorder()
-	write(r, Refuse(http.StatusTooManyRequests, "too_many_reads", "").After(2_300*time.Millisecond))
+	writeError(r, Refuse(http.StatusTooManyRequests, "too_many_reads", "").After(2_300*time.Millisecond))
 	if after := r.Header().Get("Retry-After"); after != "3" {
 		t.Errorf("Retry-After is %q", after)
 	}
@@ -161,7 +162,7 @@ func TestC18ReadsOfAClientRunInTurn(t *testing.T) {
 	r, one, other, operator := newReadTurns(), clientAt("10.0.0.1"), clientAt("10.0.0.2"), readClient{isLocal: true}
 	take := func(c readClient) func() {
 		t.Helper()
-		end, err := r.take(t.Context(), c)
+		end, err := r.takeTurn(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +173,7 @@ func TestC18ReadsOfAClientRunInTurn(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 32 { // one that finds room may have it
-		if _, err := r.take(gone, one); !errors.Is(err, context.Canceled) {
+		if _, err := r.takeTurn(gone, one); !errors.Is(err, context.Canceled) {
 			t.Fatalf("two run at once: %v", err)
 		}
 	}
@@ -182,7 +183,7 @@ func TestC18ReadsOfAClientRunInTurn(t *testing.T) {
 	(<-turn)()
 	first = take(one)
 	r.of[one].count = ClientReads
-	if _, err := r.take(t.Context(), one); Answer(err) == nil || Answer(err).Body.Code != "too_many_reads" {
+	if _, err := r.takeTurn(t.Context(), one); Answer(err) == nil || Answer(err).Body.Code != "too_many_reads" {
 		t.Errorf("one more is answered with %v", err)
 	}
 	r.of[one].count = 1

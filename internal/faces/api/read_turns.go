@@ -23,20 +23,20 @@ type readQueue struct {
 
 func newReadTurns() *readTurns { return &readTurns{of: map[readClient]*readQueue{}} }
 
-// most is how many reads of a client may be there at once, and how many of them run.
-func (c readClient) most() (all, running int) {
+// readLimits is how many reads of a client may be there at once, and how many of them run.
+func (c readClient) readLimits() (all, running int) {
 	if c.isOperator() {
 		return OperatorReads, OperatorBudgets
 	}
 	return ClientReads, 1
 }
 
-// take waits for the turn of a client's read, which it has until end. Too many that wait are refused.
-func (t *readTurns) take(ctx context.Context, c readClient) (end func(), err error) {
+// takeTurn waits for the turn of a client's read, which it has until end. Too many that wait are refused.
+func (t *readTurns) takeTurn(ctx context.Context, c readClient) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}
-	all, running := c.most()
+	all, running := c.readLimits()
 	t.mu.Lock()
 	q := t.of[c]
 	if q == nil {
@@ -45,7 +45,7 @@ func (t *readTurns) take(ctx context.Context, c readClient) (end func(), err err
 	}
 	if q.count >= all {
 		t.mu.Unlock()
-		return nil, Refuse(http.StatusTooManyRequests, "too_many_reads", "%d reads of %s run or wait already", all, c.words()).
+		return nil, Refuse(http.StatusTooManyRequests, "too_many_reads", "%d reads of %s run or wait already", all, c.describeClient()).
 			Hint("Wait for the answers of some.")
 	}
 	q.count++

@@ -44,7 +44,7 @@ type actorReceiptsInput struct {
 }
 
 func (s *Server) actorReceipts(_ context.Context, v Reader, in *actorReceiptsInput) ([]model.Receipt, error) {
-	actor, err := s.address(v, in.Address, "address")
+	actor, err := s.resolveAddress(v, in.Address, "address")
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func TestATransactionMayBeSubmittedInBothForms(t *testing.T) {
 		key := w.chain.keys["bob"]
 		to := w.chain.keys["alice"].Address()
 		d := wallet.Draft{To: &to, Value: types.WeiOf(5), Payload: types.Transfer{Kind: types.KindTransfer}}
-		return d.Sign(offer(testChain, Head{}), key, w.chain.NextNonce(key.Address())).Encode()
+		return d.Sign(feeOffer(testChain, Head{}), key, w.chain.NextNonce(key.Address())).Encode()
 	}
 	raw := sign()
 	status, data := w.call("POST", "/submit", raw, "Content-Type", "application/cbor")
@@ -340,7 +340,8 @@ func TestMetricsTellOfTheProcessAndHowOldTheLastBlockIs(t *testing.T) {
 func TestViewsThatMadeNoBlockAreCounted(t *testing.T) {
 	w := newWorld(t)
 	for _, header := range []types.Header{{View: 3}, {View: 4}, {View: 9}, {View: 2, Epoch: 1}} {
-		w.server.metrics.observe(&Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{View: header.View, Epoch: header.Epoch,
+		w.server.metrics.observeBlock(&Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{View: header.View,
+			Epoch:     header.Epoch,
 			Timestamp: 1}}}})
 	}
 	if _, data := w.call("GET", "/metrics", nil); !strings.Contains(string(data), "\ndevnet_views_nullified_total 4\n") {

@@ -108,7 +108,7 @@ func (s *Server) reloadRunner(_ context.Context, v Reader, in *model.RunnerOrder
 }
 
 func (s *Server) joinRunner(ctx context.Context, v Reader, in *model.RunnerRequest) (m model.Runner, err error) {
-	key, err := s.key(cmp.Or(in.From, wallet.Users()[0]))
+	key, err := s.accountKey(cmp.Or(in.From, wallet.Users()[0]))
 	if err != nil {
 		return m, err
 	}
@@ -122,21 +122,21 @@ func (s *Server) joinRunner(ctx context.Context, v Reader, in *model.RunnerReque
 	if err != nil {
 		return m, err
 	}
-	r, err := s.register(ctx, v, key, registration)
+	r, err := s.registerRunner(ctx, v, key, registration)
 	if err != nil {
 		return m, err
 	}
 	return s.runnerAfter(ctx, r, types.Address(r.Output))
 }
 
-// register has a devnet account register a runner. The registry names a refused stake
+// registerRunner has a devnet account register a runner. The registry names a refused stake
 // in wei, and people give one in CBY, so the error is in CBY.
-func (s *Server) register(ctx context.Context, v Reader, key env.Signer, in *system.Registration) (*Executed, error) {
+func (s *Server) registerRunner(ctx context.Context, v Reader, key env.Signer, in *system.Registration) (*Executed, error) {
 	now, err := ParamsOf(v)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.order(ctx, v, key, types.RegistryAddress, "register", codec.Marshal(in))
+	r, err := s.callSystemActor(ctx, v, key, types.RegistryAddress, "register", codec.Marshal(in))
 	if r == nil || err == nil || r.Receipt.Error == nil {
 		return r, err
 	}
@@ -168,11 +168,11 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 		return m, err
 	}
 	registration := &system.Registration{PublicKey: own.PublicKey, Stake: stake, Offer: offer, Signed: own.Signed}
-	r, err := s.register(ctx, v, key, registration)
+	r, err := s.registerRunner(ctx, v, key, registration)
 	if err != nil {
 		return m, err
 	}
-	if _, err := s.after(ctx, r.Height); err != nil {
+	if _, err := s.readerAfter(ctx, r.Height); err != nil {
 		return m, err
 	}
 	if err := s.backend.Steer().StartRunner(own.Name); err != nil {
@@ -183,7 +183,7 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 
 // runnerAfter is a runner as the block of a receipt or a later one left it.
 func (s *Server) runnerAfter(ctx context.Context, r *Executed, a types.Address) (m model.Runner, err error) {
-	v, err := s.after(ctx, r.Height)
+	v, err := s.readerAfter(ctx, r.Height)
 	if err != nil {
 		return m, err
 	}
@@ -209,7 +209,7 @@ func (s *Server) orderOf(ctx context.Context, v Reader, runner *model.Runner, ha
 		return m, Refuse(http.StatusConflict, "not_owner", "runner %s belongs to %s, whose key the devnet has not", runner.Address,
 			runner.Owner).Hint("Only its owner may: by calling %s of %s.", handler, types.RegistryAddress).At("runner")
 	}
-	r, err := s.order(ctx, v, key, types.RegistryAddress, handler, payload)
+	r, err := s.callSystemActor(ctx, v, key, types.RegistryAddress, handler, payload)
 	if err != nil {
 		return m, err
 	}

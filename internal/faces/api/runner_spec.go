@@ -21,7 +21,7 @@ const defaultConcurrent = 4
 //
 // Spec: decision J20.
 func Registration(r *model.RunnerRequest) (*system.Registration, error) {
-	in := &system.Registration{Stake: or(r.Stake, wallet.RunnerStake)}
+	in := &system.Registration{Stake: orDefault(r.Stake, wallet.RunnerStake)}
 	if err := in.PublicKey.UnmarshalText([]byte(r.PublicKey)); err != nil {
 		return nil, badRunner("public_key", "%v", err)
 	}
@@ -45,13 +45,13 @@ func OwnTerms(r *model.RunnerRequest, own system.Offer) (stake types.Wei, offer 
 		return stake, offer, badRunner("max_concurrent", "a runner that the devnet starts does at most %d jobs at a time", most)
 	}
 	offer, err = offerOf(r, own)
-	return or(r.Stake, wallet.RunnerStake), offer, err
+	return orDefault(r.Stake, wallet.RunnerStake), offer, err
 }
 
 // offerOf returns what a request offers, and otherwise what stands for that.
 func offerOf(r *model.RunnerRequest, otherwise system.Offer) (offer system.Offer, err error) {
 	offer = otherwise
-	offer.MaxConcurrentJobs = or(r.MaxConcurrent, otherwise.MaxConcurrentJobs)
+	offer.MaxConcurrentJobs = orDefault(r.MaxConcurrent, otherwise.MaxConcurrentJobs)
 	if len(r.Capability) > 0 {
 		offer.Capabilities = r.Capability
 	}

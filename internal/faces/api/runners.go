@@ -21,11 +21,11 @@ func (s *Server) registerRunners() {
 	serveRead(s, operation{id: "subsets", path: "/subsets", tag: tagRunners,
 		summary:     "Show the basis of every runner's subset of validators (CIP-11 §5)",
 		description: "A runner's subset is the first subset_size validators in it, by keccak256(runner's key ‖ validator's key).",
-		response:    exampleSubsets}, s.subsets)
+		response:    exampleSubsets}, s.getSubsets)
 	serveRead(s, operation{id: "presence", path: "/presence/{height}", tag: tagRunners,
 		summary:     "P(H), which runners are present at a height, and the votes that it follows from (CIP-11 §8)",
 		description: "It is known once the block after it is final: that carries the votes.",
-		response:    examplePresence}, s.presence)
+		response:    examplePresence}, s.getPresence)
 }
 
 type runnersInput struct {
@@ -35,21 +35,21 @@ type runnersInput struct {
 }
 
 func (s *Server) listRunners(_ context.Context, v Reader, in *runnersInput) ([]model.Runner, error) {
-	return s.runners(v, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
+	return s.runnersByFilter(v, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
 }
 
 func (s *Server) activeRunners(_ context.Context, v Reader, in *listInput) ([]model.Runner, error) {
-	return s.runners(v, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
+	return s.runnersByFilter(v, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
 }
 
-func (s *Server) runners(v Reader, f RunnerFilter) ([]model.Runner, error) {
+func (s *Server) runnersByFilter(v Reader, f RunnerFilter) ([]model.Runner, error) {
 	found, err := v.Runners(f)
 	if err != nil {
 		return nil, err
 	}
 	facts := s.factsOfRunners()
 	for i := range found {
-		facts.complete(&found[i])
+		facts.completeRunner(&found[i])
 	}
 	return append([]model.Runner{}, found...), nil
 }
@@ -76,34 +76,34 @@ func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err
 		return m, err
 	}
 	if r == nil && !strings.HasPrefix(text, "0x") { // an account or an actor has the name
-		return m, noRunnerNamed(text, field)
+		return m, errNoSuchRunner(text, field)
 	}
 	if r == nil {
 		return m, Refuse(http.StatusNotFound, "unknown_runner", "no runner is registered at %s", a).
 			Hint("GET /runners lists those that are.").At(field)
 	}
-	d.factsOfRunners().complete(r)
+	d.factsOfRunners().completeRunner(r)
 	return *r, nil
 }
 
-func noRunnerNamed(name, field string) *Error {
-	return Refuse(http.StatusNotFound, "unknown_runner", "no runner is named %q", clip(name)).
+func errNoSuchRunner(name, field string) *Error {
+	return Refuse(http.StatusNotFound, "unknown_runner", "no runner is named %q", clipText(name)).
 		Hint("GET /runners lists them: only the devnet's own have names.").At(field)
 }
 
 func (d directory) runnerAddress(v Reader, text, field string) (types.Address, error) {
-	short, ok := abbreviation(text, len(types.Address{}))
+	short, ok := parseShortID(text, len(types.Address{}))
 	if !ok {
-		a, err := d.address(v, text, field)
+		a, err := d.resolveAddress(v, text, field)
 		if refused := Answer(err); refused != nil && refused.Body.Code == "unknown_name" {
-			err = noRunnerNamed(text, field)
+			err = errNoSuchRunner(text, field)
 		}
 		return a, err
 	}
 	var first, last types.Address
-	short.bounds(first[:], last[:])
-	found := slices.DeleteFunc(v.RunnerAddresses(first, last), func(a types.Address) bool { return !short.fits(a) })
-	return one(short, found, "runner", field)
+	short.idBounds(first[:], last[:])
+	found := slices.DeleteFunc(v.RunnerAddresses(first, last), func(a types.Address) bool { return !short.fitsID(a) })
+	return onlyMatch(short, found, "runner", field)
 }
 
 // runnerFacts holds facts about runners that no chain has.
@@ -138,8 +138,8 @@ func (d directory) factsOfRunners() *runnerFacts {
 	return f
 }
 
-// complete adds it to a runner.
-func (f *runnerFacts) complete(r *model.Runner) {
+// completeRunner adds it to a runner.
+func (f *runnerFacts) completeRunner(r *model.Runner) {
 	r.Name = f.names[r.Address]
 	r.Connected = append([]types.Address{}, f.connected[r.Address]...)
 	r.Accepting = r.Accepting && !f.sated[r.Address]
@@ -149,7 +149,7 @@ func (f *runnerFacts) complete(r *model.Runner) {
 	}
 }
 
-func (s *Server) subsets(_ context.Context, v Reader, _ *OnNode) (m model.Subsets, err error) {
+func (s *Server) getSubsets(_ context.Context, v Reader, _ *OnNode) (m model.Subsets, err error) {
 	m = v.Subsets()
 	listens := map[types.Address]string{}
 	for _, n := range s.backend.Nodes() {
@@ -173,7 +173,7 @@ type presenceInput struct {
 	Height types.Height `path:"height" example:"12" doc:"Height of the block that was voted on."`
 }
 
-func (s *Server) presence(_ context.Context, v Reader, in *presenceInput) (m model.Presence, err error) {
+func (s *Server) getPresence(_ context.Context, v Reader, in *presenceInput) (m model.Presence, err error) {
 	p, err := v.Presence(in.Height)
 	if err != nil {
 		return m, err

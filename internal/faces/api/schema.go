@@ -28,11 +28,11 @@ func (s *Server) registerSchema() {
 		description: "The bytes are those on the chain, and the ETag is their keccak256. " +
 			"An actor whose code has no schema answers 404 with no_schema.",
 		errors: []int{400, 404, 409}, response: exampleSchema}
-	h := op.huma()
+	h := op.asHuma()
 	h.Responses = map[string]*huma.Response{
-		"200": answered("OK", "application/json", huma.TypeObject),
+		"200": describeAnswer("OK", "application/json", huma.TypeObject),
 		"304": {Description: "The schema is the one of If-None-Match."}}
-	register(s, op, h, func(_ context.Context, in *schemaInput) (*huma.StreamResponse, error) {
+	registerRoute(s, op, h, func(_ context.Context, in *schemaInput) (*huma.StreamResponse, error) {
 		doc, err := s.schemaDocument(in)
 		if err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func (s *Server) schemaDocument(in *schemaInput) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	actor, err := s.actor(v, in.Address, "address")
+	actor, err := s.findActor(v, in.Address, "address")
 	if err != nil {
 		return nil, err
 	}

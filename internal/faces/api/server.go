@@ -20,7 +20,7 @@ import (
 
 func init() {
 	// Both are package variables of huma; nothing else in this binary uses it.
-	huma.NewError = invalid
+	huma.NewError = invalidRequest
 	huma.DefaultArrayNullable = false
 }
 
@@ -126,8 +126,8 @@ func New(backend Backend, cfg Config) *Server {
 		s.feed.world = cfg.World
 	}
 	s.metrics = newMetrics(backend, s.feed, cfg.Processes)
-	s.feed.start()
-	s.api = humago.New(s.mux, s.describe())
+	s.feed.startAfterLatest()
+	s.api = humago.New(s.mux, s.openAPIHead())
 	s.refusals = map[string]*huma.Response{}
 	s.registerChain()
 	s.registerColumns()
@@ -160,7 +160,7 @@ func New(backend Backend, cfg Config) *Server {
 		s.mux.Handle("GET "+web.Path, cfg.Web)
 	}
 	s.page = page.Serve(s.mux, cfg.World)
-	s.handler = s.guard(billed(interimly(s.mux)), s.mux)
+	s.handler = s.guardRoutes(billReads(answerInterim(s.mux)), s.mux)
 	s.http = HTTPServer(s.handler, s.ended)
 	return s
 }
@@ -182,7 +182,7 @@ func HTTPServer(guarded http.Handler, ended context.Context) *http.Server {
 // Bounded is a listener of the API: with its limits of connections, and its one shape of
 // answers.
 func Bounded(l net.Listener) net.Listener {
-	return shaped{limit(l, MaxConnections, MaxOriginConnections)}
+	return shapedListener{limitListener(l, MaxConnections, MaxOriginConnections)}
 }
 
 // Handler serves the API, guards included.
@@ -204,7 +204,7 @@ func (s *Server) Serve(l net.Listener) error {
 func (s *Server) Close() error {
 	var err error
 	s.once.Do(func() {
-		s.feed.close()
+		s.feed.closeFeed()
 		s.end()
 		// Waiting requests and followers are notified, and have a moment to receive
 		// it.

@@ -12,13 +12,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// shaped is a listener whose connections answer in the API's one shape even if
+// shapedListener is a listener whose connections answer in the API's one shape even if
 // net/http refuses a request before any handler sees it: a bad request line, a
 // missing Host, too long headers, an invalid Content-Length.
-type shaped struct{ net.Listener }
+type shapedListener struct{ net.Listener }
 
 // Accept implements net.Listener.
-func (l shaped) Accept() (net.Conn, error) {
+func (l shapedListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ type shapedConn struct{ net.Conn }
 func (c shapedConn) Write(data []byte) (int, error) {
 	if len(data) < maxOwnRefusal && bytes.HasPrefix(data, []byte("HTTP/1.1 ")) {
 		if refusal := ownRefusal.FindSubmatch(data); refusal != nil {
-			if _, err := c.Conn.Write(reshaped(refusal)); err != nil {
+			if _, err := c.Conn.Write(reshapeRefusal(refusal)); err != nil {
 				return 0, err
 			}
 			return len(data), nil
@@ -58,7 +58,7 @@ var ownWords = map[int]struct{ code, hint string }{
 	http.StatusHTTPVersionNotSupported: {"unsupported_version", "Speak HTTP/1.1."},
 }
 
-func reshaped(refusal [][]byte) []byte {
+func reshapeRefusal(refusal [][]byte) []byte {
 	status, _ := strconv.Atoi(string(refusal[1]))
 	words, known := ownWords[status]
 	if !known {
@@ -66,7 +66,7 @@ func reshaped(refusal [][]byte) []byte {
 			"Content-Length says."
 	}
 	message := string(bytes.TrimPrefix(refusal[2], fmt.Appendf(nil, "%d ", status)))
-	body, err := json.Marshal(model.Error{Error: model.ErrorBody{Code: words.code, Message: clip("the request cannot be read: " + message),
+	body, err := json.Marshal(model.Error{Error: model.ErrorBody{Code: words.code, Message: clipText("the request cannot be read: " + message),
 		Hint: words.hint}})
 	if err != nil {
 		return refusal[0] // of three strings: it does not happen

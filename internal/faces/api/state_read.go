@@ -14,12 +14,12 @@ import (
 
 // readState answers a read of typed state that a request names.
 func (s *Server) readState(v Reader, actor *Actor, schema *typed.Schema, in *model.ReadRequest) (m model.ReadResult, is bool, err error) {
-	given, err := payload(in.Payload, "payload")
+	given, err := decodePayload(in.Payload, "payload")
 	if err != nil {
 		return m, false, err
 	}
 	return ReadState(v, actor.Address, schema, in.Handler, len(given) > 0 || in.Args != nil,
-		func(name, _ string) (types.Address, error) { return s.address(v, name, "handler") })
+		func(name, _ string) (types.Address, error) { return s.resolveAddress(v, name, "handler") })
 }
 
 // ReadState answers a read of an attribute that is state, as price, members[3], len(members) or
@@ -53,7 +53,7 @@ func ReadState(v Reader, actor types.Address, schema *typed.Schema, name string,
 		text = schema.Initial(&asked)
 	}
 	if text == nil {
-		return m, true, Refuse(http.StatusNotFound, "not_set", "%s has no value: nothing has set it", clip(name)).At("handler")
+		return m, true, Refuse(http.StatusNotFound, "not_set", "%s has no value: nothing has set it", clipText(name)).At("handler")
 	}
 	what, _ := schema.StateKey(key)
 	return model.ReadResult{Height: v.Head().Height, Status: string(types.StatusOK), Output: text, Text: string(text), Logs: []string{},
@@ -82,11 +82,11 @@ func stateKey(schema *typed.Schema, asked *typed.Asked, named Named) ([]byte, *t
 		d.UseNumber()
 		var held any
 		if err := d.Decode(&held); err != nil || d.More() {
-			return nil, nil, Refuse(http.StatusBadRequest, codeBadArgument, "%s is not the JSON of %s", clip(asked.Within), asked.KeyType()).
+			return nil, nil, Refuse(http.StatusBadRequest, codeBadArgument, "%s is not the JSON of %s", clipText(asked.Within), asked.KeyType()).
 				At("handler")
 		}
 		a := &addressing{named, schema}
-		held, err := a.value("handler", asked.KeyType(), held)
+		held, err := a.resolveValue("handler", asked.KeyType(), held)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -65,7 +65,7 @@ func (s *Server) registerSteering() {
 			op.id, op.path, op.summary = "resume", "/devnet/resume", "Let blocks be made again"
 			op.description, op.response = "Asking twice changes nothing.", model.Pace{Height: 12}
 		}
-		serve(s, op, func(context.Context, *struct{}) (m model.Pace, err error) { return s.pace(on) })
+		serveRoute(s, op, func(context.Context, *struct{}) (m model.Pace, err error) { return s.setPace(on) })
 	}
 	serveBody(s, operation{id: "advance", path: "/devnet/advance", tag: tagDevnet,
 		summary: "Travel in time: skip every height at which nothing is due, and list the fires",
@@ -76,7 +76,8 @@ func (s *Server) registerSteering() {
 			"404 (not_kept) if blocks of the way were dropped before they were counted: the height is final.",
 		errors: []int{404, 409, 504}, request: model.AdvanceRequest{Blocks: 1000},
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
-			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}}, s.advance)
+			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}},
+		s.advanceTime)
 	move := operation{id: "validator_join", path: "/devnet/validator/join", tag: tagDevnet,
 		summary: "Start a validator that joins the set at the end of the epoch; answers once that is decided",
 		description: "It starts from nothing and catches up before its first vote. Of a validator that leaves at the end of the epoch it " +
@@ -84,7 +85,7 @@ func (s *Server) registerSteering() {
 		errors: []int{404, 409, 429, 504}, request: model.MoveRequest{Name: "v4"},
 		response: model.Move{Name: "v4", Address: exampleAddress, Status: "joining", Epoch: 1, Height: 65}}
 	serveBody(s, move, func(ctx context.Context, in *model.MoveRequest) (model.Move, error) {
-		if err := s.steerable(); err != nil {
+		if err := s.requireSteerable(); err != nil {
 			return model.Move{}, err
 		}
 		return s.backend.Steer().Join(ctx, in.Name)
@@ -94,7 +95,7 @@ func (s *Server) registerSteering() {
 		"stops at that height."
 	move.response = model.Move{Name: "v4", Address: exampleAddress, Status: "leaving", Epoch: 1, Height: 65}
 	serveBody(s, move, func(ctx context.Context, in *model.MoveRequest) (model.Move, error) {
-		if err := s.steerable(); err != nil {
+		if err := s.requireSteerable(); err != nil {
 			return model.Move{}, err
 		}
 		return s.backend.Steer().Leave(ctx, in.Name)
@@ -110,7 +111,7 @@ func (s *Server) registerSteering() {
 	s.registerRunnerChanges()
 }
 
-func (s *Server) pace(on bool) (m model.Pace, err error) {
+func (s *Server) setPace(on bool) (m model.Pace, err error) {
 	steering := s.backend.Steer()
 	if err := steering.SetPaused(on); err != nil {
 		return m, err
@@ -122,12 +123,12 @@ func (s *Server) pace(on bool) (m model.Pace, err error) {
 	return model.Pace{Paused: steering.Paused(), Height: v.Head().Height}, nil
 }
 
-func (s *Server) advance(ctx context.Context, in *model.AdvanceRequest) (m model.Advance, err error) {
-	return s.travel(ctx, history.Target{Blocks: in.Blocks, To: in.To, NextTimer: in.ToNextTimer, Stop: in.Stop})
+func (s *Server) advanceTime(ctx context.Context, in *model.AdvanceRequest) (m model.Advance, err error) {
+	return s.travelTo(ctx, history.Target{Blocks: in.Blocks, To: in.To, NextTimer: in.ToNextTimer, Stop: in.Stop})
 }
 
-func (s *Server) travel(ctx context.Context, to history.Target) (m model.Advance, err error) {
-	if err := s.steerable(); err != nil {
+func (s *Server) travelTo(ctx context.Context, to history.Target) (m model.Advance, err error) {
+	if err := s.requireSteerable(); err != nil {
 		return m, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, AdvanceTimeout)
@@ -161,7 +162,7 @@ func advanceModel(a *history.Advance) model.Advance {
 }
 
 func (s *Server) setParam(ctx context.Context, in *model.ParamRequest) (model.ParamChange, error) {
-	if err := s.steerable(); err != nil {
+	if err := s.requireSteerable(); err != nil {
 		return model.ParamChange{}, err
 	}
 	return s.backend.Steer().SetParam(ctx, *in)

@@ -24,13 +24,13 @@ func (s *Server) registerTimerOrders() {
 		response: model.TimerOrder{ID: exampleTimerID, Status: "pending", ExpiresAt: 2022, Height: 14, Hash: exampleHash}}, s.extendTimer)
 }
 
-// pending is the timer that an order names, by its id or enough of it.
-func (s *Server) pending(text string) (*Timer, error) {
+// findPendingTimer is the timer that an order names, by its id or enough of it.
+func (s *Server) findPendingTimer(text string) (*Timer, error) {
 	v, err := s.backend.Reader("")
 	if err != nil {
 		return nil, err
 	}
-	id, err := find(v, history.TimerHash, text, "id")
+	id, err := findHash(v, history.TimerHash, text, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -38,11 +38,11 @@ func (s *Server) pending(text string) (*Timer, error) {
 }
 
 func (s *Server) cancelTimer(ctx context.Context, in *model.TimerRequest) (m model.TimerOrder, err error) {
-	t, err := s.pending(in.ID)
+	t, err := s.findPendingTimer(in.ID)
 	if err != nil {
 		return m, err
 	}
-	if err := s.steerable(); err != nil {
+	if err := s.requireSteerable(); err != nil {
 		return m, err
 	}
 	r, err := s.backend.Steer().CancelTimer(ctx, t.ID)
@@ -57,14 +57,14 @@ func (s *Server) extendTimer(ctx context.Context, in *model.ExtendRequest) (m mo
 	if (to == 0) == (by == 0) {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "an extension needs one of to and by, and not both").At("to")
 	}
-	t, err := s.pending(in.ID)
+	t, err := s.findPendingTimer(in.ID)
 	if err != nil {
 		return m, err
 	}
 	if by != 0 {
 		to = t.ExpiresAt + types.Height(min(by, math.MaxUint64-uint64(t.ExpiresAt)))
 	}
-	if err := s.steerable(); err != nil {
+	if err := s.requireSteerable(); err != nil {
 		return m, err
 	}
 	r, err := s.backend.Steer().ExtendTimer(ctx, t.ID, to)

@@ -21,12 +21,12 @@ func (s *Server) registerTimers() {
 		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than " +
 			"limit " +
 			"blocks is told in parts: next is the height from which to ask on.",
-		errors: []int{400}, response: exampleStory}, s.story)
+		errors: []int{400}, response: exampleStory}, s.getTimerStory)
 	serveRead(s, operation{id: "lane", path: "/timers/lane", tag: tagTimers,
 		summary: "Show the timer lane of the last blocks, newest last",
 		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A " +
 			"block without due timers is listed too.",
-		response: []model.LaneBlock{exampleLane}}, s.lane)
+		response: []model.LaneBlock{exampleLane}}, s.getLane)
 }
 
 type timersInput struct {
@@ -38,9 +38,9 @@ type timersInput struct {
 }
 
 func (s *Server) listTimers(_ context.Context, v Reader, in *timersInput) ([]model.Timer, error) {
-	filter := history.TimerFilter{Status: types.TimerStatus(in.Status), Page: in.page()}
+	filter := history.TimerFilter{Status: types.TimerStatus(in.Status), Page: in.historyPage()}
 	if in.Actor != "" {
-		a, err := s.address(v, in.Actor, "actor")
+		a, err := s.resolveAddress(v, in.Actor, "actor")
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ type TimerInput struct {
 }
 
 func (s *Server) getTimer(_ context.Context, v Reader, in *TimerInput) (m model.TimerDetail, err error) {
-	id, err := find(v, history.TimerHash, in.ID, "id")
+	id, err := findHash(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
 	}
@@ -92,7 +92,7 @@ func (s *Server) getTimer(_ context.Context, v Reader, in *TimerInput) (m model.
 }
 
 func unknownTimer(v Reader, id types.TimerID) error {
-	return orDropped(v, Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
+	return orPruned(v, Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
 		Hint("GET /timers lists those that are known.").At("id"))
 }
 
@@ -102,8 +102,8 @@ type storyInput struct {
 	Limit int          `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of these blocks; rows of equal ones are joined."`
 }
 
-func (s *Server) story(_ context.Context, v Reader, in *storyInput) (m model.TimerStory, err error) {
-	id, err := find(v, history.TimerHash, in.ID, "id")
+func (s *Server) getTimerStory(_ context.Context, v Reader, in *storyInput) (m model.TimerStory, err error) {
+	id, err := findHash(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
 	}
@@ -130,7 +130,7 @@ type laneInput struct {
 	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"Number of latest blocks."`
 }
 
-func (s *Server) lane(_ context.Context, v Reader, in *laneInput) ([]model.LaneBlock, error) {
+func (s *Server) getLane(_ context.Context, v Reader, in *laneInput) ([]model.LaneBlock, error) {
 	lane, err := v.Lane(in.Last)
 	return append([]model.LaneBlock{}, lane...), err
 }

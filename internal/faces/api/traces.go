@@ -19,7 +19,7 @@ func (s *Server) registerTraces() {
 			"the wei. Old states are not kept: the blocks since the nearest remembered state, or since genesis, are executed again, for at most " +
 			"20 seconds. If that is not enough, the answer is 503 still_replaying, and the next request continues there. A network that drops " +
 			"its oldest blocks (--history) answers not_kept for executions that are not recent. The time counts as that of reads.",
-		errors: []int{400, 429, 500}, response: exampleTrace}, s.trace)
+		errors: []int{400, 429, 500}, response: exampleTrace}, s.getTrace)
 }
 
 type traceInput struct {
@@ -29,8 +29,8 @@ type traceInput struct {
 	Text    bool `query:"text" doc:"With the same in lines for people."`
 }
 
-func (s *Server) trace(ctx context.Context, v Reader, in *traceInput) (m model.Trace, err error) {
-	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
+func (s *Server) getTrace(ctx context.Context, v Reader, in *traceInput) (m model.Trace, err error) {
+	h, err := findHash(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
 	}
@@ -55,7 +55,7 @@ func (s *Server) trace(ctx context.Context, v Reader, in *traceInput) (m model.T
 	if in.Text {
 		found.Text = TraceLines(v, found, s.nameOf)
 	} else {
-		TypesOf(v).trace(found)
+		TypesOf(v).typeTrace(found)
 	}
 	return *found, nil
 }
@@ -63,7 +63,7 @@ func (s *Server) trace(ctx context.Context, v Reader, in *traceInput) (m model.T
 // TraceLines is a trace for people, in lines of 80 columns. called returns the name of
 // an address that is not a named actor's, or "". Values are shown by their types.
 func TraceLines(v Reader, m *model.Trace, called func(types.Address) string) []string {
-	TypesOf(v).trace(m)
+	TypesOf(v).typeTrace(m)
 	known := words.SystemNames()
 	names := func(a types.Address) string {
 		if name, found := known[a]; found {

@@ -32,10 +32,10 @@ func (s *Server) registerTransactions() {
 	wait.errors = append([]int{504}, submit.errors...)
 	wait.response = exampleReceipt
 	serveSubmit(s, wait, func(ctx context.Context, raw []byte) (m model.Receipt, err error) {
-		if err := s.moving(); err != nil {
+		if err := s.requireMoving(); err != nil {
 			return m, err
 		}
-		free, err := s.waiters.take()
+		free, err := s.waiters.takePlace()
 		if err != nil {
 			return m, err
 		}
@@ -45,7 +45,7 @@ func (s *Server) registerTransactions() {
 			return m, err
 		}
 		TellHandedIn(ctx, h)
-		r, err := s.await(ctx, h)
+		r, err := s.awaitReceipt(ctx, h)
 		if err != nil {
 			return m, err
 		}
@@ -60,18 +60,18 @@ type submitInput struct {
 
 // serveSubmit registers a route that takes a transaction in both forms.
 func serveSubmit[O any](s *Server, op operation, handle func(context.Context, []byte) (O, error)) {
-	h := op.huma()
+	h := op.asHuma()
 	h.SkipValidateBody = true
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(submitRequestType, true, "")},
 	}}
-	register(s, op, h, func(ctx context.Context, in *submitInput) (*bodied[O], error) {
+	registerRoute(s, op, h, func(ctx context.Context, in *submitInput) (*bodyOnly[O], error) {
 		raw, err := rawTransaction(in.RawBody)
 		if err != nil {
 			return nil, err
 		}
 		out, err := handle(ctx, raw)
-		return &bodied[O]{out}, err
+		return &bodyOnly[O]{out}, err
 	})
 }
 
@@ -97,15 +97,15 @@ func rawTransaction(body []byte) ([]byte, error) {
 	return *request.Tx, nil
 }
 
-// await returns the receipt of a transaction once it is final.
-func (s *Server) await(ctx context.Context, h types.Hash) (*Executed, error) {
+// awaitReceipt returns the receipt of a transaction once it is final.
+func (s *Server) awaitReceipt(ctx context.Context, h types.Hash) (*Executed, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	r, err := s.backend.Wait(ctx, h)
 	if errors.Is(err, context.DeadlineExceeded) {
 		why := ""
 		if l := s.backend.Liveness(); l.Stalled() {
-			why = ": " + l.message()
+			why = ": " + l.livenessMessage()
 		}
 		return nil, Refuse(http.StatusGatewayTimeout, "not_final", "the transaction %s is not final after %s%s", h, s.patience, why).
 			Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready shows whether blocks are made, and why not.", h)

@@ -17,7 +17,7 @@ type Typing struct {
 // TypesOf reads schemas from v, which is one view for one answer.
 func TypesOf(v Reader) *Typing { return &Typing{v, map[types.Address]*typed.Schema{}} }
 
-func (t *Typing) schema(at types.Address) *typed.Schema {
+func (t *Typing) schemaOf(at types.Address) *typed.Schema {
 	known, looked := t.schemas[at]
 	if looked || t.reader == nil {
 		return known
@@ -27,8 +27,8 @@ func (t *Typing) schema(at types.Address) *typed.Schema {
 	return known
 }
 
-// meant is nil without any meaning, so that an answer leaves it out.
-func meant(m model.Typed) *model.Typed {
+// orNilTyped is nil without any meaning, so that an answer leaves it out.
+func orNilTyped(m model.Typed) *model.Typed {
 	if m.Arguments == nil && m.Returned == nil && m.Attribute == "" && m.Value == nil && m.Old == nil {
 		return nil
 	}
@@ -38,44 +38,44 @@ func meant(m model.Typed) *model.Typed {
 // Receipt is a receipt as GET /transaction/{hash}/receipt shows it.
 func (t *Typing) Receipt(r *types.Receipt, printed []string) model.Receipt {
 	m := ShowReceipt(r, printed)
-	t.outcome(&m)
+	t.typeOutcome(&m)
 	return m
 }
 
-func (t *Typing) outcome(m *model.Receipt) {
+func (t *Typing) typeOutcome(m *model.Receipt) {
 	if m.Status == string(types.StatusOK) {
 		m.Typed = t.Returned(m.To, m.Handler, m.Output)
 	}
 	for i := range m.Events {
 		e := &m.Events[i]
-		if s := t.schema(e.Actor); s != nil {
-			e.Typed = meant(model.Typed{Value: s.EventView(e.Name, e.Data)})
+		if s := t.schemaOf(e.Actor); s != nil {
+			e.Typed = orNilTyped(model.Typed{Value: s.EventView(e.Name, e.Data)})
 		}
 	}
 }
 
 // Returned is the meaning of an output; nil without one.
 func (t *Typing) Returned(by types.Address, handler string, output []byte) *model.Typed {
-	s := t.schema(by)
+	s := t.schemaOf(by)
 	if s == nil {
 		return nil
 	}
-	return meant(model.Typed{Returned: s.ReturnedView(handler, output)})
+	return orNilTyped(model.Typed{Returned: s.ReturnedView(handler, output)})
 }
 
-func (t *Typing) arguments(to types.Address, handler string, payload []byte) *model.Typed {
-	s := t.schema(to)
+func (t *Typing) typeArguments(to types.Address, handler string, payload []byte) *model.Typed {
+	s := t.schemaOf(to)
 	if s == nil {
 		return nil
 	}
-	return meant(model.Typed{Arguments: s.ArgumentsView(handler, payload)})
+	return orNilTyped(model.Typed{Arguments: s.ArgumentsView(handler, payload)})
 }
 
-func (t *Typing) transaction(tx *types.Transaction, sender types.Address) model.Transaction {
+func (t *Typing) typeTransaction(tx *types.Transaction, sender types.Address) model.Transaction {
 	m := transactionModel(tx, sender)
 	if in, _ := tx.Instruction(); tx.To != nil {
 		if call, ok := in.(*types.Execute); ok {
-			m.Typed = t.arguments(*tx.To, call.Handler, call.Payload)
+			m.Typed = t.typeArguments(*tx.To, call.Handler, call.Payload)
 		}
 	}
 	return m
@@ -84,13 +84,13 @@ func (t *Typing) transaction(tx *types.Transaction, sender types.Address) model.
 // Timer is a timer as GET /timers shows it.
 func (t *Typing) Timer(of *Timer) model.Timer {
 	m := timerModel(of)
-	m.Typed = t.arguments(of.Actor, of.Handler, of.Payload)
+	m.Typed = t.typeArguments(of.Actor, of.Handler, of.Payload)
 	return m
 }
 
-// state returns the meaning of a key, with its value and the value before.
-func (t *Typing) state(actor types.Address, key []byte, value, old *types.Bytes) *model.Typed {
-	s := t.schema(actor)
+// typeState returns the meaning of a key, with its value and the value before.
+func (t *Typing) typeState(actor types.Address, key []byte, value, old *types.Bytes) *model.Typed {
+	s := t.schemaOf(actor)
 	if s == nil {
 		return nil
 	}
@@ -102,52 +102,52 @@ func (t *Typing) state(actor types.Address, key []byte, value, old *types.Bytes)
 	if of != nil && old != nil {
 		m.Old, _ = s.Unpack(of, *old)
 	}
-	return meant(m)
+	return orNilTyped(m)
 }
 
-// trace adds the meaning of all that an execution did.
-func (t *Typing) trace(m *model.Trace) {
-	t.outcome(&m.Receipt)
-	t.call(m.Call)
+// typeTrace adds the meaning of all that an execution did.
+func (t *Typing) typeTrace(m *model.Trace) {
+	t.typeOutcome(&m.Receipt)
+	t.typeCall(m.Call)
 	for i := range m.Changes {
 		c := &m.Changes[i]
-		c.Typed = t.state(c.Actor, c.Key, c.New, c.Old)
+		c.Typed = t.typeState(c.Actor, c.Key, c.New, c.Old)
 	}
 	for i := range m.Sent {
 		s := &m.Sent[i]
-		s.Typed = t.arguments(s.To, s.Handler, s.Payload)
+		s.Typed = t.typeArguments(s.To, s.Handler, s.Payload)
 	}
 }
 
-func (t *Typing) call(c *model.TraceCall) {
+func (t *Typing) typeCall(c *model.TraceCall) {
 	if c == nil {
 		return
 	}
-	if s := t.schema(c.Actor); s != nil {
+	if s := t.schemaOf(c.Actor); s != nil {
 		m := model.Typed{Arguments: s.ArgumentsView(c.Handler, c.Payload)}
 		if c.Status == string(types.StatusOK) {
 			m.Returned = s.ReturnedView(c.Handler, c.Output)
 		}
-		c.Typed = meant(m)
+		c.Typed = orNilTyped(m)
 	}
 	for i := range c.Steps {
-		t.step(c.Actor, &c.Steps[i])
-		t.call(c.Steps[i].Call)
+		t.typeStep(c.Actor, &c.Steps[i])
+		t.typeCall(c.Steps[i].Call)
 	}
 }
 
-func (t *Typing) step(of types.Address, s *model.TraceStep) {
+func (t *Typing) typeStep(of types.Address, s *model.TraceStep) {
 	switch {
 	case s.Key != nil:
-		s.Typed = t.state(of, *s.Key, s.Value, s.Old)
+		s.Typed = t.typeState(of, *s.Key, s.Value, s.Old)
 	case s.Payload == nil:
 	case s.What == "emit_event":
-		if known := t.schema(of); known != nil {
-			s.Typed = meant(model.Typed{Value: known.EventView(s.Name, *s.Payload)})
+		if known := t.schemaOf(of); known != nil {
+			s.Typed = orNilTyped(model.Typed{Value: known.EventView(s.Name, *s.Payload)})
 		}
 	case s.What == "schedule_timer":
-		s.Typed = t.arguments(of, s.Name, *s.Payload)
+		s.Typed = t.typeArguments(of, s.Name, *s.Payload)
 	case s.To != nil:
-		s.Typed = t.arguments(*s.To, s.Name, *s.Payload)
+		s.Typed = t.typeArguments(*s.To, s.Name, *s.Payload)
 	}
 }

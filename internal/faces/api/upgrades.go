@@ -20,7 +20,7 @@ func (s *Server) registerUpgrades() {
 			"status and the reason.",
 		errors:   errors,
 		request:  model.UpgradeRequest{From: "alice", Actor: "ping", Code: "def ping(payload):\n    return b\"PONG\"\n"},
-		response: exampleUpgraded}, s.upgrade)
+		response: exampleUpgraded}, s.upgradeActor)
 	serveLatest(s, operation{id: "devnet_upgrade_apply", path: "/devnet/upgrade/apply", tag: tagDevnet,
 		summary: "Apply an announced upgrade, from its height on; answers the receipt once final", errors: errors,
 		request: model.ApplyUpgradeRequest{From: "alice", Actor: "ping"}, response: exampleUpgraded}, s.applyUpgrade)
@@ -48,30 +48,30 @@ func UpgradeTerms(at types.Address, terms *types.UpgradeTerms) wallet.Draft {
 	return wallet.Draft{To: &at, Payload: types.SetUpgradeTerms{Kind: types.KindTerms, Terms: terms}}
 }
 
-func (s *Server) upgrade(ctx context.Context, v Reader, in *model.UpgradeRequest) (m model.Upgraded, err error) {
-	key, err := s.key(in.From)
+func (s *Server) upgradeActor(ctx context.Context, v Reader, in *model.UpgradeRequest) (m model.Upgraded, err error) {
+	key, err := s.accountKey(in.From)
 	if err != nil {
 		return m, err
 	}
-	actor, err := s.actor(v, in.Actor, "actor")
+	actor, err := s.findActor(v, in.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
-	code, err := payload(in.Code, "code")
+	code, err := decodePayload(in.Code, "code")
 	if err != nil {
 		return m, err
 	}
-	migrate, err := s.given(v, MigrateOf(code), in.Migrate, "migrate", in.Args)
+	migrate, err := s.resolvePayload(v, MigrateOf(code), in.Migrate, "migrate", in.Args)
 	if err != nil {
 		return m, err
 	}
-	from := or(in.CodeHash, actor.CodeHash)
+	from := orDefault(in.CodeHash, actor.CodeHash)
 	d := Upgrade(actor.Address, from, code, migrate, in.End)
 	d.Cycles, d.Cells = in.CyclesLimit, in.CellsLimit
-	if _, err := s.runnable(ctx, v, key, d); err != nil {
+	if _, err := s.checkRunnable(ctx, v, key, d); err != nil {
 		return m, err
 	}
-	r, err := s.sign(ctx, v, key, d)
+	r, err := s.signAndAwait(ctx, v, key, d)
 	if err != nil {
 		return m, err
 	}
@@ -83,24 +83,24 @@ func (s *Server) upgrade(ctx context.Context, v Reader, in *model.UpgradeRequest
 }
 
 func (s *Server) applyUpgrade(ctx context.Context, v Reader, in *model.ApplyUpgradeRequest) (m model.Upgraded, err error) {
-	key, err := s.key(in.From)
+	key, err := s.accountKey(in.From)
 	if err != nil {
 		return m, err
 	}
-	actor, err := s.actor(v, in.Actor, "actor")
+	actor, err := s.findActor(v, in.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
 	if actor.Upgrades == nil || actor.Upgrades.Announced == nil {
-		return m, Refuse(http.StatusConflict, "not_announced", "no upgrade of %s is announced", clip(in.Actor)).At("actor").
+		return m, Refuse(http.StatusConflict, "not_announced", "no upgrade of %s is announced", clipText(in.Actor)).At("actor").
 			Hint("POST /devnet/upgrade announces one, if the actor's terms have a delay.")
 	}
 	to := actor.Upgrades.Announced.To
 	d := ApplyUpgrade(actor.Address, actor.CodeHash, to)
-	if _, err := s.runnable(ctx, v, key, d); err != nil {
+	if _, err := s.checkRunnable(ctx, v, key, d); err != nil {
 		return m, err
 	}
-	r, err := s.sign(ctx, v, key, d)
+	r, err := s.signAndAwait(ctx, v, key, d)
 	if err != nil {
 		return m, err
 	}
@@ -108,11 +108,11 @@ func (s *Server) applyUpgrade(ctx context.Context, v Reader, in *model.ApplyUpgr
 }
 
 func (s *Server) upgradeTerms(ctx context.Context, v Reader, in *model.UpgradeTermsRequest) (m model.Sent, err error) {
-	key, err := s.key(in.From)
+	key, err := s.accountKey(in.From)
 	if err != nil {
 		return m, err
 	}
-	actor, err := s.actor(v, in.Actor, "actor")
+	actor, err := s.findActor(v, in.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
@@ -127,13 +127,13 @@ func (s *Server) upgradeTerms(ctx context.Context, v Reader, in *model.UpgradeTe
 			*terms = *actor.Upgrades.Terms
 		}
 		if in.By != "" {
-			if terms.By, err = s.address(v, in.By, "by"); err != nil {
+			if terms.By, err = s.resolveAddress(v, in.By, "by"); err != nil {
 				return m, err
 			}
 		}
-		terms.Delay = or(in.Delay, terms.Delay)
+		terms.Delay = orDefault(in.Delay, terms.Delay)
 	}
-	r, err := s.sign(ctx, v, key, UpgradeTerms(actor.Address, terms))
+	r, err := s.signAndAwait(ctx, v, key, UpgradeTerms(actor.Address, terms))
 	if err != nil {
 		return m, err
 	}
@@ -146,7 +146,7 @@ func (s *Server) termsOf(v Reader, asked *model.UpgradeTerms) (*types.UpgradeTer
 	if asked == nil {
 		return nil, nil
 	}
-	by, err := s.address(v, asked.By, "upgrade.by")
+	by, err := s.resolveAddress(v, asked.By, "upgrade.by")
 	if err != nil {
 		return nil, err
 	}

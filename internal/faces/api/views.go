@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Server) registerViews() {
-	serve(s, operation{id: "views", path: "/views", tag: tagNetwork,
+	serveRoute(s, operation{id: "views", path: "/views", tag: tagNetwork,
 		summary: "The latest views: leader, votes seen, outcome, and the validators that gave each view up, with causes",
 		description: "The last 4,096 views that the validators of this process reported since it began. The API of a single " +
 			"validator knows only causes of its votes. Votes are read from certificates, so a late vote is missing.",
@@ -31,11 +31,11 @@ type viewsInput struct {
 }
 
 func (s *Server) viewsOf(_ context.Context, in *viewsInput) (m model.Views, err error) {
-	from, to := in.From.or(0), in.To.or(noEnd)
+	from, to := in.From.orElse(0), in.To.orElse(noEnd)
 	if to < from {
-		return m, backwards()
+		return m, errBackwards()
 	}
-	free, err := s.ranges.take()
+	free, err := s.ranges.takePlace()
 	if err != nil {
 		return m, err
 	}
@@ -49,13 +49,13 @@ func (s *Server) viewsOf(_ context.Context, in *viewsInput) (m model.Views, err 
 // showViews is a part of a table of views. The members keep their positions; other
 // validators that led or gave up follow.
 func (s *Server) showViews(told *views.Told) model.Views {
-	named := s.naming()
+	named := s.newNamedNodes()
 	address := map[string]types.Address{}
 	for a, name := range named.names { // order: a map to a map
 		address[name] = a
 	}
 	for _, a := range told.Members {
-		named.place(a)
+		named.placeOf(a)
 	}
 	m := model.Views{Latest: told.Latest, KeptFrom: told.First, Failed: told.Failed, Views: []model.View{}}
 	for i := range told.Views {
@@ -69,7 +69,7 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 	m := model.View{Epoch: v.Epoch, View: v.View, Leader: -1, BeganMS: v.Began.Millis(), GaveUp: []model.GaveUp{}, Text: v.Text(now, " s"),
 		Notarize: votersOf(v, types.Notarize), Nullify: votersOf(v, types.Nullify), Finalize: votersOf(v, types.Finalize)}
 	if !v.Leader.IsZero() {
-		m.Leader = named.place(v.Leader)
+		m.Leader = named.placeOf(v.Leader)
 	}
 	if v.Height != 0 {
 		m.Height = &v.Height
@@ -90,7 +90,7 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 		if !known {
 			continue // it is none of the network's any more
 		}
-		at := named.place(a)
+		at := named.placeOf(a)
 		m.GaveUp = append(m.GaveUp, model.GaveUp{Validator: at, Cause: g.Cause.String(), Detail: g.Detail})
 		if !voted[at] {
 			voted[at], m.Nullify = true, append(m.Nullify, at)
@@ -100,9 +100,9 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 	return m
 }
 
-// failures are the views that failed since the given number of them, as events of a height.
+// failedViewEvents are the views that failed since the given number of them, as events of a height.
 // It also returns the number of all. The latest MaxFaultEvents become events.
-func (f *feed) failures(h types.Height, known uint64) (events [][]byte, failed uint64) {
+func (f *feed) failedViewEvents(h types.Height, known uint64) (events [][]byte, failed uint64) {
 	f.world.Lock()
 	defer f.world.Unlock()
 	told := f.backend.Views().FailedAfter(known)
@@ -112,7 +112,7 @@ func (f *feed) failures(h types.Height, known uint64) (events [][]byte, failed u
 	names := directory{f.backend}.nodeNames()
 	for i := max(0, len(told.Views)-MaxFaultEvents); i < len(told.Views); i++ {
 		v := &told.Views[i]
-		events = append(events, must(json.Marshal(viewEvent(v, h, names[v.Leader]))))
+		events = append(events, mustSucceed(json.Marshal(viewEvent(v, h, names[v.Leader]))))
 	}
 	return events, told.Failed
 }

@@ -134,7 +134,7 @@ type Conversation struct {
 // invalid frame, which was answered before.
 func Hold(ctx context.Context, in io.Reader, out io.Writer, open Open) (err error) {
 	c := &Conversation{open: open}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.closeNetwork()) }()
 	lines := bufio.NewReaderSize(in, 64<<10)
 	for {
 		line, err := readLine(lines)
@@ -142,9 +142,9 @@ func Hold(ctx context.Context, in io.Reader, out io.Writer, open Open) (err erro
 			return nil
 		}
 		if err != nil {
-			return errors.Join(err, write(out, refused(0, err)))
+			return errors.Join(err, writeAnswer(out, newRefusal(0, err)))
 		}
-		if err := write(out, c.answer(ctx, line)); err != nil {
+		if err := writeAnswer(out, c.answerFrame(ctx, line)); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func write(out io.Writer, a answer) error {
+func writeAnswer(out io.Writer, a answer) error {
 	data, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -178,57 +178,57 @@ func write(out io.Writer, a answer) error {
 	return err
 }
 
-// answer answers a frame.
-func (c *Conversation) answer(ctx context.Context, line []byte) answer {
+// answerFrame answers a frame.
+func (c *Conversation) answerFrame(ctx context.Context, line []byte) answer {
 	var f frame
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&f); err != nil {
-		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "invalid frame: %v", err))
+		return newRefusal(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "invalid frame: %v", err))
 	}
 	var body any
-	err := c.release()
+	err := c.releaseHold()
 	switch {
 	case err != nil:
 	case f.Do == "open":
-		body, err = c.begin(f.Open)
+		body, err = c.beginNetwork(f.Open)
 	case c.network == nil:
 		err = api.Refuse(http.StatusConflict, "not_open", "there is no network yet").Hint("Begin with open.").At("do")
 	case f.Do == "request":
-		return c.request(ctx, &f)
+		return c.serveRequest(ctx, &f)
 	case f.Do == "snapshot":
-		body, err = c.snapshot()
+		body, err = c.takeSnapshot()
 	case f.Do == "revert":
-		body, err = c.revert(f.Snapshot)
+		body, err = c.revertTo(f.Snapshot)
 	case f.Do == "run":
-		body, err = struct{}{}, c.run(f.For)
+		body, err = struct{}{}, c.runFor(f.For)
 	case f.Do == "answer":
 		body, err = struct{}{}, c.network.Answer(f.Job, execution.Given{Result: f.Result})
 	case f.Do == "mock":
-		body, err = struct{}{}, c.mock(f.Mock)
+		body, err = struct{}{}, c.addMock(f.Mock)
 	case f.Do == "hold":
-		body, err = c.hold(ctx, f.Address)
+		body, err = c.holdForReaders(ctx, f.Address)
 	default:
 		err = api.Refuse(http.StatusBadRequest, "unknown_verb", "there is no verb %.40q", f.Do).
 			Hint("There are: open, request, snapshot, revert, run, answer, mock, hold.").At("do")
 	}
 	if err != nil {
-		return refused(f.ID, err)
+		return newRefusal(f.ID, err)
 	}
-	return answered(f.ID, body)
+	return newAnswer(f.ID, body)
 }
 
-func answered(id uint64, body any) answer {
+func newAnswer(id uint64, body any) answer {
 	data, err := json.Marshal(body)
 	if err != nil {
-		return refused(id, err)
+		return newRefusal(id, err)
 	}
 	return answer{id, http.StatusOK, data}
 }
 
-// refused answers an error: one made for the asker as it is, every other as the
+// newRefusal answers an error: one made for the asker as it is, every other as the
 // fault of the devnet that it is.
-func refused(id uint64, err error) answer {
+func newRefusal(id uint64, err error) answer {
 	known := api.Answer(err)
 	if known == nil {
 		known = api.Refuse(http.StatusInternalServerError, "internal", "the devnet failed: %v", err).
@@ -241,8 +241,8 @@ func refused(id uint64, err error) answer {
 	return answer{id, known.Status, data}
 }
 
-// opened is the answer to open.
-type opened struct {
+// openAnswer is the answer to open.
+type openAnswer struct {
 	Version   uint64            `json:"version"`
 	Devnet    string            `json:"devnet"`
 	ChainID   uint64            `json:"chain_id"`
@@ -250,7 +250,7 @@ type opened struct {
 	Validator []string          `json:"validators"`
 }
 
-func (c *Conversation) begin(config *Config) (any, error) {
+func (c *Conversation) beginNetwork(config *Config) (any, error) {
 	switch {
 	case c.network != nil:
 		return nil, api.Refuse(http.StatusConflict, "open", "the network is open already").Hint("Start another bench for another one.").At("do")
@@ -272,7 +272,7 @@ func (c *Conversation) begin(config *Config) (any, error) {
 	}
 	c.network, c.server = network, api.NewDriven(network, api.Config{}, network.Tell)
 	c.server.Lock()
-	o := opened{Version: Version, Devnet: network.Info().Version, ChainID: network.Info().ChainID, Accounts: map[string]string{}}
+	o := openAnswer{Version: Version, Devnet: network.Info().Version, ChainID: network.Info().ChainID, Accounts: map[string]string{}}
 	for _, a := range network.Accounts() {
 		o.Accounts[a.Name] = a.Address.String()
 	}
@@ -282,15 +282,15 @@ func (c *Conversation) begin(config *Config) (any, error) {
 	return o, nil
 }
 
-// request serves a request by the HTTP API.
-func (c *Conversation) request(ctx context.Context, f *frame) answer {
+// serveRequest serves a request by the HTTP API.
+func (c *Conversation) serveRequest(ctx context.Context, f *frame) answer {
 	if path, _, _ := strings.Cut(f.Path, "?"); api.Endless(path) || path == "/metrics" {
-		return refused(f.ID, api.Refuse(http.StatusBadRequest, "no_stream", "%s is not for a bench, whose requests are answered once", path).
+		return newRefusal(f.ID, api.Refuse(http.StatusBadRequest, "no_stream", "%s is not for a bench, whose requests are answered once", path).
 			Hint("GET /block/{id}/receipts shows the executions of a block.").At("path"))
 	}
 	r, err := http.NewRequestWithContext(ctx, f.Method, "http://localhost"+f.Path, bytes.NewReader(f.Body))
 	if err != nil || !strings.HasPrefix(f.Path, "/") {
-		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "invalid request: %.60q %.200q", f.Method,
+		return newRefusal(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "invalid request: %.60q %.200q", f.Method,
 			f.Path).At("path"))
 	}
 	if f.Body != nil {
@@ -300,27 +300,27 @@ func (c *Conversation) request(ctx context.Context, f *frame) answer {
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	c.server.Handler().ServeHTTP(w, r)
 	if !json.Valid(w.body.Bytes()) {
-		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "%.200q does not answer in JSON", f.Path).At("path"))
+		return newRefusal(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "%.200q does not answer in JSON", f.Path).At("path"))
 	}
 	if w.status == http.StatusAccepted {
-		return submitted(f.ID, w.body.Bytes())
+		return submitAnswer(f.ID, w.body.Bytes())
 	}
 	return answer{f.ID, w.status, w.body.Bytes()}
 }
 
-// submitted answers for a transaction without waiting, with only its hash, like
+// submitAnswer answers for a transaction without waiting, with only its hash, like
 // POST /submit.
-func submitted(id uint64, body []byte) answer {
+func submitAnswer(id uint64, body []byte) answer {
 	var told model.Error
 	err := json.Unmarshal(body, &told)
 	if err != nil {
-		return refused(id, err)
+		return newRefusal(id, err)
 	}
 	hash, err := types.ParseHash(told.Error.Message)
 	if err != nil {
-		return refused(id, err)
+		return newRefusal(id, err)
 	}
-	a := answered(id, model.Submitted{Hash: hash})
+	a := newAnswer(id, model.Submitted{Hash: hash})
 	a.Status = http.StatusAccepted
 	return a
 }
@@ -336,7 +336,7 @@ func (r *recorder) Header() http.Header                { return r.header }
 func (r *recorder) WriteHeader(status int)             { r.status = status }
 func (r *recorder) Write(data []byte) (n int, e error) { return r.body.Write(data) }
 
-func (c *Conversation) mock(m *Mock) error {
+func (c *Conversation) addMock(m *Mock) error {
 	switch {
 	case m == nil:
 		return api.Refuse(http.StatusBadRequest, "invalid_request", "the source does not define the results of runners").At("mock")
@@ -346,7 +346,7 @@ func (c *Conversation) mock(m *Mock) error {
 	return c.network.Mock(*m)
 }
 
-func (c *Conversation) snapshot() (any, error) {
+func (c *Conversation) takeSnapshot() (any, error) {
 	if len(c.reverts) == MaxSnapshots {
 		return nil, api.Refuse(http.StatusConflict, "too_many_snapshots", "a bench keeps at most %d snapshots", MaxSnapshots).
 			Hint("Revert to one again and again, or start another bench.")
@@ -361,7 +361,7 @@ func (c *Conversation) snapshot() (any, error) {
 	}{len(c.reverts)}, nil
 }
 
-func (c *Conversation) revert(number int) (any, error) {
+func (c *Conversation) revertTo(number int) (any, error) {
 	if number < 1 || number > len(c.reverts) {
 		return nil, api.Refuse(http.StatusNotFound, "unknown_snapshot", "there is no snapshot %d", number).At("snapshot")
 	}
@@ -372,7 +372,7 @@ func (c *Conversation) revert(number int) (any, error) {
 	return struct{}{}, nil
 }
 
-func (c *Conversation) run(text string) error {
+func (c *Conversation) runFor(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 || d > MaxRun {
 		return api.Refuse(http.StatusBadRequest, "invalid_duration", "%.40q is not a duration up to %v", text, MaxRun).
@@ -381,8 +381,8 @@ func (c *Conversation) run(text string) error {
 	return c.network.Run(d)
 }
 
-// hold serves the HTTP API of the network as it is on an address until the next frame comes.
-func (c *Conversation) hold(ctx context.Context, address string) (any, error) {
+// holdForReaders serves the HTTP API of the network as it is on an address until the next frame comes.
+func (c *Conversation) holdForReaders(ctx context.Context, address string) (any, error) {
 	if host, _, err := net.SplitHostPort(address); err != nil || !net.ParseIP(host).IsLoopback() {
 		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "%.80q is no address of this machine alone", address).
 			Hint("Give 127.0.0.1:PORT; port 0: any.").At("address")
@@ -400,8 +400,8 @@ func (c *Conversation) hold(ctx context.Context, address string) (any, error) {
 	}{listener.Addr().String()}, nil
 }
 
-// release takes the network back from those to whom it is served.
-func (c *Conversation) release() error {
+// releaseHold takes the network back from those to whom it is served.
+func (c *Conversation) releaseHold() error {
 	if c.held == nil {
 		return nil
 	}
@@ -412,10 +412,10 @@ func (c *Conversation) release() error {
 	return err
 }
 
-func (c *Conversation) close() error {
+func (c *Conversation) closeNetwork() error {
 	if c.network == nil {
 		return nil
 	}
-	err := c.release()
+	err := c.releaseHold()
 	return errors.Join(err, c.server.Close(), c.network.Close())
 }

@@ -14,22 +14,22 @@ var Languages = []string{"py", "ts", "go", "actor"}
 // File writes the client of an actor, whose name is what the reader typed for it.
 func File(s *typed.Schema, name, language string) ([]byte, error) {
 	w := &writer{schema: s, actor: name, language: language}
-	w.class = camel(s.Actor)
+	w.class = camelCase(s.Actor)
 	if w.class == "" {
-		w.class = camel(name)
+		w.class = camelCase(name)
 	}
 	if w.class == "" || unicode.IsDigit(rune(w.class[0])) {
 		w.class = "Actor" + w.class // of bare functions, and known only by its address
 	}
 	switch language {
 	case "py":
-		w.python()
+		w.writePython()
 	case "ts":
-		w.typescript()
+		w.writeTypeScript()
 	case "go":
-		return w.golang()
+		return w.writeGo()
 	case "actor":
-		w.interfaces()
+		w.writeInterfaces()
 	default:
 		return nil, fmt.Errorf("there are no clients in %q: the languages are %s", language, strings.Join(Languages, ", "))
 	}
@@ -46,11 +46,11 @@ type writer struct {
 	out      strings.Builder
 }
 
-// p writes a line.
-func (w *writer) p(format string, args ...any) { fmt.Fprintf(&w.out, format+"\n", args...) }
+// printLine writes a line.
+func (w *writer) printLine(format string, args ...any) { fmt.Fprintf(&w.out, format+"\n", args...) }
 
-// made says what made the file.
-func (w *writer) made() string {
+// headerComment says what made the file.
+func (w *writer) headerComment() string {
 	return fmt.Sprintf("devnet actor client %s --lang %s`", commandWord(w.actor), w.language)
 }
 
@@ -66,8 +66,8 @@ func commandWord(name string) string {
 	return name
 }
 
-// called are the handlers that others than the chain call.
-func (w *writer) called() (all []*typed.Handler) {
+// callableHandlers are the handlers that others than the chain call.
+func (w *writer) callableHandlers() (all []*typed.Handler) {
 	for i := range w.schema.Handlers {
 		if h := &w.schema.Handlers[i]; !h.Chain && h.Name != "init" {
 			all = append(all, h)
@@ -81,23 +81,23 @@ func (w *writer) nameTypes(free names, as func(string) string) {
 	w.types = map[string]string{}
 	for i := range w.schema.Types {
 		name := w.schema.Types[i].Name
-		w.types[name] = free.free(as(name))
+		w.types[name] = free.freeName(as(name))
 	}
 }
 
-// same is a name as it is in the schema.
-func same(name string) string { return name }
+// sameName is a name as it is in the schema.
+func sameName(name string) string { return name }
 
-// literal is the value of a member of an enum; text writes words.
-func literal(m *typed.Member, text func(string) string) string {
+// memberLiteral is the value of a member of an enum; text writes words.
+func memberLiteral(m *typed.Member, text func(string) string) string {
 	if word, ok := m.Value.(string); ok {
 		return text(word)
 	}
 	return fmt.Sprint(m.Value)
 }
 
-// lines are the lines of a text of the schema, with printable characters only.
-func lines(doc string) (all []string) {
+// docLines are the lines of a text of the schema, with printable characters only.
+func docLines(doc string) (all []string) {
 	for _, line := range strings.Split(doc, "\n") {
 		line = strings.TrimRightFunc(strings.Map(func(r rune) rune {
 			switch {
@@ -119,7 +119,7 @@ func lines(doc string) (all []string) {
 // names hands out names without duplicates.
 type names map[string]bool
 
-func taken(words string) names {
+func newNames(words string) names {
 	n := names{}
 	for _, word := range strings.Fields(words) {
 		n[word] = true
@@ -127,8 +127,8 @@ func taken(words string) names {
 	return n
 }
 
-// free is an unused name: the given one, or it with _ appended.
-func (n names) free(name string) string {
+// freeName is an unused name: the given one, or it with _ appended.
+func (n names) freeName(name string) string {
 	for n[name] {
 		name += "_"
 	}
@@ -136,8 +136,8 @@ func (n names) free(name string) string {
 	return name
 }
 
-// camel writes a name like class names and Go: set_price is SetPrice.
-func camel(name string) string {
+// camelCase writes a name like class names and Go: set_price is SetPrice.
+func camelCase(name string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {
 		for _, r := range word {
@@ -160,8 +160,8 @@ func allOptional(h *typed.Handler) bool {
 	return true
 }
 
-// ordered sorts the types so that each comes after the types within it.
-func (w *writer) ordered() (all []*typed.Named) {
+// sortTypes sorts the types so that each comes after the types within it.
+func (w *writer) sortTypes() (all []*typed.Named) {
 	seen := names{}
 	var add func(t *typed.Named)
 	var within func(t *typed.Type)

@@ -7,43 +7,43 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typed"
 )
 
-// interfaces writes the class by which another actor calls this one.
-func (w *writer) interfaces() {
+// writeInterfaces writes the class by which another actor calls this one.
+func (w *writer) writeInterfaces() {
 	class := w.pyNames()
-	w.p("# Made by `%s: copy it into the actor that calls.", w.made())
-	w.p("# Its schema is %s.", w.schema.Hash)
-	all, sdk := w.ordered(), w.imports()
+	w.printLine("# Made by `%s: copy it into the actor that calls.", w.headerComment())
+	w.printLine("# Its schema is %s.", w.schema.Hash)
+	all, sdk := w.sortTypes(), w.sdkImports()
 	if slices.ContainsFunc(all, func(t *typed.Named) bool { return !t.IsEnum() }) {
-		w.p("from dataclasses import dataclass")
+		w.printLine("from dataclasses import dataclass")
 	}
 	if slices.ContainsFunc(all, (*typed.Named).IsEnum) {
-		w.p("from enum import Enum")
+		w.printLine("from enum import Enum")
 	}
 	if slices.Contains(sdk, "Bounds") {
-		w.p("from typing import Annotated")
+		w.printLine("from typing import Annotated")
 	}
-	w.p("")
-	w.p("from cowboy_sdk import %s", strings.Join(sdk, ", "))
+	w.printLine("")
+	w.printLine("from cowboy_sdk import %s", strings.Join(sdk, ", "))
 	for _, t := range all {
-		w.annotated(t)
+		w.writeAnnotated(t)
 	}
-	w.p("")
-	w.p("")
-	w.p("@interface")
-	w.p("class %s:", class)
+	w.printLine("")
+	w.printLine("")
+	w.printLine("@interface")
+	w.printLine("class %s:", class)
 	w.pyDoc("    ", w.schema.Doc)
-	called := w.called()
+	called := w.callableHandlers()
 	for _, h := range called {
-		w.p("")
-		w.p("    def %s%s: ...", h.Name, w.signature(h))
+		w.printLine("")
+		w.printLine("    def %s%s: ...", h.Name, w.handlerSignature(h))
 	}
 	if len(called) == 0 {
-		w.p("    pass")
+		w.printLine("    pass")
 	}
 }
 
-// imports are the words of the SDK that the class has, sorted as Python's tools sort them.
-func (w *writer) imports() []string {
+// sdkImports are the words of the SDK that the class has, sorted as Python's tools sort them.
+func (w *writer) sdkImports() []string {
 	found := names{"interface": true}
 	var see func(t *typed.Type)
 	see = func(t *typed.Type) {
@@ -62,7 +62,7 @@ func (w *writer) imports() []string {
 			see(&w.schema.Types[i].Fields[j].Type)
 		}
 	}
-	for _, h := range w.called() {
+	for _, h := range w.callableHandlers() {
 		for i := range h.Arguments {
 			see(&h.Arguments[i].Type)
 		}
@@ -70,10 +70,10 @@ func (w *writer) imports() []string {
 			see(h.Returns)
 		}
 	}
-	return found.sorted()
+	return found.sortedNames()
 }
 
-func (n names) sorted() (all []string) {
+func (n names) sortedNames() (all []string) {
 	for name := range n {
 		all = append(all, name)
 	}
@@ -81,27 +81,27 @@ func (n names) sorted() (all []string) {
 	return all
 }
 
-// annotated writes a record or an enum with the annotations of the contract.
-func (w *writer) annotated(t *typed.Named) {
-	w.p("")
-	w.p("")
+// writeAnnotated writes a record or an enum with the annotations of the contract.
+func (w *writer) writeAnnotated(t *typed.Named) {
+	w.printLine("")
+	w.printLine("")
 	if t.IsEnum() {
-		w.p("class %s(Enum):", w.types[t.Name])
+		w.printLine("class %s(Enum):", w.types[t.Name])
 		w.pyMembers(t)
 		return
 	}
-	w.p("@dataclass")
-	w.p("class %s:", w.types[t.Name])
+	w.printLine("@dataclass")
+	w.printLine("class %s:", w.types[t.Name])
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		w.p("    %s: %s%s", f.Name, w.annotation(&f.Type), w.pyDefault(f))
+		w.printLine("    %s: %s%s", f.Name, w.typeAnnotation(&f.Type), w.pyDefault(f))
 	}
 	if len(t.Fields) == 0 {
-		w.p("    pass")
+		w.printLine("    pass")
 	}
 }
 
-func (w *writer) signature(h *typed.Handler) string {
+func (w *writer) handlerSignature(h *typed.Handler) string {
 	if h.Raw {
 		return "(self, payload)"
 	}
@@ -111,20 +111,20 @@ func (w *writer) signature(h *typed.Handler) string {
 		if f.Name == "self" {
 			all[0] = "_self"
 		}
-		all = append(all, f.Name+": "+w.annotation(&f.Type)+w.pyDefault(f))
+		all = append(all, f.Name+": "+w.typeAnnotation(&f.Type)+w.pyDefault(f))
 	}
 	returns := "None"
 	if h.Returns != nil {
-		returns = w.annotation(h.Returns)
+		returns = w.typeAnnotation(h.Returns)
 	}
 	return "(" + strings.Join(all, ", ") + ") -> " + returns
 }
 
-// annotation is a type as in the contract.
-func (w *writer) annotation(t *typed.Type) string {
+// typeAnnotation is a type as in the contract.
+func (w *writer) typeAnnotation(t *typed.Type) string {
 	switch t.Form {
 	case typed.Integer, typed.Bool, typed.Text, typed.Binary:
 		return t.String()
 	}
-	return w.pyComposed(t, w.annotation)
+	return w.pyComposedType(t, w.typeAnnotation)
 }

@@ -23,66 +23,66 @@ const PythonTerms = "sender value sponsor cycles cells read dry_run"
 // reached only by `handlers`.
 const PythonAttributes = "address balance by call chain dry_run events handlers logs name read schema send state timers"
 
-func (w *writer) python() {
+func (w *writer) writePython() {
 	class := w.pyNames()
-	w.p("# Made by `%s. Do not edit.", w.made())
-	w.p("# Its schema is %s.", w.schema.Hash)
-	w.p("# flake8: noqa")
+	w.printLine("# Made by `%s. Do not edit.", w.headerComment())
+	w.printLine("# Its schema is %s.", w.schema.Hash)
+	w.printLine("# flake8: noqa")
 	w.pyDoc("", w.schema.Doc)
-	w.p("from __future__ import annotations")
-	w.p("")
-	w.p("import enum")
-	w.p("from dataclasses import dataclass, field")
-	w.p("from typing import Unpack")
-	w.p("")
-	w.p("from cowboy_sdk.client import AddressLike, Handle, Handlers, Receipt, Schema, Terms")
+	w.printLine("from __future__ import annotations")
+	w.printLine("")
+	w.printLine("import enum")
+	w.printLine("from dataclasses import dataclass, field")
+	w.printLine("from typing import Unpack")
+	w.printLine("")
+	w.printLine("from cowboy_sdk.client import AddressLike, Handle, Handlers, Receipt, Schema, Terms")
 	w.pyTypes()
 	var types []string
 	for i := range w.schema.Types {
 		types = append(types, fmt.Sprintf("%s: %s", pyText(w.schema.Types[i].Name), w.types[w.schema.Types[i].Name]))
 	}
-	w.p("")
-	w.p("")
-	w.p("SCHEMA = Schema(")
-	w.p("    %s,", pyText(w.schema.Hash.String()))
-	w.p("    %s,", pyText(string(w.schema.Brief())))
-	w.p("    {%s},", strings.Join(types, ", "))
-	w.p(")")
-	handlers := taken(pyTypes).free(class + "Handlers")
-	hidden := taken(PythonAttributes)
+	w.printLine("")
+	w.printLine("")
+	w.printLine("SCHEMA = Schema(")
+	w.printLine("    %s,", pyText(w.schema.Hash.String()))
+	w.printLine("    %s,", pyText(string(w.schema.Brief())))
+	w.printLine("    {%s},", strings.Join(types, ", "))
+	w.printLine(")")
+	handlers := newNames(pyTypes).freeName(class + "Handlers")
+	hidden := newNames(PythonAttributes)
 	mark := ""
-	w.p("")
-	w.p("")
-	w.p("class %s(Handlers):", handlers)
-	w.p("    schema = SCHEMA")
-	for _, h := range w.called() {
+	w.printLine("")
+	w.printLine("")
+	w.printLine("class %s(Handlers):", handlers)
+	w.printLine("    schema = SCHEMA")
+	for _, h := range w.callableHandlers() {
 		w.pyHandler(h)
 		if hidden[h.Name] {
 			mark = "  # type: ignore[misc]"
 		}
 	}
-	w.p("")
-	w.p("")
-	w.p("class %s(Handle, %s):%s", class, handlers, mark)
+	w.printLine("")
+	w.printLine("")
+	w.printLine("class %s(Handle, %s):%s", class, handlers, mark)
 	w.pyDoc("    ", w.schema.Doc)
-	w.p("    schema = SCHEMA")
-	w.p("")
-	w.p("    @property")
-	w.p("    def handlers(self) -> %s:", handlers)
-	w.p("        \"\"\"Every handler, also one that has the name of an attribute of the handle.\"\"\"")
-	w.p("        return %s(self)", handlers)
+	w.printLine("    schema = SCHEMA")
+	w.printLine("")
+	w.printLine("    @property")
+	w.printLine("    def handlers(self) -> %s:", handlers)
+	w.printLine("        \"\"\"Every handler, also one that has the name of an attribute of the handle.\"\"\"")
+	w.printLine("        return %s(self)", handlers)
 }
 
 // pyNames gives every type its name, and returns the actor's class.
 func (w *writer) pyNames() string {
-	free := taken(pyTypes)
-	w.nameTypes(free, same)
-	return free.free(w.class)
+	free := newNames(pyTypes)
+	w.nameTypes(free, sameName)
+	return free.freeName(w.class)
 }
 
 // pyDoc writes a text as a docstring.
 func (w *writer) pyDoc(indent, doc string) {
-	all := lines(strings.ReplaceAll(doc, `\`, `\\`))
+	all := docLines(strings.ReplaceAll(doc, `\`, `\\`))
 	if len(all) == 0 {
 		return
 	}
@@ -99,7 +99,7 @@ func (w *writer) pyDoc(indent, doc string) {
 	if len(all) > 1 {
 		text += "\n" + indent
 	}
-	w.p("%s\"\"\"%s\"\"\"", indent, text)
+	w.printLine("%s\"\"\"%s\"\"\"", indent, text)
 }
 
 // pyText is a literal of ASCII.
@@ -123,15 +123,15 @@ func pyText(text string) string {
 }
 
 func (w *writer) pyTypes() {
-	for _, t := range w.ordered() {
-		w.p("")
-		w.p("")
+	for _, t := range w.sortTypes() {
+		w.printLine("")
+		w.printLine("")
 		if t.IsEnum() {
 			w.pyEnum(t)
 			continue
 		}
-		w.p("@dataclass")
-		w.p("class %s:", w.types[t.Name])
+		w.printLine("@dataclass")
+		w.printLine("class %s:", w.types[t.Name])
 		w.pyDoc("    ", t.Doc)
 		for j := range t.Fields {
 			f := &t.Fields[j]
@@ -139,37 +139,37 @@ func (w *writer) pyTypes() {
 			if made, ok := strings.CutPrefix(given, " = "); ok && (strings.ContainsAny(made[:1], "[{") || strings.HasSuffix(made, ")")) {
 				given = " = field(default_factory=lambda: " + made + ")"
 			}
-			w.p("    %s: %s%s", f.Name, w.pyOf(&f.Type), given)
+			w.printLine("    %s: %s%s", f.Name, w.pyOf(&f.Type), given)
 		}
 		if t.Doc == "" && len(t.Fields) == 0 {
-			w.p("    pass")
+			w.printLine("    pass")
 		}
 	}
 }
 
 func (w *writer) pyEnum(t *typed.Named) {
-	w.p("class %s(enum.Enum):", w.types[t.Name])
+	w.printLine("class %s(enum.Enum):", w.types[t.Name])
 	w.pyDoc("    ", t.Doc)
 	w.pyMembers(t)
 }
 
 func (w *writer) pyMembers(t *typed.Named) {
 	for i := range t.Values {
-		w.p("    %s = %s", t.Values[i].Name, literal(&t.Values[i], pyText))
+		w.printLine("    %s = %s", t.Values[i].Name, memberLiteral(&t.Values[i], pyText))
 	}
 }
 
 // pyHandler writes a method. It takes the terms of a call too, unless the handler has an
 // argument of such a name: then `by` gives them.
 func (w *writer) pyHandler(h *typed.Handler) {
-	w.p("")
+	w.printLine("")
 	if h.Raw {
-		w.p("    def %s(self, payload: bytes | str = b\"\", **terms: Unpack[Terms]) -> Receipt[bytes]:", h.Name)
+		w.printLine("    def %s(self, payload: bytes | str = b\"\", **terms: Unpack[Terms]) -> Receipt[bytes]:", h.Name)
 		w.pyDoc("        ", h.Doc)
-		w.p("        return self._send(%s, payload, terms)", pyText(h.Name))
+		w.printLine("        return self._send(%s, payload, terms)", pyText(h.Name))
 		return
 	}
-	reserved, own := taken(PythonTerms), "self"
+	reserved, own := newNames(PythonTerms), "self"
 	terms := ", **terms: Unpack[Terms]"
 	var signature, passed []string
 	for i := range h.Arguments {
@@ -191,13 +191,13 @@ func (w *writer) pyHandler(h *typed.Handler) {
 	if h.Returns != nil {
 		returns = w.pyOf(h.Returns)
 	}
-	w.p("    def %s(%s%s) -> Receipt[%s]:", h.Name, head, terms, returns)
+	w.printLine("    def %s(%s%s) -> Receipt[%s]:", h.Name, head, terms, returns)
 	w.pyDoc("        ", h.Doc)
 	last := "terms"
 	if terms == "" {
 		last = "{}"
 	}
-	w.p("        return %s._call(%s, {%s}, %s)", own, pyText(h.Name), strings.Join(passed, ", "), last)
+	w.printLine("        return %s._call(%s, {%s}, %s)", own, pyText(h.Name), strings.Join(passed, ", "), last)
 }
 
 // pyLike is what an argument may be given as: an address also as a name or a handle.
@@ -222,11 +222,11 @@ func (w *writer) pyOf(t *typed.Type) string {
 	case typed.Binary:
 		return "bytes"
 	}
-	return w.pyComposed(t, w.pyOf)
+	return w.pyComposedType(t, w.pyOf)
 }
 
-// pyComposed is a type of others, each written by within, or a named one.
-func (w *writer) pyComposed(t *typed.Type, within func(*typed.Type) string) string {
+// pyComposedType is a type of others, each written by within, or a named one.
+func (w *writer) pyComposedType(t *typed.Type, within func(*typed.Type) string) string {
 	var of []string
 	for i := range t.Of {
 		of = append(of, within(&t.Of[i]))
@@ -274,7 +274,7 @@ func (w *writer) pyValue(t *typed.Type, v any) string {
 	case typed.DictForm:
 		return w.pyDict(t, v.(map[string]any))
 	case typed.NamedForm:
-		return w.pyNamed(w.schema.Type(t.Name), v)
+		return w.pyNamedValue(w.schema.Type(t.Name), v)
 	}
 	if number, ok := v.(*big.Int); ok {
 		return number.String()
@@ -312,7 +312,7 @@ func (w *writer) pyDict(t *typed.Type, entries map[string]any) string {
 	return "{" + strings.Join(all, ", ") + "}"
 }
 
-func (w *writer) pyNamed(named *typed.Named, v any) string {
+func (w *writer) pyNamedValue(named *typed.Named, v any) string {
 	if named.IsEnum() {
 		for _, m := range named.Values {
 			if fmt.Sprint(m.Value) == fmt.Sprint(v) {

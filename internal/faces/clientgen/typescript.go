@@ -25,62 +25,62 @@ const tsMethods = "constructor then toString toJSON valueOf hasOwnProperty isPro
 // Members of the runtime's class, whose names events may not have.
 const tsOwn = "$address $call $chain $check $checked $events $name $raw $schema $send"
 
-func (w *writer) typescript() {
-	free := taken(tsTypes)
-	w.nameTypes(free, same)
-	class := free.free(w.class)
-	w.p("// Made by `%s. Do not edit.", w.made())
-	w.p("// Its schema is %s.", w.schema.Hash)
-	w.p("import { Actor, type Chain, type Hex, type Options, type Receipt, type Schema } from './cowboy.js'")
+func (w *writer) writeTypeScript() {
+	free := newNames(tsTypes)
+	w.nameTypes(free, sameName)
+	class := free.freeName(w.class)
+	w.printLine("// Made by `%s. Do not edit.", w.headerComment())
+	w.printLine("// Its schema is %s.", w.schema.Hash)
+	w.printLine("import { Actor, type Chain, type Hex, type Options, type Receipt, type Schema } from './cowboy.js'")
 	for i := range w.schema.Types {
 		w.tsType(&w.schema.Types[i])
 	}
-	w.p("const schema: Schema = {\"hash\":%q,%s", w.schema.Hash.String(), strings.TrimPrefix(tsLiteral(w.schema.Brief()), "{"))
+	w.printLine("const schema: Schema = {\"hash\":%q,%s", w.schema.Hash.String(), strings.TrimPrefix(tsLiteral(w.schema.Brief()), "{"))
 	w.tsDoc("", w.schema.Doc)
-	w.p("export class %s extends Actor {", class)
-	w.p("  constructor(chain: Chain, address: Hex | string) { super(chain, address, schema) }")
-	methods := taken(tsMethods)
-	for _, h := range w.called() {
-		w.tsHandler(methods.free(h.Name), h)
+	w.printLine("export class %s extends Actor {", class)
+	w.printLine("  constructor(chain: Chain, address: Hex | string) { super(chain, address, schema) }")
+	methods := newNames(tsMethods)
+	for _, h := range w.callableHandlers() {
+		w.tsHandler(methods.freeName(h.Name), h)
 	}
-	own := taken(tsOwn)
+	own := newNames(tsOwn)
 	for _, name := range w.schema.Events {
-		method := own.free("$" + name)
-		w.p("  /** The events %s of a receipt, in order. */", name)
-		w.p("  %s(of: Receipt<unknown>): %s[] { return this.$events<%s>('%s', of) }", method, w.types[name], w.types[name], name)
+		method := own.freeName("$" + name)
+		w.printLine("  /** The events %s of a receipt, in order. */", name)
+		w.printLine("  %s(of: Receipt<unknown>): %s[] { return this.$events<%s>('%s', of) }", method, w.types[name], w.types[name], name)
 	}
-	w.p("}")
+	w.printLine("}")
 }
 
 func (w *writer) tsDoc(indent, doc string) {
-	all := lines(doc)
+	all := docLines(doc)
 	for i := range all {
 		all[i] = strings.ReplaceAll(all[i], "*/", "*\\/")
 	}
 	switch len(all) {
 	case 0:
 	case 1:
-		w.p("%s/** %s */", indent, all[0])
+		w.printLine("%s/** %s */", indent, all[0])
 	default:
-		w.p("%s/**", indent)
+		w.printLine("%s/**", indent)
 		for _, line := range all {
-			w.p("%s", strings.TrimRight(indent+" * "+line, " "))
+			w.printLine("%s", strings.TrimRight(indent+" * "+line, " "))
 		}
-		w.p("%s */", indent)
+		w.printLine("%s */", indent)
 	}
 }
 
 func (w *writer) tsType(t *typed.Named) {
 	w.tsDoc("", t.Doc)
 	if !t.IsEnum() {
-		w.p("export interface %s %s", w.types[t.Name], w.tsFields(t.Fields))
+		w.printLine("export interface %s %s", w.types[t.Name], w.tsFields(t.Fields))
 		return
 	}
 	var all []string
 	for i := range t.Values {
-		all = append(all, literal(&t.Values[i], tsText))
+		all = append(all, memberLiteral(&t.Values[i], tsText))
 	}
-	w.p("export type %s = %s", w.types[t.Name], strings.Join(all, " | "))
+	w.printLine("export type %s = %s", w.types[t.Name], strings.Join(all, " | "))
 }
 
 // tsLiteral is a document of JSON as a literal of ASCII, in which no name sets a prototype.
@@ -139,7 +139,7 @@ func (w *writer) tsFields(fields []typed.Field) string {
 func (w *writer) tsHandler(method string, h *typed.Handler) {
 	w.tsDoc("  ", h.Doc)
 	if h.Raw {
-		w.p("  %s(payload: Uint8Array, o?: Options): Promise<Receipt<Hex>> { return this.$send('%s', payload, o) }", method, h.Name)
+		w.printLine("  %s(payload: Uint8Array, o?: Options): Promise<Receipt<Hex>> { return this.$send('%s', payload, o) }", method, h.Name)
 		return
 	}
 	returns := "null"
@@ -153,7 +153,7 @@ func (w *writer) tsHandler(method string, h *typed.Handler) {
 	case allOptional(h):
 		arguments = strings.TrimSuffix(arguments, ", ") + " = {}, "
 	}
-	w.p("  %s(%so?: Options): Promise<Receipt<%s>> { return this.$call('%s', %s, o) }", method, arguments, returns, h.Name, passed)
+	w.printLine("  %s(%so?: Options): Promise<Receipt<%s>> { return this.$call('%s', %s, o) }", method, arguments, returns, h.Name, passed)
 }
 
 func (w *writer) tsOf(t *typed.Type) string {

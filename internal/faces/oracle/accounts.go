@@ -56,7 +56,7 @@ func newBooks(genesis []Account) books {
 	return b
 }
 
-func (b *books) balance(of types.Address) *big.Int {
+func (b *books) balanceOf(of types.Address) *big.Int {
 	if a := b.known[of]; a.balance != nil {
 		return a.balance
 	}
@@ -70,43 +70,47 @@ type moves struct {
 	jobs map[types.Address]bool // the accounts whose money moved for runners and jobs
 }
 
-func (m *moves) add(to types.Address, amount *big.Int) {
+func (m *moves) addTo(to types.Address, amount *big.Int) {
 	if m.by[to] == nil {
 		m.by[to] = new(big.Int)
 	}
 	m.by[to].Add(m.by[to], amount)
 }
 
-func (m *moves) take(from types.Address, amount *big.Int) { m.add(from, new(big.Int).Neg(amount)) }
+func (m *moves) takeFrom(from types.Address, amount *big.Int) {
+	m.addTo(from, new(big.Int).Neg(amount))
+}
 
-// account judges payers and payees (decisions C10, C14, C16, T2, T13, T24). Each
+// judgeAccounts judges payers and payees (decisions C10, C14, C16, T2, T13, T24). Each
 // transaction's fee and value are paid by its signer, a fire's fee by its fee
 // payer. The unused part of a delivery is refunded to its sender. Tips go to the
 // block's proposer, bids into the escrow and back to their payers. Receipts do not
 // show transfers between programs. So an actor may hold less than computed, in a
 // block in which a program ran, and others then hold as much more. Only accounts
 // that were asked to pay for gas bidding agents may also differ.
-func (j *Judge) account(o *Observation) {
+func (j *Judge) judgeAccounts(o *Observation) {
 	h := &o.Block.Header
-	wrong := func(format string, args ...any) { j.report("accounts", h.Height, types.Address{}, format, args...) }
+	wrong := func(format string, args ...any) {
+		j.reportViolation("accounts", h.Height, types.Address{}, format, args...)
+	}
 	m := &moves{by: map[types.Address]*big.Int{}, jobs: map[types.Address]bool{}}
 	for _, t := range j.work.moved {
-		m.take(t.from, t.amount)
-		m.add(t.to, t.amount)
+		m.takeFrom(t.from, t.amount)
+		m.addTo(t.to, t.amount)
 		m.jobs[t.from], m.jobs[t.to] = true, true
 	}
-	j.transacted(o, m, wrong)
-	j.timed(o, m, wrong)
-	j.delivered(o, m, wrong)
+	j.countTransactions(o, m, wrong)
+	j.countTimers(o, m, wrong)
+	j.countMessages(o, m, wrong)
 	for i := range o.Receipts {
-		m.add(h.Proposer, o.Receipts[i].Tip.Big())
+		m.addTo(h.Proposer, o.Receipts[i].Tip.Big())
 	}
-	j.compare(o, m, wrong)
+	j.compareAccounts(o, m, wrong)
 }
 
-// transacted counts transactions: nonces of each signer rise by one, so that none
+// countTransactions counts transactions: nonces of each signer rise by one, so that none
 // comes twice; and what each moved.
-func (j *Judge) transacted(o *Observation, m *moves, wrong func(string, ...any)) {
+func (j *Judge) countTransactions(o *Observation, m *moves, wrong func(string, ...any)) {
 	h := &o.Block.Header
 	paid := map[types.Hash]*types.Receipt{}
 	for i := range o.Receipts {
@@ -116,7 +120,7 @@ func (j *Judge) transacted(o *Observation, m *moves, wrong func(string, ...any))
 	}
 	for i := range o.Block.Transactions {
 		tx := &o.Block.Transactions[i]
-		hash := keccak(codec.Marshal(tx))
+		hash := keccak256(codec.Marshal(tx))
 		if tx.Signature == nil {
 			wrong("transaction %s is not signed", hash)
 			continue
@@ -132,19 +136,20 @@ func (j *Judge) transacted(o *Observation, m *moves, wrong func(string, ...any))
 		j.seen.Nonces++
 		was := j.books.known[signer]
 		if tx.Nonce != was.nonce {
-			j.report("nonces", h.Height, types.Address{}, "transaction %s has nonce %d, the next of %s is %d", hash, tx.Nonce, signer, was.nonce)
+			j.reportViolation("nonces", h.Height, types.Address{}, "transaction %s has nonce %d, the next of %s is %d", hash, tx.Nonce, signer,
+				was.nonce)
 		}
-		j.books.known[signer] = account{tx.Nonce + 1, j.books.balance(signer)}
+		j.books.known[signer] = account{tx.Nonce + 1, j.books.balanceOf(signer)}
 		r := paid[hash]
 		if r == nil {
 			continue // the oracle of fees accuses it
 		}
-		j.settled(tx, r, signer, m, wrong)
+		j.countOneTransaction(tx, r, signer, m, wrong)
 	}
 }
 
-// settled counts what one transaction moved.
-func (j *Judge) settled(tx *types.Transaction, r *types.Receipt, signer types.Address, m *moves, wrong func(string, ...any)) {
+// countOneTransaction counts what one transaction moved.
+func (j *Judge) countOneTransaction(tx *types.Transaction, r *types.Receipt, signer types.Address, m *moves, wrong func(string, ...any)) {
 	var head struct {
 		Kind string `cbor:"kind"`
 	}
@@ -152,7 +157,7 @@ func (j *Judge) settled(tx *types.Transaction, r *types.Receipt, signer types.Ad
 		wrong("the payload of transaction %s cannot be read: %v", r.Hash, err)
 	}
 	from, to, value := signer, tx.To, tx.Value
-	if as := impersonation(tx); as != nil {
+	if as := readImpersonation(tx); as != nil {
 		if from, to, value = as.From, as.To, as.Value; signer != j.rules.SystemKey {
 			wrong("transaction %s of %s, which is not the system key, is in the name of %s", r.Hash, signer, from)
 		}
@@ -163,7 +168,7 @@ func (j *Judge) settled(tx *types.Transaction, r *types.Receipt, signer types.Ad
 	if r.Sender != from || to != nil && r.To != *to {
 		wrong("the receipt of transaction %s of %s says it is from %s to %s", r.Hash, from, r.Sender, r.To)
 	}
-	m.take(signer, r.Fee.Big())
+	m.takeFrom(signer, r.Fee.Big())
 	switch head.Kind {
 	case types.KindExecute, types.KindDeploy, types.KindUpgrade, types.KindApply:
 		m.ran = true
@@ -171,16 +176,16 @@ func (j *Judge) settled(tx *types.Transaction, r *types.Receipt, signer types.Ad
 	if r.Status != types.StatusOK {
 		return
 	}
-	m.take(from, value.Big())
-	m.add(r.To, value.Big())
+	m.takeFrom(from, value.Big())
+	m.addTo(r.To, value.Big())
 	j.setBalance(tx, r, m, wrong)
 	if head.Kind == types.KindDeploy {
 		j.books.actors[r.To] = true
 	}
 }
 
-// timed counts what timers moved: fees of fires, and bids.
-func (j *Judge) timed(o *Observation, m *moves, wrong func(string, ...any)) {
+// countTimers counts what timers moved: fees of fires, and bids.
+func (j *Judge) countTimers(o *Observation, m *moves, wrong func(string, ...any)) {
 	fresh := map[types.TimerID]*types.Timer{}
 	for i := range o.Timers {
 		c := &o.Timers[i]
@@ -191,10 +196,10 @@ func (j *Judge) timed(o *Observation, m *moves, wrong func(string, ...any)) {
 		if t == nil {
 			t = &c.Timer
 			fresh[t.ID] = t
-			m.take(t.FeePayer, t.Bid.Big())
-			m.add(types.TimerEscrow, t.Bid.Big())
+			m.takeFrom(t.FeePayer, t.Bid.Big())
+			m.addTo(types.TimerEscrow, t.Bid.Big())
 			if t.FeePayer != c.Timer.Actor {
-				j.lent(o, t, wrong)
+				j.judgeOtherPayer(o, t, wrong)
 			}
 		}
 		payer := payerOf(&o.Lane, t, c.Status)
@@ -204,19 +209,19 @@ func (j *Judge) timed(o *Observation, m *moves, wrong func(string, ...any)) {
 		if c.Status == types.TimerPending {
 			continue
 		}
-		m.take(types.TimerEscrow, t.Bid.Big())
+		m.takeFrom(types.TimerEscrow, t.Bid.Big())
 		if c.Status != types.TimerFired {
-			m.add(t.FeePayer, t.Bid.Big())
+			m.addTo(t.FeePayer, t.Bid.Big())
 			continue
 		}
 		m.ran = true
-		if o.Lane.auction() { // the payment comes out of the bid
-			m.take(payer, new(big.Int).Sub(c.FeePaid.Big(), c.TipPaid.Big()))
-			m.add(t.FeePayer, new(big.Int).Sub(t.Bid.Big(), c.TipPaid.Big()))
+		if o.Lane.isAuction() { // the payment comes out of the bid
+			m.takeFrom(payer, new(big.Int).Sub(c.FeePaid.Big(), c.TipPaid.Big()))
+			m.addTo(t.FeePayer, new(big.Int).Sub(t.Bid.Big(), c.TipPaid.Big()))
 			continue
 		}
-		m.take(payer, c.FeePaid.Big())
-		m.add(t.FeePayer, t.Bid.Big())
+		m.takeFrom(payer, c.FeePaid.Big())
+		m.addTo(t.FeePayer, t.Bid.Big())
 	}
 }
 
@@ -229,9 +234,9 @@ func payerOf(rules *LaneRules, t *types.Timer, status types.TimerStatus) types.A
 	return t.FeePayer
 }
 
-// lent judges that who pays for another's timer signed a transaction of the block
+// judgeOtherPayer judges that who pays for another's timer signed a transaction of the block
 // that scheduled it (decision T2).
-func (j *Judge) lent(o *Observation, t *types.Timer, wrong func(string, ...any)) {
+func (j *Judge) judgeOtherPayer(o *Observation, t *types.Timer, wrong func(string, ...any)) {
 	for i := range o.Receipts {
 		if r := &o.Receipts[i]; r.Origin == types.OriginTransaction && r.Sender == t.FeePayer {
 			return
@@ -240,9 +245,9 @@ func (j *Judge) lent(o *Observation, t *types.Timer, wrong func(string, ...any))
 	wrong("%s pays for timer %s of %s, and signed no transaction of the block that scheduled it", t.FeePayer, t.ID, t.Actor)
 }
 
-// delivered counts messages: paid for when they are sent, at the base fees of that
+// countMessages counts messages: paid for when they are sent, at the base fees of that
 // block, and charged at those when they are delivered.
-func (j *Judge) delivered(o *Observation, m *moves, wrong func(string, ...any)) {
+func (j *Judge) countMessages(o *Observation, m *moves, wrong func(string, ...any)) {
 	h := &o.Block.Header
 	for i := range o.Receipts {
 		r := &o.Receipts[i]
@@ -257,12 +262,12 @@ func (j *Judge) delivered(o *Observation, m *moves, wrong func(string, ...any)) 
 		}
 		delete(j.books.queue, r.Hash)
 		j.seen.Deliveries++
-		fee := new(big.Int).Add(times(sent.cycle.Big(), uint64(r.Cycles)), times(sent.cell.Big(), uint64(r.Cells)))
+		fee := new(big.Int).Add(multiplyPrice(sent.cycle.Big(), uint64(r.Cycles)), multiplyPrice(sent.cell.Big(), uint64(r.Cells)))
 		if r.Fee.Big().Cmp(fee) != 0 || r.Sender != sent.From || r.Cycles > sent.Cycles || r.Cells > sent.Cells {
 			wrong("the delivery %s for %s used %d cycles and %d cells for %s; it was sent by %s, with %d and %d, and costs %s",
 				r.Hash, r.Sender, r.Cycles, r.Cells, r.Fee, sent.From, sent.Cycles, sent.Cells, fee)
 		}
-		m.add(sent.payer, new(big.Int).Sub(sent.paid(), r.Fee.Big()))
+		m.addTo(sent.payer, new(big.Int).Sub(sent.totalPaid(), r.Fee.Big()))
 	}
 	j.takeTurns(o, func(s *Sent) (types.Address, bool) {
 		if c := j.work.callers[s.Hash]; c != nil {
@@ -277,26 +282,27 @@ func (j *Judge) delivered(o *Observation, m *moves, wrong func(string, ...any)) 
 			delete(j.work.callers, s.Hash)
 		}
 		j.books.queue[s.Hash] = p
-		m.take(s.From, p.paid())
+		m.takeFrom(s.From, p.totalPaid())
 	}
 }
 
-func (p *prepaid) paid() *big.Int {
-	return new(big.Int).Add(times(p.cycle.Big(), uint64(p.Cycles)), times(p.cell.Big(), uint64(p.Cells)))
+func (p *prepaid) totalPaid() *big.Int {
+	return new(big.Int).Add(multiplyPrice(p.cycle.Big(), uint64(p.Cycles)), multiplyPrice(p.cell.Big(), uint64(p.Cells)))
 }
 
-// compare holds the accounts that the block wrote against what it was to do.
-func (j *Judge) compare(o *Observation, m *moves, wrong func(string, ...any)) {
+// compareAccounts holds the accounts that the block wrote against what it was to do.
+func (j *Judge) compareAccounts(o *Observation, m *moves, wrong func(string, ...any)) {
 	for _, a := range o.Accounts {
 		if was := j.books.known[a.Address].nonce; a.Nonce != was {
-			j.report("nonces", o.Block.Header.Height, types.Address{}, "the nonce of %s is %d, by its transactions %d", a.Address, a.Nonce, was)
+			j.reportViolation("nonces", o.Block.Header.Height, types.Address{}, "the nonce of %s is %d, by its transactions %d", a.Address, a.Nonce,
+				was)
 		}
-		m.take(a.Address, new(big.Int).Sub(a.Balance.Big(), j.books.balance(a.Address)))
+		m.takeFrom(a.Address, new(big.Int).Sub(a.Balance.Big(), j.books.balanceOf(a.Address)))
 		j.books.known[a.Address] = account{a.Nonce, a.Balance.Big()}
 	}
 	// The rest of each move is missing in the state: more than it should hold if it
 	// is negative.
-	asked, askers := j.asked(o), j.payers(o)
+	asked, askers := j.burnedForQuestions(o), j.possiblePayers(o)
 	open := new(big.Int)
 	for _, at := range sortedAddresses(m.by) {
 		lacks := m.by[at]
@@ -304,7 +310,7 @@ func (j *Judge) compare(o *Observation, m *moves, wrong func(string, ...any)) {
 		open.Add(open, lacks)
 		held := at == types.RegistryAddress || at == types.DispatcherAddress // to the wei, and by no program
 		if lacks.Sign() != 0 && held || lacks.Sign() > 0 && m.jobs[at] {
-			j.report("jobs", o.Block.Header.Height, types.Address{}, "%s holds %s wei less than stakes, escrows and payments leave it with",
+			j.reportViolation("jobs", o.Block.Header.Height, types.Address{}, "%s holds %s wei less than stakes, escrows and payments leave it with",
 				at, lacks)
 			continue
 		}
@@ -318,22 +324,22 @@ func (j *Judge) compare(o *Observation, m *moves, wrong func(string, ...any)) {
 	}
 }
 
-// asked is what the block burned for questions to gas bidding agents.
-func (j *Judge) asked(o *Observation) *big.Int {
+// burnedForQuestions is what the block burned for questions to gas bidding agents.
+func (j *Judge) burnedForQuestions(o *Observation) *big.Int {
 	shown := uint64(0)
 	for i := range o.Receipts {
 		shown += uint64(o.Receipts[i].Cycles)
 	}
 	h := &o.Block.Header
-	if uint64(h.CyclesUsed) <= shown || j.free(o) {
+	if uint64(h.CyclesUsed) <= shown || j.hasFreeFires(o) {
 		return new(big.Int)
 	}
-	return times(h.BaseFeeCycle.Big(), uint64(h.CyclesUsed)-shown)
+	return multiplyPrice(h.BaseFeeCycle.Big(), uint64(h.CyclesUsed)-shown)
 }
 
-// payers are those who may have been asked to pay for agents: of the timers that
+// possiblePayers are those who may have been asked to pay for agents: of the timers that
 // are due.
-func (j *Judge) payers(o *Observation) map[types.Address]bool {
+func (j *Judge) possiblePayers(o *Observation) map[types.Address]bool {
 	payers := map[types.Address]bool{}
 	if uint64(o.Block.Header.CyclesUsed) == 0 {
 		return payers

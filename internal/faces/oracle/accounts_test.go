@@ -82,7 +82,7 @@ func (b *bank) wrote() (all []Account) {
 
 func moneyChain(spoil func(h types.Height, o *Observation)) []Observation {
 	lent := types.Timer{Actor: deployed, Height: 3, Handler: "h", FeePayer: bob, GasLimit: 1000, ExpiresAt: 13, Seq: 1, ScheduledAt: 2}
-	lent.ID = keccak(deployed[:], be8(3), nil, be8(0))
+	lent.ID = keccak256(deployed[:], be8(3), nil, be8(0))
 	message := Sent{Hash: types.Hash{7}, From: deployed, Cycles: 100, Cells: 2}
 	deploy := signed(alice, 0, nil, 500_000, types.Deploy{Kind: types.KindDeploy})
 	join := signed(governor, 0, nil, 0, system(opJoin, map[string]any{"public_key": joining.PublicKey, "endpoint": ""}))
@@ -265,10 +265,10 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 func TestWhatIsTakenBackIsNotCounted(t *testing.T) {
 	j := New(moneyRules())
 	wrong := func(format string, args ...any) { t.Errorf(format, args...) }
-	j.joins(codec.Marshal(map[string]any{"public_key": joining.PublicKey, "endpoint": ""}), wrong)
-	j.leaves(codec.Marshal(map[string]any{"address": joining.Address}), wrong)
-	j.leaves(codec.Marshal(map[string]any{"address": validators[0]}), wrong)
-	j.joins(codec.Marshal(map[string]any{"public_key": types.PublicKey{validators[0][0]}, "endpoint": ""}), wrong)
+	j.countJoin(codec.Marshal(map[string]any{"public_key": joining.PublicKey, "endpoint": ""}), wrong)
+	j.countLeave(codec.Marshal(map[string]any{"address": joining.Address}), wrong)
+	j.countLeave(codec.Marshal(map[string]any{"address": validators[0]}), wrong)
+	j.countJoin(codec.Marshal(map[string]any{"public_key": types.PublicKey{validators[0][0]}, "endpoint": ""}), wrong)
 	if len(j.turnover.joins)+len(j.turnover.leaves) != 0 {
 		t.Errorf("%d join and %d leave", len(j.turnover.joins), len(j.turnover.leaves))
 	}
@@ -363,7 +363,7 @@ func TestUnderTheFirstRevisionAFireNamesTheActorAsPayer(t *testing.T) {
 		c := types.TimerChange{Kind: types.ChangeEnded, Timer: stated, Status: test.status, FeePaid: types.WeiOf(70)}
 		c.Timer.FeePayer = test.payer
 		m := &moves{by: map[types.Address]*big.Int{}}
-		j.timed(&Observation{Lane: LaneRules{Policy: test.policy}, Timers: []types.TimerChange{c}}, m,
+		j.countTimers(&Observation{Lane: LaneRules{Policy: test.policy}, Timers: []types.TimerChange{c}}, m,
 			func(string, ...any) { accusations++ })
 		if (accusations == 0) != test.right {
 			t.Errorf("%+v: %d accusations", test, accusations)

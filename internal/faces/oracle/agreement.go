@@ -7,19 +7,21 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// agree judges a block against what others finalized at its height and against
+// judgeAgreement judges a block against what others finalized at its height and against
 // its parent.
-func (j *Judge) agree(o *Observation) {
+func (j *Judge) judgeAgreement(o *Observation) {
 	h := &o.Block.Header
-	wrong := func(format string, args ...any) { j.report("agreement", h.Height, o.Validator, format, args...) }
-	if known := j.chain[h.Height]; known != nil && known.first.is(o) {
+	wrong := func(format string, args ...any) {
+		j.reportViolation("agreement", h.Height, o.Validator, format, args...)
+	}
+	if known := j.chain[h.Height]; known != nil && known.first.sharesValuesWith(o) {
 		return
 	}
 	if own := hashHeader(h); own != o.Hash {
 		wrong("the block's hash is %s, the validator knows it as %s", own, o.Hash)
 	}
-	j.linked(o, wrong)
-	j.contains(o, wrong)
+	j.judgeLink(o, wrong)
+	j.judgeCommitments(o, wrong)
 	known := j.chain[h.Height]
 	if known == nil {
 		return
@@ -29,31 +31,31 @@ func (j *Judge) agree(o *Observation) {
 		wrong("finalized %s, while %s finalized %s", o.Hash, first.Validator, first.Hash)
 		return
 	}
-	if !equal(first.Receipts, o.Receipts) {
+	if !encodesEqual(first.Receipts, o.Receipts) {
 		wrong("receipts differ from those of %s", first.Validator)
 	}
-	if !equal(first.Timers, o.Timers) {
+	if !encodesEqual(first.Timers, o.Timers) {
 		wrong("timer changes differ from those of %s", first.Validator)
 	}
-	if !equal(first.NextSet, o.NextSet) {
+	if !encodesEqual(first.NextSet, o.NextSet) {
 		wrong("the set of its next epoch differs from that of %s", first.Validator)
 	}
 }
 
-// is says that an observation shows the very values, in memory, that an earlier
+// sharesValuesWith says that an observation shows the very values, in memory, that an earlier
 // one did: validators of one process share the results of executing a block.
 // Values judged there need not be judged again.
-func (o *Observation) is(later *Observation) bool {
+func (o *Observation) sharesValuesWith(later *Observation) bool {
 	return o.Block == later.Block && o.Hash == later.Hash && o.NextSet == later.NextSet &&
-		shared(o.Receipts, later.Receipts) && shared(o.Timers, later.Timers)
+		sharesMemory(o.Receipts, later.Receipts) && sharesMemory(o.Timers, later.Timers)
 }
 
-func shared[T any](a, b []T) bool {
+func sharesMemory[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// linked judges a block against the block before it (decisions C7, C8, C9).
-func (j *Judge) linked(o *Observation, wrong func(string, ...any)) {
+// judgeLink judges a block against the block before it (decisions C7, C8, C9).
+func (j *Judge) judgeLink(o *Observation, wrong func(string, ...any)) {
 	h := &o.Block.Header
 	if h.ChainID != j.rules.ChainID {
 		wrong("wrong chain of the block: got %d, want %d", h.ChainID, j.rules.ChainID)
@@ -77,19 +79,19 @@ func (j *Judge) linked(o *Observation, wrong func(string, ...any)) {
 	if h.Timestamp <= parent.Timestamp {
 		wrong("time %d ms is not after the parent's, %d ms", h.Timestamp, parent.Timestamp)
 	}
-	if want := keccak(parent.Randomness[:], hash[:]); h.Randomness != want {
+	if want := keccak256(parent.Randomness[:], hash[:]); h.Randomness != want {
 		wrong("wrong randomness: got %s, want %s", h.Randomness, want)
 	}
 }
 
-// contains judges the header's commitments to transactions and receipts.
-func (j *Judge) contains(o *Observation, wrong func(string, ...any)) {
+// judgeCommitments judges the header's commitments to transactions and receipts.
+func (j *Judge) judgeCommitments(o *Observation, wrong func(string, ...any)) {
 	var hashes, receipts []byte
 	for i := range o.Block.Transactions {
-		h := keccak(codec.Marshal(&o.Block.Transactions[i]))
+		h := keccak256(codec.Marshal(&o.Block.Transactions[i]))
 		hashes = append(hashes, h[:]...)
 	}
-	if got := keccak(hashes); got != o.Block.Header.Transactions {
+	if got := keccak256(hashes); got != o.Block.Header.Transactions {
 		wrong("transactions hash to %s, the header has %s", got, o.Block.Header.Transactions)
 	}
 	for i := range o.Receipts {
@@ -99,11 +101,11 @@ func (j *Judge) contains(o *Observation, wrong func(string, ...any)) {
 		}
 		receipts = append(receipts, codec.Marshal(&hashed)...)
 	}
-	if got := keccak(receipts); got != o.Block.Header.ReceiptsRoot {
+	if got := keccak256(receipts); got != o.Block.Header.ReceiptsRoot {
 		wrong("receipts hash to %s, the header has %s", got, o.Block.Header.ReceiptsRoot)
 	}
 }
 
-func equal(a, b any) bool { return bytes.Equal(codec.Marshal(a), codec.Marshal(b)) }
+func encodesEqual(a, b any) bool { return bytes.Equal(codec.Marshal(a), codec.Marshal(b)) }
 
-func hashHeader(h *types.Header) types.Hash { return keccak(codec.Marshal(h)) }
+func hashHeader(h *types.Header) types.Hash { return keccak256(codec.Marshal(h)) }

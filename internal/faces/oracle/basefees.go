@@ -27,11 +27,11 @@ func (j *Judge) baseFees(o *Observation) {
 	used := [3]uint64{uint64(p.CyclesUsed), uint64(p.CellsUsed), uint64(p.TimerCyclesUsed)}
 	step := func(to *LaneRules) {
 		own := lane
-		cycle = moved(cycle, used[0], uint64(to.CyclesLimit), to.FeeDivisor, 1, to.MinBaseFee)
-		cell = moved(cell, used[1], uint64(to.CellsLimit), to.FeeDivisor, 1, to.MinBaseFee)
+		cycle = nextBaseFee(cycle, used[0], uint64(to.CyclesLimit), to.FeeDivisor, 1, to.MinBaseFee)
+		cell = nextBaseFee(cell, used[1], uint64(to.CellsLimit), to.FeeDivisor, 1, to.MinBaseFee)
 		lane = cycle
 		if to.Policy == eip1559 && before.lane.Policy == eip1559 {
-			lane = moved(own, used[2], uint64(to.LaneBudget), to.LaneFeeDivisor, to.LaneFeeDivisor, to.MinBaseFee)
+			lane = nextBaseFee(own, used[2], uint64(to.LaneBudget), to.LaneFeeDivisor, to.LaneFeeDivisor, to.MinBaseFee)
 		}
 		used = [3]uint64{}
 	}
@@ -45,8 +45,9 @@ func (j *Judge) baseFees(o *Observation) {
 	step(&o.Lane)
 	j.seen.BaseFees++
 	if h.BaseFeeCycle.Big().Cmp(cycle) != 0 || h.BaseFeeCell.Big().Cmp(cell) != 0 || h.BaseFeeLaneTimer.Big().Cmp(lane) != 0 {
-		j.report("basefees", h.Height, types.Address{}, "the base fees are %s a cycle, %s a cell and %s for the lane; after block %d they are "+
-			"%s, %s and %s",
+		j.reportViolation("basefees", h.Height, types.Address{},
+			"the base fees are %s a cycle, %s a cell and %s for the lane; after block %d they are "+
+				"%s, %s and %s",
 			h.BaseFeeCycle, h.BaseFeeCell, h.BaseFeeLaneTimer, p.Height, cycle, cell, lane)
 	}
 }
@@ -56,11 +57,11 @@ func (j *Judge) baseFees(o *Observation) {
 // takes longer, which no test has.
 const maxFeeSteps = 100_000
 
-// moved is base × (1 + clip(slope × (2u - limit) / (limit × divisor), ±1/divisor)),
+// nextBaseFee is base × (1 + clip(slope × (2u - limit) / (limit × divisor), ±1/divisor)),
 // the change truncated toward zero, but an increase is at least 1; never below
 // least, and at most 2^256 - 1. Slope is 1 for cycles and cells; CIP-1 §5's formula
 // for the lane has no divisor apart from the clip, so there it is the divisor.
-func moved(base *big.Int, used, limit, divisor, slope uint64, least types.Wei) *big.Int {
+func nextBaseFee(base *big.Int, used, limit, divisor, slope uint64, least types.Wei) *big.Int {
 	whole := new(big.Int).SetUint64(limit)
 	over := new(big.Int).SetUint64(used)
 	over.Lsh(over, 1).Sub(over, whole)

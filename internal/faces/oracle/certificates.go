@@ -7,11 +7,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// certify judges the certificates that come with a block: the notarization of
+// judgeCertificates judges the certificates that come with a block: the notarization of
 // its parent, and its own finalization (decisions C1, C3, C6).
-func (j *Judge) certify(o *Observation) {
+func (j *Judge) judgeCertificates(o *Observation) {
 	h := &o.Block.Header
-	wrong := func(format string, args ...any) { j.report("certificates", h.Height, o.Validator, format, args...) }
+	wrong := func(format string, args ...any) {
+		j.reportViolation("certificates", h.Height, o.Validator, format, args...)
+	}
 	if o.NextSet != nil {
 		if _, known := j.sets[o.NextSet.Epoch]; !known {
 			j.sets[o.NextSet.Epoch] = *o.NextSet
@@ -19,20 +21,20 @@ func (j *Judge) certify(o *Observation) {
 		}
 	}
 	if parent := h.Height - types.Height(h.Skipped) - 1; parent > 0 {
-		j.quorum(o.Block.Parent, types.Notarize, parent, h.Parent, "the notarization of its parent", wrong)
+		j.judgeQuorum(o.Block.Parent, types.Notarize, parent, h.Parent, "the notarization of its parent", wrong)
 		if f := o.Block.Finalization; f != nil {
-			j.quorum(f, types.Finalize, parent, h.Parent, "the finalization of its parent", wrong)
+			j.judgeQuorum(f, types.Finalize, parent, h.Parent, "the finalization of its parent", wrong)
 		}
 	} else if o.Block.Parent != nil {
 		wrong("the first block carries a notarization of genesis")
 	}
 	if o.Finalization != nil {
-		j.quorum(o.Finalization, types.Finalize, h.Height, o.Hash, "its finalization", wrong)
+		j.judgeQuorum(o.Finalization, types.Finalize, h.Height, o.Hash, "its finalization", wrong)
 	}
 }
 
-// quorum judges that a certificate holds enough distinct valid votes.
-func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height, block types.Hash, what string,
+// judgeQuorum judges that a certificate holds enough distinct valid votes.
+func (j *Judge) judgeQuorum(c *types.Certificate, kind types.VoteKind, h types.Height, block types.Hash, what string,
 	wrong func(string, ...any)) {
 	if c == nil {
 		wrong("%s is missing", what)
@@ -121,8 +123,8 @@ type sentVote struct {
 
 func newVotes() votes { return votes{map[voteKey]*ballots{}, map[types.Address]bool{}} }
 
-// in is what the vote's validator voted in its view.
-func (v *votes) in(vote *types.Vote) *ballots {
+// votesInView is what the vote's validator voted in its view.
+func (v *votes) votesInView(vote *types.Vote) *ballots {
 	key := voteKey{vote.Validator, vote.Epoch, vote.View}
 	b := v.cast[key]
 	if b == nil {
@@ -146,7 +148,7 @@ func (j *Judge) Vote(v types.Vote) {
 	if j.votes.excused[v.Validator] {
 		return
 	}
-	before, contradiction := j.votes.in(&v), ""
+	before, contradiction := j.votes.votesInView(&v), ""
 	switch v.Kind {
 	case types.Notarize:
 		if other := before.notarized; other.made && other.block != v.Block {
@@ -170,6 +172,6 @@ func (j *Judge) Vote(v types.Vote) {
 	j.seen.Votes++
 	if contradiction != "" && !before.accused {
 		before.accused = true
-		j.report("certificates", v.Height, v.Validator, "in view %d of epoch %d %s", v.View, v.Epoch, contradiction)
+		j.reportViolation("certificates", v.Height, v.Validator, "in view %d of epoch %d %s", v.View, v.Epoch, contradiction)
 	}
 }

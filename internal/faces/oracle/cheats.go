@@ -13,8 +13,8 @@ const (
 	opImpersonate = 82
 )
 
-// impersonated is what a transaction of the system key does in another's name.
-type impersonated struct {
+// impersonationEffect is what a transaction of the system key does in another's name.
+type impersonationEffect struct {
 	From    types.Address    `cbor:"from"`
 	To      *types.Address   `cbor:"to"`
 	Value   types.Wei        `cbor:"value"`
@@ -38,10 +38,10 @@ func instructionOf(tx *types.Transaction) (opcode uint16, args codec.RawMessage)
 	return in.Opcode, in.Args
 }
 
-// impersonation reads a transaction as one in another's name; nil if it is not.
-func impersonation(tx *types.Transaction) *impersonated {
+// readImpersonation reads a transaction as one in another's name; nil if it is not.
+func readImpersonation(tx *types.Transaction) *impersonationEffect {
 	opcode, args := instructionOf(tx)
-	as := new(impersonated)
+	as := new(impersonationEffect)
 	if opcode != opImpersonate || codec.Unmarshal(args, types.MaxTransactionBytes, as) != nil {
 		return nil
 	}
@@ -70,18 +70,19 @@ func (j *Judge) setBalance(tx *types.Transaction, r *types.Receipt, m *moves, wr
 			told.Address, told.After)
 	}
 	change := new(big.Int).Sub(told.After.Big(), told.Before.Big())
-	m.add(told.Address, change)
+	m.addTo(told.Address, change)
 	j.supply.set.Add(&j.supply.set, change)
 }
 
-// changed judges the chain's count of the supply that set balances made or removed.
+// judgeSupplyChange judges the chain's count of the supply that set balances made or removed.
 // Money of a height that was passed already cannot be compared with it.
-func (j *Judge) changed(h types.Height, m *Money) {
+func (j *Judge) judgeSupplyChange(h types.Height, m *Money) {
 	if h != j.tip || j.rules.Accounts == nil {
 		return
 	}
 	if chain := new(big.Int).Sub(m.Minted.Big(), m.Removed.Big()); chain.Cmp(&j.supply.set) != 0 {
-		j.report("supply", h, types.Address{}, "the chain minted %s and removed %s, and instructions set balances by %s in all", m.Minted,
+		j.reportViolation("supply", h, types.Address{}, "the chain minted %s and removed %s, and instructions set balances by %s in all",
+			m.Minted,
 			m.Removed, &j.supply.set)
 	}
 }

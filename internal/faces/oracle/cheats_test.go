@@ -11,7 +11,7 @@ import (
 // 40 without a signature.
 func cheatChain(spoil func(h types.Height, o *Observation)) []Observation {
 	set := signed(governor, 0, nil, 0, system(opSetBalance, map[string]any{"address": alice, "balance": types.WeiOf(1000)}))
-	as := signed(governor, 1, nil, 0, system(opImpersonate, &impersonated{From: alice, To: &bob, Value: types.WeiOf(40),
+	as := signed(governor, 1, nil, 0, system(opImpersonate, &impersonationEffect{From: alice, To: &bob, Value: types.WeiOf(40),
 		Payload: codec.Marshal(&types.Transfer{Kind: types.KindTransfer})}))
 	receipt := receiptOf(&set, governor, types.GovernanceAddress, 1)
 	receipt.Events = []types.Event{{Actor: types.GovernanceAddress, Name: "balance.set",
@@ -82,7 +82,7 @@ func TestPlantedCheatsAreFound(t *testing.T) {
 		{"a balance that was set without a word", 1, func(o *Observation) { o.Receipts[0].Events = nil }, "accounts",
 			"its receipt does not show which"},
 		{"an account in whose name a stranger signed", 2, func(o *Observation) {
-			as := signed(bob, 0, nil, 0, system(opImpersonate, &impersonated{From: alice, To: &bob, Value: types.WeiOf(40),
+			as := signed(bob, 0, nil, 0, system(opImpersonate, &impersonationEffect{From: alice, To: &bob, Value: types.WeiOf(40),
 				Payload: codec.Marshal(&types.Transfer{Kind: types.KindTransfer})}))
 			o.Block.Transactions[0] = as
 			o.Receipts[0].Hash = as.Hash()

@@ -27,7 +27,7 @@ type claim struct {
 // quarter.
 const maxApart = 64
 
-func (c *claim) valid() bool { return c.wrong == "" }
+func (c *claim) isValid() bool { return c.wrong == "" }
 
 // Why a result does not count, in the chain's words (decision J19).
 const (
@@ -38,12 +38,12 @@ const (
 	wrongCheck   = "outside a schema or range"
 )
 
-func (c *claim) agrees(other *claim) bool {
-	if !c.valid() || !other.valid() || c.equal != other.equal || len(c.numbers) != len(other.numbers) {
+func (c *claim) agreesWith(other *claim) bool {
+	if !c.isValid() || !other.isValid() || c.equal != other.equal || len(c.numbers) != len(other.numbers) {
 		return false
 	}
 	for i := range c.numbers {
-		if !near(c.numbers[i], other.numbers[i], c.shares[i]) {
+		if !differByAtMost(c.numbers[i], other.numbers[i], c.shares[i]) {
 			return false
 		}
 	}
@@ -54,8 +54,8 @@ func (c *claim) agrees(other *claim) bool {
 	return !c.sounds || apart <= maxApart
 }
 
-// near reports whether numbers differ by at most a share of the greater of them.
-func near(a, b *big.Rat, share uint64) bool {
+// differByAtMost reports whether numbers differ by at most a share of the greater of them.
+func differByAtMost(a, b *big.Rat, share uint64) bool {
 	x, y := new(big.Rat).Abs(a), new(big.Rat).Abs(b)
 	if x.Cmp(y) < 0 {
 		x = y
@@ -82,7 +82,7 @@ func claimOf(s *spec, result []byte) claim {
 	v := &s.Verification
 	switch {
 	case v.Mode == "MajorityVote" && v.Field != nil:
-		at, found := pointed(tree, *v.Field)
+		at, found := valueAtPointer(tree, *v.Field)
 		switch {
 		case !isJSON:
 			return claim{wrong: wrongJSON}
@@ -96,31 +96,31 @@ func claimOf(s *spec, result []byte) claim {
 		if !isJSON {
 			return claim{wrong: wrongJSON}
 		}
-		return matched(v.Checks, tree)
+		return matchChecks(v.Checks, tree)
 	case v.Mode == "SemanticSimilarity":
 		if !utf8.Valid(result) {
 			return claim{wrong: wrongText}
 		}
-		return claim{sounds: true, sketch: sketched(string(result))}
+		return claim{sounds: true, sketch: simhashOf(string(result))}
 	}
 	return claim{equal: string(result)}
 }
 
-// matched judges a result's checks, and gathers what it must share with others. The first
+// matchChecks judges a result's checks, and gathers what it must share with others. The first
 // check that fails says why.
-func matched(checks []map[string]codec.RawMessage, tree any) claim {
+func matchChecks(checks []map[string]codec.RawMessage, tree any) claim {
 	c := claim{}
 	for _, check := range checks {
 		for name, raw := range check { // order: there is one
 			if c.wrong == "" {
-				c.wrong = c.check(name, raw, tree)
+				c.wrong = c.runCheck(name, raw, tree)
 			}
 		}
 	}
 	return c
 }
 
-func (c *claim) check(name string, raw codec.RawMessage, tree any) (wrong string) {
+func (c *claim) runCheck(name string, raw codec.RawMessage, tree any) (wrong string) {
 	var in struct {
 		Pointer  string `cbor:"pointer"`
 		Permille uint64 `cbor:"permille"`
@@ -133,7 +133,7 @@ func (c *claim) check(name string, raw codec.RawMessage, tree any) (wrong string
 		if codec.Unmarshal(raw, types.MaxTransactionBytes, &text) != nil {
 			return wrongCheck
 		}
-		if schema, ok := readJSON(text); !ok || !fits(schema, tree) {
+		if schema, ok := readJSON(text); !ok || !fitsSchema(schema, tree) {
 			return wrongCheck
 		}
 		return ""
@@ -143,7 +143,7 @@ func (c *claim) check(name string, raw codec.RawMessage, tree any) (wrong string
 			return wrongCheck
 		}
 		for _, pointer := range pointers {
-			at, found := pointed(tree, pointer)
+			at, found := valueAtPointer(tree, pointer)
 			if !found {
 				return wrongMissing
 			}
@@ -157,7 +157,7 @@ func (c *claim) check(name string, raw codec.RawMessage, tree any) (wrong string
 	if codec.UnmarshalPartial(raw, types.MaxTransactionBytes, &in) != nil {
 		return wrongCheck
 	}
-	at, _ := pointed(tree, in.Pointer)
+	at, _ := valueAtPointer(tree, in.Pointer)
 	if _, isLong := at.(long); isLong {
 		return wrongNumber
 	}
@@ -176,9 +176,9 @@ func (c *claim) check(name string, raw codec.RawMessage, tree any) (wrong string
 	return ""
 }
 
-// sketched is the simhash of a text's words: a bit is set where more of its words
+// simhashOf is the simhash of a text's words: a bit is set where more of its words
 // have it in their 256 bits than have not.
-func sketched(text string) (sketch [4]uint64) {
+func simhashOf(text string) (sketch [4]uint64) {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return r < utf8.RuneSelf && !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
 	})
@@ -197,7 +197,7 @@ func sketched(text string) (sketch [4]uint64) {
 			if i%64 == 0 {
 				state += 0x9e3779b97f4a7c15
 			}
-			if splitmix(state)>>(i%64)&1 == 1 {
+			if splitmix64(state)>>(i%64)&1 == 1 {
 				votes[i]++
 			} else {
 				votes[i]--
@@ -212,8 +212,8 @@ func sketched(text string) (sketch [4]uint64) {
 	return sketch
 }
 
-// splitmix is the finalizer of splitmix64.
-func splitmix(z uint64) uint64 {
+// splitmix64 is the finalizer of splitmix64.
+func splitmix64(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31

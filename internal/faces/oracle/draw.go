@@ -26,29 +26,29 @@ type favour struct {
 // maxLooked is how many runners the draws of one block look at together.
 const maxLooked = 4_000_000
 
-// advance repeats the steps at the end of a block: first the jobs whose deadline
+// endBlock repeats the steps at the end of a block: first the jobs whose deadline
 // has passed, by deadline, then the draws, in the order of submission, then the
 // stakes that return (decisions J4, J6, J20, CIP-11 §11.2).
-func (w *work) advance(o *Observation) {
-	late := w.inOrder(func(j *job) bool { return j.deadline() < w.height && j.spec.TimeoutBlocks > 0 },
-		func(a, b *job) int { return cmp.Or(cmp.Compare(a.deadline(), b.deadline()), bySeq(a, b)) })
+func (w *work) endBlock(o *Observation) {
+	late := w.inOrder(func(j *job) bool { return j.deadlineHeight() < w.height && j.spec.TimeoutBlocks > 0 },
+		func(a, b *job) int { return cmp.Or(cmp.Compare(a.deadlineHeight(), b.deadlineHeight()), bySeq(a, b)) })
 	for _, j := range late[:min(len(late), int(w.rules.Draws))] {
 		switch {
 		case !j.pending:
-			w.conclude(j)
+			w.concludeAttempt(j)
 		case j.attempts > 0: // drawn, and its runners failed it
-			w.fail(j, j.ended)
+			w.failJob(j, j.ended)
 		default:
-			w.fail(j, "no_candidates")
+			w.failJob(j, "no_candidates")
 		}
 	}
 	w.drawAll(o)
 	w.giveBack()
 }
 
-// answered reports whether the last draw of a waiting job ended by answers that did not
+// endedByAnswers reports whether the last draw of a waiting job ended by answers that did not
 // complete it, and not by silence (decisions J19, J21).
-func (j *job) answered() bool { return j.ended != "" && j.ended != "timeout" }
+func (j *job) endedByAnswers() bool { return j.ended != "" && j.ended != "timeout" }
 
 // drawAll draws first for the jobs that begin to wait in this block, then continues
 // the round: once over all older ones, whenever the set of candidates may have changed
@@ -61,7 +61,7 @@ func (w *work) drawAll(o *Observation) {
 	if len(fresh)+len(older)+len(vacant) == 0 {
 		return
 	}
-	if now := w.rules.pool(w.present, w.height); w.touched || now != w.round.pool {
+	if now := w.rules.candidatePool(w.present, w.height); w.touched || now != w.round.pool {
 		w.round.pool, w.round.left = now, len(w.open)
 	}
 	most := int(w.rules.Draws)
@@ -72,9 +72,9 @@ func (w *work) drawAll(o *Observation) {
 	}
 	vacant = vacant[:min(len(vacant), (most-len(fresh)+1)/2)]
 	turn := older[:min(len(older), most-len(fresh)-len(vacant), w.round.left)]
-	d := drawing{work: w, runners: w.available(), few: map[demand]int{}}
+	d := drawing{work: w, runners: w.availableRunners(), few: map[demand]int{}}
 	for _, r := range d.runners {
-		d.halves = d.halves || d.refusals(r) > 0
+		d.halves = d.halves || d.countRefusals(r) > 0
 	}
 	drawn, at := 0, job{since: w.height}
 	walk := func(jobs []*job) {
@@ -83,14 +83,14 @@ func (w *work) drawAll(o *Observation) {
 				return
 			}
 			at = job{since: j.since, seq: j.seq + 1}
-			d.draw(j, o.Block.Header.Parent)
+			d.drawCommittee(j, o.Block.Header.Parent)
 			drawn++
 		}
 	}
 	walk(fresh)
 	for _, j := range vacant {
 		if d.looked < maxLooked {
-			d.refill(j, o.Block.Header.Parent)
+			d.refillPlaces(j, o.Block.Header.Parent)
 		}
 	}
 	walk(turn)
@@ -114,8 +114,8 @@ type round struct {
 	next job    // only by since and seq: where to continue
 }
 
-// pool returns the inputs of the candidates besides the registry: P and parameters.
-func (r *JobRules) pool(present []byte, height types.Height) string {
+// candidatePool returns the inputs of the candidates besides the registry: P and parameters.
+func (r *JobRules) candidatePool(present []byte, height types.Height) string {
 	return fmt.Sprint(present, r.Push, uint64(height)/r.RecoveryBlocks, r.MinStake, r.MinReputation, r.StaleBlocks, r.CoverPermille)
 }
 
@@ -131,7 +131,7 @@ type demand struct {
 	price   types.Wei
 }
 
-func (j *job) demand() demand {
+func (j *job) demandOf() demand {
 	d := demand{kind: j.spec.kind, subject: j.spec.subject, tee: j.spec.Verification.TEERequired, price: j.spec.MaxPrice}
 	if j.spec.Pool != nil {
 		d.pool = *j.spec.Pool
@@ -148,8 +148,8 @@ type drawing struct {
 	halves  bool // a runner refused within the window
 }
 
-// available are the runners that pass filters 1, 1.5 and 2 of CIP-11 §9.1.
-func (w *work) available() (out []*Runner) {
+// availableRunners are the runners that pass filters 1, 1.5 and 2 of CIP-11 §9.1.
+func (w *work) availableRunners() (out []*Runner) {
 	for _, r := range w.runners.places {
 		if r == nil {
 			continue
@@ -159,7 +159,7 @@ func (w *work) available() (out []*Runner) {
 		switch {
 		case r.Health != Healthy, silent && w.rules.Push != "sunset":
 		case absent && (w.rules.Push == "hot" || w.rules.Push == "sunset"):
-		case w.reputation(r) < w.rules.MinReputation:
+		case w.reputationOf(r) < w.rules.MinReputation:
 		default:
 			out = append(out, r)
 		}
@@ -168,15 +168,15 @@ func (w *work) available() (out []*Runner) {
 	return out
 }
 
-// candidates are those who pass all filters of a job, by address.
-func (d *drawing) candidates(j *job, without map[types.Address]bool) (out []*Runner) {
+// candidatesFor are those who pass all filters of a job, by address.
+func (d *drawing) candidatesFor(j *job, without map[types.Address]bool) (out []*Runner) {
 	d.looked += len(d.runners)
-	want := j.demand()
+	want := j.demandOf()
 	cover := new(big.Int).Mul(want.price.Big(), new(big.Int).SetUint64(d.rules.CoverPermille))
 	for _, r := range d.runners {
 		funds := new(big.Int).Mul(r.Stake.Big(), big.NewInt(permille))
 		switch {
-		case without[r.Address], !r.Offer.can(want.kind, want.subject), want.tee && !r.Offer.trusted():
+		case without[r.Address], !r.Offer.canServe(want.kind, want.subject), want.tee && !r.Offer.isTrusted():
 		case want.price.Less(r.Offer.ComputeSecond), r.ActiveJobs >= r.Offer.MaxJobs:
 		case want.pool != "" && !slices.Contains(r.Offer.Entitlements, want.pool), funds.Cmp(cover) < 0:
 		default:
@@ -186,27 +186,27 @@ func (d *drawing) candidates(j *job, without map[types.Address]bool) (out []*Run
 	return out
 }
 
-// draw gives a job a committee if there are enough candidates (decisions J2, J4).
-func (d *drawing) draw(j *job, parent types.Hash) {
+// drawCommittee gives a job a committee if there are enough candidates (decisions J2, J4).
+func (d *drawing) drawCommittee(j *job, parent types.Hash) {
 	wanted := int(j.spec.Verification.Runners)
 	var candidates []*Runner
-	found, tried := d.few[j.demand()]
+	found, tried := d.few[j.demandOf()]
 	if !tried || found >= wanted {
-		candidates = d.candidates(j, j.excluded)
+		candidates = d.candidatesFor(j, j.excluded)
 		found = len(candidates)
 	}
 	if found < wanted {
 		if len(j.excluded) == 0 {
-			d.few[j.demand()] = found
+			d.few[j.demandOf()] = found
 		}
-		if j.answered() && !d.mayServe(j) {
-			d.fail(j, j.ended)
+		if j.endedByAnswers() && !d.mayServe(j) {
+			d.failJob(j, j.ended)
 		}
 		return
 	}
-	seed := keccak(j.seed[:], []byte("retry:"), le4(j.attempts))
+	seed := keccak256(j.seed[:], []byte("retry:"), le4(j.attempts))
 	if j.attempts == 0 {
-		seed = keccak(parent[:], []byte("cowboy-runner-select-v2:"), j.id[:], le8(uint64(j.spec.SubmittedAt)))
+		seed = keccak256(parent[:], []byte("cowboy-runner-select-v2:"), j.id[:], le8(uint64(j.spec.SubmittedAt)))
 		j.seed = seed
 	}
 	j.lots = seed
@@ -217,8 +217,8 @@ func (d *drawing) draw(j *job, parent types.Hash) {
 		known = false
 	}
 	j.pending, j.since, j.attempts, j.committee = false, d.height, j.attempts+1, nil
-	for _, r := range shuffled(seed, candidates, wanted, func(r *Runner, step int) uint64 {
-		weight := d.weight(r)
+	for _, r := range drawWeighted(seed, candidates, wanted, func(r *Runner, step int) uint64 {
+		weight := d.weightOf(r)
 		if known && step == 0 && r.Address == last.runner {
 			weight *= d.rules.MRUMultiplier
 		}
@@ -228,14 +228,14 @@ func (d *drawing) draw(j *job, parent types.Hash) {
 		j.committee = append(j.committee, &member{runner: r.Address, offer: r.Offer, drawn: d.height})
 	}
 	d.seen.Draws++
-	d.tell("job.drawn", j, nil, nil, types.DispatcherAddress)
+	d.expectJobEvent("job.drawn", j, nil, nil, types.DispatcherAddress)
 }
 
-// shuffled is the weighted Fisher-Yates of CIP-11 §9.2, walked step by step.
-func shuffled(seed types.Hash, from []*Runner, wanted int, weight func(*Runner, int) uint64) []*Runner {
+// drawWeighted is the weighted Fisher-Yates of CIP-11 §9.2, walked step by step.
+func drawWeighted(seed types.Hash, from []*Runner, wanted int, weight func(*Runner, int) uint64) []*Runner {
 	urn := slices.Clone(from)
 	for step := range wanted {
-		seed = keccak(seed[:], le8(uint64(step)))
+		seed = keccak256(seed[:], le8(uint64(step)))
 		total := uint64(0)
 		for _, r := range urn[step:] {
 			total += weight(r, step)
@@ -257,31 +257,31 @@ func stakeWeight(stake, least types.Wei) uint64 {
 	return uint64(n.Add(n, big.NewInt(1)).BitLen())
 }
 
-// weight returns a runner's weight: by its stake, and in sixteenths if any runner
+// weightOf returns a runner's weight: by its stake, and in sixteenths if any runner
 // refused within the window, halved for each refusal, four times at most (decision
 // J21).
-func (d *drawing) weight(r *Runner) uint64 {
+func (d *drawing) weightOf(r *Runner) uint64 {
 	weight := stakeWeight(r.Stake, d.rules.MinStake)
 	if !d.halves {
 		return weight
 	}
 	weight *= 16
-	for range min(d.refusals(r), 4) {
+	for range min(d.countRefusals(r), 4) {
 		weight /= 2
 	}
 	return weight
 }
 
-func (d *drawing) refusals(r *Runner) uint64 {
+func (d *drawing) countRefusals(r *Runner) uint64 {
 	if uint64(d.height-r.RefusedAt) < d.rules.RefusalBlocks {
 		return r.Refusals
 	}
 	return 0
 }
 
-// refill draws for the places that refusals emptied: single ones while others work,
+// refillPlaces draws for the places that refusals emptied: single ones while others work,
 // otherwise for a whole committee (decision J21).
-func (d *drawing) refill(j *job, parent types.Hash) {
+func (d *drawing) refillPlaces(j *job, parent types.Hash) {
 	j.vacant = false
 	without := map[types.Address]bool{}
 	for a := range j.excluded { // order: a set
@@ -296,30 +296,30 @@ func (d *drawing) refill(j *job, parent types.Hash) {
 		}
 	}
 	if len(empty) == len(j.committee) {
-		if !slices.ContainsFunc(empty, func(m *member) bool { return !d.free(m) }) {
+		if !slices.ContainsFunc(empty, func(m *member) bool { return !d.refusedInTime(m) }) {
 			j.declined++
 		}
-		d.retry(j, "refused")
+		d.retryJob(j, "refused")
 		if d.open[j.id] != nil {
-			d.draw(j, parent)
+			d.drawCommittee(j, parent)
 		}
 		return
 	}
 	if over := uint64(d.height - j.since); over > j.terms.commitBlocks || 2*(j.terms.commitBlocks-over) < j.terms.commitBlocks {
 		return // less than half of the time to commit is left
 	}
-	candidates := d.candidates(j, without)
+	candidates := d.candidatesFor(j, without)
 	n := min(len(empty), len(candidates))
 	if n == 0 {
 		return
 	}
-	seed := keccak(j.seed[:], []byte("refusal:"), le4(j.refusals))
-	for i, r := range shuffled(seed, candidates, n, func(r *Runner, _ int) uint64 { return d.weight(r) }) {
+	seed := keccak256(j.seed[:], []byte("refusal:"), le4(j.refusals))
+	for i, r := range drawWeighted(seed, candidates, n, func(r *Runner, _ int) uint64 { return d.weightOf(r) }) {
 		r.ActiveJobs++
 		*empty[i] = member{runner: r.Address, offer: r.Offer, drawn: d.height}
 	}
 	d.seen.Draws++
-	d.tell("job.drawn", j, nil, nil, types.DispatcherAddress)
+	d.expectJobEvent("job.drawn", j, nil, nil, types.DispatcherAddress)
 }
 
 // mayServe reports whether enough runners may do a job by their registry entries,
@@ -330,13 +330,13 @@ func (d *drawing) mayServe(j *job) bool {
 			d.looked++
 		}
 	}
-	want := j.demand()
+	want := j.demandOf()
 	cover := new(big.Int).Mul(want.price.Big(), new(big.Int).SetUint64(d.rules.CoverPermille))
 	n := 0
 	for _, r := range d.work.runners.known { // order: counted
 		silent := d.height > r.LastHeartbeat && uint64(d.height-r.LastHeartbeat) > d.rules.StaleBlocks && d.rules.Push != "sunset"
-		may := r.Health == Healthy && !silent && d.reputation(r) >= d.rules.MinReputation && !j.excluded[r.Address] &&
-			r.Offer.can(want.kind, want.subject) && (!want.tee || r.Offer.trusted()) && !want.price.Less(r.Offer.ComputeSecond) &&
+		may := r.Health == Healthy && !silent && d.reputationOf(r) >= d.rules.MinReputation && !j.excluded[r.Address] &&
+			r.Offer.canServe(want.kind, want.subject) && (!want.tee || r.Offer.isTrusted()) && !want.price.Less(r.Offer.ComputeSecond) &&
 			(want.pool == "" || slices.Contains(r.Offer.Entitlements, want.pool)) &&
 			new(big.Int).Mul(r.Stake.Big(), big.NewInt(permille)).Cmp(cover) >= 0
 		if may {

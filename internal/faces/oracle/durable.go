@@ -44,7 +44,7 @@ func (j *Judge) Showed(validator types.Address, height types.Height, hash types.
 		}
 	}
 	if log != nil {
-		j.report("durable", height, validator, "readers see block %s, and its log has nothing of it", hash)
+		j.reportViolation("durable", height, validator, "readers see block %s, and its log has nothing of it", hash)
 	}
 }
 
@@ -64,8 +64,10 @@ func (j *Judge) Lost(validator types.Address) {
 // that its header commits to.
 func (j *Judge) Booted(validator types.Address, block *types.Header, hash, stateRoot types.Hash) {
 	j.seen.Boots++
-	j.unlink(validator)
-	wrong := func(format string, args ...any) { j.report("durable", block.Height, validator, format, args...) }
+	j.endConnections(validator)
+	wrong := func(format string, args ...any) {
+		j.reportViolation("durable", block.Height, validator, format, args...)
+	}
 	if kept := j.durable.kept[validator]; block.Height < kept.height {
 		wrong("boots at height %d, but had stored block %s of height %d", block.Height, kept.hash, kept.height)
 	} else if block.Height == kept.height && kept.height > 0 && hash != kept.hash {
@@ -89,7 +91,7 @@ func (j *Judge) Sends(v *types.Vote, log [][]byte) {
 	if j.votes.excused[v.Validator] {
 		return
 	}
-	of, sent := j.votes.in(v), sentVote{v.Kind, v.Block}
+	of, sent := j.votes.votesInView(v), sentVote{v.Kind, v.Block}
 	if slices.Contains(of.sought, sent) {
 		return
 	}
@@ -100,5 +102,6 @@ func (j *Judge) Sends(v *types.Vote, log [][]byte) {
 			return
 		}
 	}
-	j.report("durable", v.Height, v.Validator, "its %s vote of view %d in epoch %d leaves, and is not in its log", v.Kind, v.View, v.Epoch)
+	j.reportViolation("durable", v.Height, v.Validator, "its %s vote of view %d in epoch %d leaves, and is not in its log", v.Kind, v.View,
+		v.Epoch)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// examined is which due timers a block examined, as far as it tells (decision T16).
-type examined struct {
+// examinedTimers is which due timers a block examined, as far as it tells (decision T16).
+type examinedTimers struct {
 	full    bool  // as many as a block may, not counting expired timers
 	live    *life // of those that had not expired, the last by rank; nil for none
 	expired *life // of those that had, the same
@@ -18,25 +18,25 @@ type examined struct {
 // leftOut reports whether a block that examined these may have left out a due
 // timer. A place that a block gave to a timer was free for every earlier timer of
 // the same kind. Expired timers may also take the places of the others.
-func (e *examined) leftOut(l *life, h types.Height) bool {
-	follows := func(last *life) bool { return last == nil || last.before(l) }
+func (e *examinedTimers) leftOut(l *life, h types.Height) bool {
+	follows := func(last *life) bool { return last == nil || last.isExaminedBefore(l) }
 	if e.owing && l.unpaid > 0 && follows(e.last) {
 		return true
 	}
 	return e.full && follows(e.live) && (l.timer.ExpiresAt >= h || follows(e.expired))
 }
 
-// before reports whether l is examined before m (decision T16): timers in arrears
+// isExaminedBefore reports whether l is examined before m (decision T16): timers in arrears
 // last, by the height of their last examination. Then the stated tip decides, then
 // the sequence.
-func (l *life) before(m *life) bool {
+func (l *life) isExaminedBefore(m *life) bool {
 	return cmp.Or(cmp.Compare(l.unpaid, m.unpaid), m.rank.Cmp(l.rank), cmp.Compare(l.timer.Seq, m.timer.Seq)) < 0
 }
 
-// found notes whether a timer that a block examined and deferred could pay, by the
+// noteCouldPay notes whether a timer that a block examined and deferred could pay, by the
 // reason for which it waits (decision T16). Some reasons do not show that: the timer
 // then stays in arrears, or out of them.
-func (l *life) found(c *types.TimerChange) {
+func (l *life) noteCouldPay(c *types.TimerChange) {
 	switch c.Reason {
 	case "insufficient_funds", "below_lane_basefee", "below_basefee_cycle":
 		l.unpaid = c.At
@@ -50,11 +50,11 @@ func (l *life) found(c *types.TimerChange) {
 	}
 }
 
-// examined gathers the timers that the block examined, and judges their number. There
+// gatherExamined gathers the timers that the block examined, and judges their number. There
 // are at most max_examined, and in addition as many expired ones as the cleanup lane
 // takes. At most max_arrears_examined of them are in arrears.
-func (r *laneOf) examined() {
-	var e examined
+func (r *laneOf) gatherExamined() {
+	var e examinedTimers
 	var live, expired, owing uint64
 	h := r.o.Block.Header.Height
 	for i := range r.o.Timers {
@@ -73,12 +73,12 @@ func (r *laneOf) examined() {
 			continue
 		}
 		as := *l // as the block found it
-		if *last == nil || (*last).before(l) {
+		if *last == nil || (*last).isExaminedBefore(l) {
 			*last = &as
 		}
 		if l.unpaid > 0 {
 			owing++
-			if e.last == nil || e.last.before(l) {
+			if e.last == nil || e.last.isExaminedBefore(l) {
 				e.last = &as
 			}
 		}

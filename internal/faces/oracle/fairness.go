@@ -19,9 +19,9 @@ type firedAt struct {
 	actor types.Address
 }
 
-// decay forgets what is older than the window of the block of height h
+// forgetOld forgets what is older than the window of the block of height h
 // (decision T21: the blocks from h - window to h - 1, skipped heights included).
-func (w *window) decay(h types.Height, blocks uint64) {
+func (w *window) forgetOld(h types.Height, blocks uint64) {
 	for len(w.fires) > 0 && uint64(h-w.fires[0].at) > blocks {
 		actor := w.fires[0].actor
 		if w.counts[actor]--; w.counts[actor] == 0 {
@@ -31,8 +31,8 @@ func (w *window) decay(h types.Height, blocks uint64) {
 	}
 }
 
-// keep counts the fires of a block for those after it.
-func (w *window) keep(o *Observation, fires []*types.TimerChange) {
+// countFires counts the fires of a block for those after it.
+func (w *window) countFires(o *Observation, fires []*types.TimerChange) {
 	if o.Lane.Policy != eip1559 {
 		return
 	}
@@ -45,8 +45,8 @@ func (w *window) keep(o *Observation, fires []*types.TimerChange) {
 	}
 }
 
-// center is the lower median of the actors' counts, or their mean, at least 1.
-func (w *window) center(byMean bool) *big.Rat {
+// centerOf is the lower median of the actors' counts, or their mean, at least 1.
+func (w *window) centerOf(byMean bool) *big.Rat {
 	if len(w.counts) == 0 {
 		return big.NewRat(1, 1)
 	}
@@ -63,10 +63,10 @@ func (w *window) center(byMean bool) *big.Rat {
 	return new(big.Rat).SetInt(new(big.Int).SetUint64(counts[(len(counts)-1)/2]))
 }
 
-// weights judges the weight that a block gave each actor.
-func (r *laneOf) weights() {
-	r.window.decay(r.o.Block.Header.Height, r.rules.Window)
-	center := r.window.center(r.rules.ByMean)
+// judgeWeights judges the weight that a block gave each actor.
+func (r *laneOf) judgeWeights() {
+	r.window.forgetOld(r.o.Block.Header.Height, r.rules.Window)
+	center := r.window.centerOf(r.rules.ByMean)
 	want := map[types.Address]*big.Rat{}
 	for i := range r.o.Timers {
 		c := &r.o.Timers[i]

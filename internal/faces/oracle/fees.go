@@ -7,14 +7,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// charge judges the receipts of a block: each fee to the wei, if its price follows
+// judgeFees judges the receipts of a block: each fee to the wei, if its price follows
 // from only the block (decisions C14, T13, T27).
-func (j *Judge) charge(o *Observation) {
+func (j *Judge) judgeFees(o *Observation) {
 	c := newCharging(j, o)
 	for i := range o.Receipts {
-		c.receipt(i)
+		c.judgeReceipt(i)
 	}
-	c.unpaid()
+	c.findUnpaid()
 	c.cycles += j.chargeAgents(o, c.cycles, c.wrong)
 	h := c.h
 	if types.Cycles(c.cycles) != h.CyclesUsed || types.Cells(c.cells) != h.CellsUsed || types.Cycles(c.fires) != h.TimerCyclesUsed {
@@ -41,13 +41,13 @@ func newCharging(j *Judge, o *Observation) *charging {
 	c := &charging{Judge: j, o: o, h: &o.Block.Header, txs: map[types.Hash]*types.Transaction{},
 		fired: map[types.TimerID]*types.TimerChange{}}
 	c.wrong = func(format string, args ...any) {
-		j.report("fees", c.h.Height, types.Address{}, format, args...)
+		j.reportViolation("fees", c.h.Height, types.Address{}, format, args...)
 	}
 	for i := range o.Block.Transactions {
 		tx := &o.Block.Transactions[i]
-		c.txs[keccak(codec.Marshal(tx))] = tx
+		c.txs[keccak256(codec.Marshal(tx))] = tx
 		to := tx.To
-		if as := impersonation(tx); as != nil {
+		if as := readImpersonation(tx); as != nil {
 			to = as.To
 		}
 		j.supply.given = j.supply.given || to != nil && *to == types.TimerEscrow
@@ -60,8 +60,8 @@ func newCharging(j *Judge, o *Observation) *charging {
 	return c
 }
 
-// receipt judges the receipt of an index.
-func (c *charging) receipt(i int) {
+// judgeReceipt judges the receipt of an index.
+func (c *charging) judgeReceipt(i int) {
 	r := &c.o.Receipts[i]
 	c.seen.Receipts++
 	c.cycles, c.cells = c.cycles+uint64(r.Cycles), c.cells+uint64(r.Cells)
@@ -82,7 +82,7 @@ func (c *charging) receipt(i int) {
 		}
 		delete(c.txs, r.Hash)
 		c.chargeTransaction(c.h, tx, r, c.wrong)
-		c.sponsors.signed(tx, r)
+		c.sponsors.noteConsent(tx, r)
 	case types.OriginTimer:
 		c.fires += uint64(r.Cycles)
 		fire := c.fired[r.Hash]
@@ -92,7 +92,7 @@ func (c *charging) receipt(i int) {
 		}
 		delete(c.fired, r.Hash)
 		c.chargeFire(c.o, fire, r, c.wrong)
-		c.sponsors.drew(fire, c.wrong)
+		c.sponsors.judgeSponsoredFire(fire, c.wrong)
 	case types.OriginMessage:
 		if !r.Tip.IsZero() {
 			c.wrong("the delivery %s paid a tip of %s", r.Hash, r.Tip)
@@ -102,10 +102,10 @@ func (c *charging) receipt(i int) {
 	}
 }
 
-// unpaid finds the transactions and the fires that have no receipt.
-func (c *charging) unpaid() {
+// findUnpaid finds the transactions and the fires that have no receipt.
+func (c *charging) findUnpaid() {
 	for i := range c.o.Block.Transactions {
-		hash := keccak(codec.Marshal(&c.o.Block.Transactions[i]))
+		hash := keccak256(codec.Marshal(&c.o.Block.Transactions[i]))
 		if c.txs[hash] != nil {
 			c.wrong("transaction %s has no receipt", hash)
 		}
@@ -126,14 +126,14 @@ func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *typ
 		}
 		return
 	}
-	cycle, cell := tip(tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle, h.BaseFeeCycle),
-		tip(tx.MaxFeePerCell, tx.MaxPriorityFeePerCell, h.BaseFeeCell)
+	cycle, cell := tipAbove(tx.MaxFeePerCycle, tx.MaxPriorityFeePerCycle, h.BaseFeeCycle),
+		tipAbove(tx.MaxFeePerCell, tx.MaxPriorityFeePerCell, h.BaseFeeCell)
 	if cycle.Sign() < 0 || cell.Sign() < 0 {
 		wrong("transaction %s is in a block whose base fees exceed its maxima", r.Hash)
 		return
 	}
-	tips := new(big.Int).Add(times(cycle, uint64(r.Cycles)), times(cell, uint64(r.Cells)))
-	fee := new(big.Int).Add(times(h.BaseFeeCycle.Big(), uint64(r.Cycles)), times(h.BaseFeeCell.Big(), uint64(r.Cells)))
+	tips := new(big.Int).Add(multiplyPrice(cycle, uint64(r.Cycles)), multiplyPrice(cell, uint64(r.Cells)))
+	fee := new(big.Int).Add(multiplyPrice(h.BaseFeeCycle.Big(), uint64(r.Cycles)), multiplyPrice(h.BaseFeeCell.Big(), uint64(r.Cells)))
 	fee.Add(fee, tips)
 	if r.Status == types.StatusHostFailed { // all of its limits, all burned (decision C18)
 		tips = new(big.Int)
@@ -156,7 +156,7 @@ func (j *Judge) chargeTransaction(h *types.Header, tx *types.Transaction, r *typ
 // and burned at the cycle base fee (decision T15). It returns that rest.
 func (j *Judge) chargeAgents(o *Observation, shown uint64, wrong func(string, ...any)) uint64 {
 	h := &o.Block.Header
-	if uint64(h.CyclesUsed) <= shown || o.Lane.Policy != eip1559 && o.Lane.Policy != firstRevision || j.free(o) {
+	if uint64(h.CyclesUsed) <= shown || o.Lane.Policy != eip1559 && o.Lane.Policy != firstRevision || j.hasFreeFires(o) {
 		return 0
 	}
 	asked := uint64(h.CyclesUsed) - shown
@@ -164,7 +164,7 @@ func (j *Judge) chargeAgents(o *Observation, shown uint64, wrong func(string, ..
 		wrong("%d cycles of the block are in no receipt; agents may use %d", asked, o.Lane.AskBudget)
 	}
 	j.seen.Asked++
-	j.supply.burned.Add(&j.supply.burned, times(h.BaseFeeCycle.Big(), asked))
+	j.supply.burned.Add(&j.supply.burned, multiplyPrice(h.BaseFeeCycle.Big(), asked))
 	return asked
 }
 
@@ -175,19 +175,19 @@ func (j *Judge) chargeAgents(o *Observation, shown uint64, wrong func(string, ..
 func (j *Judge) chargeFire(o *Observation, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
 	h, l := &o.Block.Header, &o.Lane
 	fee, tips := new(big.Int), new(big.Int)
-	if !j.free(o) {
-		fee.Add(times(h.BaseFeeCycle.Big(), uint64(r.Cycles)), times(h.BaseFeeCell.Big(), uint64(r.Cells)))
+	if !j.hasFreeFires(o) {
+		fee.Add(multiplyPrice(h.BaseFeeCycle.Big(), uint64(r.Cycles)), multiplyPrice(h.BaseFeeCell.Big(), uint64(r.Cells)))
 		switch {
 		case l.Policy == eip1559:
-			fee.Add(fee, times(l.lanePrice(h), uint64(r.Cycles)))
-			tips = times(c.Priority.Big(), uint64(r.Cycles))
-			j.tipped(l.lanePrice(h), c, wrong)
+			fee.Add(fee, multiplyPrice(l.lanePrice(h), uint64(r.Cycles)))
+			tips = multiplyPrice(c.Priority.Big(), uint64(r.Cycles))
+			j.judgeTip(l.lanePrice(h), c, wrong)
 		case l.Policy == firstRevision:
-			tips = times(c.Priority.Big(), uint64(r.Cycles))
-			j.tipped(h.BaseFeeCycle.Big(), c, wrong)
-		case l.auction():
+			tips = multiplyPrice(c.Priority.Big(), uint64(r.Cycles))
+			j.judgeTip(h.BaseFeeCycle.Big(), c, wrong)
+		case l.isAuction():
 			tips = r.Tip.Big()
-			j.payment(l, c, r, wrong)
+			j.judgePayment(l, c, r, wrong)
 		}
 	}
 	fee.Add(fee, tips)
@@ -203,14 +203,14 @@ func (j *Judge) chargeFire(o *Observation, c *types.TimerChange, r *types.Receip
 // lanePrice is what a cycle of a fire pays for the lane: its base fee times the
 // multiplier, rounded down.
 func (l *LaneRules) lanePrice(h *types.Header) *big.Int {
-	price := times(h.BaseFeeLaneTimer.Big(), l.FeePermille)
+	price := multiplyPrice(h.BaseFeeLaneTimer.Big(), l.FeePermille)
 	return price.Quo(price, big.NewInt(1000))
 }
 
-// tipped judges a tip against what the timer states: never above its maximum
+// judgeTip judges a tip against what the timer states: never above its maximum
 // priority, nor above what its maximum fee leaves over the base fee; exactly the
 // lesser where it states both. Blocks do not show agents' answers.
-func (j *Judge) tipped(base *big.Int, c *types.TimerChange, wrong func(string, ...any)) {
+func (j *Judge) judgeTip(base *big.Int, c *types.TimerChange, wrong func(string, ...any)) {
 	known := j.timers.pending[c.Timer.ID]
 	if known == nil {
 		return // age accuses it
@@ -232,9 +232,9 @@ func (j *Judge) tipped(base *big.Int, c *types.TimerChange, wrong func(string, .
 	}
 }
 
-// payment judges an auction's payment: at most the bid, and the bid itself where
+// judgePayment judges an auction's payment: at most the bid, and the bid itself where
 // the first price is paid; at least the reserve price where the bid reaches it.
-func (j *Judge) payment(l *LaneRules, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
+func (j *Judge) judgePayment(l *LaneRules, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
 	known := j.timers.pending[c.Timer.ID]
 	if known == nil {
 		return // age accuses it
@@ -245,9 +245,9 @@ func (j *Judge) payment(l *LaneRules, c *types.TimerChange, r *types.Receipt, wr
 	}
 }
 
-// tip is the lesser of the priority and what the maximum leaves above the base
+// tipAbove is the lesser of the priority and what the maximum leaves above the base
 // fee; below zero where the base fee exceeds the maximum.
-func tip(maximum, priority, base types.Wei) *big.Int {
+func tipAbove(maximum, priority, base types.Wei) *big.Int {
 	room := new(big.Int).Sub(maximum.Big(), base.Big())
 	if p := priority.Big(); p.Cmp(room) < 0 {
 		return p
@@ -255,10 +255,10 @@ func tip(maximum, priority, base types.Wei) *big.Int {
 	return room
 }
 
-func times(price *big.Int, n uint64) *big.Int {
+func multiplyPrice(price *big.Int, n uint64) *big.Int {
 	return new(big.Int).Mul(price, new(big.Int).SetUint64(n))
 }
 
-// free reports whether the fires of a block cost nothing: only under fifo (decision
+// hasFreeFires reports whether the fires of a block cost nothing: only under fifo (decision
 // T2).
-func (j *Judge) free(o *Observation) bool { return j.rules.FreeFees && o.Lane.Policy == fifo }
+func (j *Judge) hasFreeFires(o *Observation) bool { return j.rules.FreeFees && o.Lane.Policy == fifo }

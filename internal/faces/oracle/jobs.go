@@ -52,13 +52,13 @@ func newWork(j *Judge) *work {
 		nonces: map[types.Address]uint64{}, mru: map[favourKey]favour{}, callers: map[types.Hash]*callback{}}
 	for i := range j.rules.Runners {
 		r := j.rules.Runners[i]
-		w.enter(&r)
+		w.enterRunner(&r)
 	}
 	return w
 }
 
-func (w *work) wrong(format string, args ...any) {
-	w.report("jobs", w.height, types.Address{}, format, args...)
+func (w *work) reportWrong(format string, args ...any) {
+	w.reportViolation("jobs", w.height, types.Address{}, format, args...)
 }
 
 // transfer is money that a block moves for runners and jobs.
@@ -67,7 +67,7 @@ type transfer struct {
 	amount   *big.Int
 }
 
-func (w *work) move(from, to types.Address, amount *big.Int) {
+func (w *work) moveMoney(from, to types.Address, amount *big.Int) {
 	w.moved = append(w.moved, transfer{from, to, amount})
 }
 
@@ -123,11 +123,11 @@ type commitment struct {
 	of     types.Hash
 }
 
-func (j *job) deadline() types.Height { return j.since + types.Height(j.spec.TimeoutBlocks) }
+func (j *job) deadlineHeight() types.Height { return j.since + types.Height(j.spec.TimeoutBlocks) }
 
 func (j *job) commitDeadline() types.Height { return j.since + types.Height(j.terms.commitBlocks) }
 
-func (j *job) member(runner types.Address) *member {
+func (j *job) memberOf(runner types.Address) *member {
 	for _, m := range j.committee {
 		if m.runner == runner && m.refused == 0 {
 			return m
@@ -136,7 +136,7 @@ func (j *job) member(runner types.Address) *member {
 	return nil
 }
 
-func (j *job) addresses() []types.Address {
+func (j *job) memberAddresses() []types.Address {
 	all := []types.Address{}
 	for _, m := range j.committee {
 		if m.refused == 0 {
@@ -146,19 +146,19 @@ func (j *job) addresses() []types.Address {
 	return all
 }
 
-// committed reports whether the first commitment was in an earlier block, and to this
+// hasCommittedTo reports whether the first commitment was in an earlier block, and to this
 // result.
-func (m *member) committed(of types.Hash, height types.Height) bool {
+func (m *member) hasCommittedTo(of types.Hash, height types.Height) bool {
 	return len(m.commitments) > 0 && m.commitments[0].of == of && m.commitments[0].height < height
 }
 
-// late reports whether a member took an emptied place (decision J21).
-func (j *job) late(m *member) bool { return m.drawn != j.since }
+// tookEmptiedPlace reports whether a member took an emptied place (decision J21).
+func (j *job) tookEmptiedPlace(m *member) bool { return m.drawn != j.since }
 
-// revealing reports whether a block takes reveals: all committed in earlier ones,
+// takesReveals reports whether a block takes reveals: all committed in earlier ones,
 // or the commit deadline is past (decision J15). An emptied place counts while it may be
 // drawn again (decision J21).
-func (j *job) revealing(height types.Height) bool {
+func (j *job) takesReveals(height types.Height) bool {
 	if height > j.commitDeadline() {
 		return true
 	}
@@ -173,9 +173,9 @@ func (j *job) revealing(height types.Height) bool {
 	return true
 }
 
-// done reports whether nothing more can come: a single runner's result did, or the
+// isDone reports whether nothing more can come: a single runner's result did, or the
 // commit phase is over and who committed revealed (decision J19).
-func (j *job) done(height types.Height) bool {
+func (j *job) isDone(height types.Height) bool {
 	if len(j.committee) == 1 {
 		return j.committee[0].revealed > 0
 	}
@@ -184,7 +184,7 @@ func (j *job) done(height types.Height) bool {
 			return false
 		}
 	}
-	return j.revealing(height)
+	return j.takesReveals(height)
 }
 
 // jobEvent is the data of the chain's events about a job.
@@ -198,26 +198,26 @@ type jobEvent struct {
 	Error     *string         `cbor:"error"`
 }
 
-func (j *job) event() jobEvent {
-	return jobEvent{ID: j.id, Attempt: j.attempts, Committee: j.addresses()}
+func (j *job) newEvent() jobEvent {
+	return jobEvent{ID: j.id, Attempt: j.attempts, Committee: j.memberAddresses()}
 }
 
-func (w *work) expect(of types.Address, name string, data []byte) {
+func (w *work) expectEvent(of types.Address, name string, data []byte) {
 	w.expected = append(w.expected, types.Event{Actor: of, Name: name, Data: data})
 }
 
-// tell expects an event about a job.
-func (w *work) tell(name string, j *job, runner, validator *types.Address, of types.Address) {
-	e := j.event()
+// expectJobEvent expects an event about a job.
+func (w *work) expectJobEvent(name string, j *job, runner, validator *types.Address, of types.Address) {
+	e := j.newEvent()
 	e.Runner, e.Validator = runner, validator
-	w.expect(of, name, codec.Marshal(&e))
+	w.expectEvent(of, name, codec.Marshal(&e))
 }
 
-// employ judges what a block did to runners and jobs.
-func (w *work) employ(o *Observation) {
+// judgeRunnersAndJobs judges what a block did to runners and jobs.
+func (w *work) judgeRunnersAndJobs(o *Observation) {
 	h := &o.Block.Header
 	w.rules, w.lane, w.height, w.epoch, w.header = o.Jobs, o.Lane, h.Height, h.Epoch, h
-	w.present = w.attend(o)
+	w.present = w.judgePresence(o)
 	w.written, w.specs = map[types.Address]*Runner{}, map[types.Hash][]byte{}
 	w.expected, w.moved, w.calls, w.touched = nil, nil, nil, false
 	for i := range o.Runners {
@@ -230,28 +230,28 @@ func (w *work) employ(o *Observation) {
 	for i := range o.Block.Transactions {
 		tx := &o.Block.Transactions[i]
 		if r := w.reportOf(tx); r != nil {
-			brought[keccak(codec.Marshal(tx))] = r
+			brought[keccak256(codec.Marshal(tx))] = r
 		} else if e := w.entryOf(tx); e != nil {
-			enters[keccak(codec.Marshal(tx))] = e
+			enters[keccak256(codec.Marshal(tx))] = e
 		}
 	}
 	for i := range o.Receipts {
-		w.follow(&o.Receipts[i], brought[o.Receipts[i].Hash])
-		w.entered(&o.Receipts[i], enters[o.Receipts[i].Hash])
+		w.followExecution(&o.Receipts[i], brought[o.Receipts[i].Hash])
+		w.judgeRegistration(&o.Receipts[i], enters[o.Receipts[i].Hash])
 	}
-	w.advance(o)
+	w.endBlock(o)
 	w.compareEvents("the end of the block", ofSystem(o.Events))
-	w.stands(o)
+	w.compareRunners(o)
 	w.calledBack(o)
-	w.unspecified()
+	w.judgeUnspecified()
 }
 
-// follow follows one execution: a report, or whatever reached a system actor's
+// followExecution follows one execution: a report, or whatever reached a system actor's
 // handlers.
-func (w *work) follow(r *types.Receipt, brought *report) {
+func (w *work) followExecution(r *types.Receipt, brought *report) {
 	events := ofSystem(r.Events)
 	if brought != nil {
-		w.bring(brought)
+		w.followReport(brought)
 		w.compareEvents("a "+brought.op, events)
 		return
 	}
@@ -262,12 +262,12 @@ func (w *work) follow(r *types.Receipt, brought *report) {
 			returned = append(returned, e)
 		case e.Actor == types.RegistryAddress:
 			var data runnerEvent
-			if w.decode(&e, &data) {
+			if w.decodeEvent(&e, &data) {
 				w.ownersWord(e.Name, &data)
 			}
 		default:
 			var data jobEvent
-			if w.decode(&e, &data) {
+			if w.decodeEvent(&e, &data) {
 				w.submittersWord(&e, &data)
 			}
 		}
@@ -275,10 +275,10 @@ func (w *work) follow(r *types.Receipt, brought *report) {
 	w.compareEvents("an execution", returned)
 }
 
-func (w *work) decode(e *types.Event, into any) bool {
+func (w *work) decodeEvent(e *types.Event, into any) bool {
 	err := codec.Unmarshal(e.Data, types.MaxTransactionBytes, into)
 	if err != nil {
-		w.wrong("the event %s does not decode: %v", e.Name, err)
+		w.reportWrong("the event %s does not decode: %v", e.Name, err)
 	}
 	return err == nil
 }
@@ -309,7 +309,7 @@ func (w *work) compareEvents(where string, told []types.Event) {
 		if i < len(want) {
 			was = inWords(&want[i])
 		}
-		w.wrong("%s tells %s; want %s", where, is, was)
+		w.reportWrong("%s tells %s; want %s", where, is, was)
 		return
 	}
 }
@@ -340,36 +340,36 @@ func inWords(e *types.Event) string {
 func (w *work) submittersWord(e *types.Event, data *jobEvent) {
 	switch e.Name {
 	case "job.submitted":
-		w.submitted(data.ID)
+		w.enterJob(data.ID)
 	case "job.cancelled":
-		w.cancelled(data)
+		w.cancelJob(data)
 	default:
-		w.wrong("an execution tells %s, which no submitter can cause", inWords(e))
+		w.reportWrong("an execution tells %s, which no submitter can cause", inWords(e))
 		return
 	}
 	if want := data.ID; e.Actor != types.DispatcherAddress || data.Runner != nil || data.Price != nil || data.Validator != nil {
-		w.wrong("job %s: %s reports an event that does not fit its time", want, e.Name)
+		w.reportWrong("job %s: %s reports an event that does not fit its time", want, e.Name)
 	}
 }
 
-// cancelled ends a job for its submitter: all of the escrow is refunded, and no
+// cancelJob ends a job for its submitter: all of the escrow is refunded, and no
 // callback is sent (decision J19).
-func (w *work) cancelled(data *jobEvent) {
+func (w *work) cancelJob(data *jobEvent) {
 	j := w.open[data.ID]
 	if j == nil {
-		w.wrong("job %s is cancelled, and is not open", data.ID)
+		w.reportWrong("job %s is cancelled, and is not open", data.ID)
 		return
 	}
-	if data.Error == nil || *data.Error != "cancelled" || !slices.Equal(data.Committee, j.addresses()) || data.Attempt != j.attempts {
-		w.wrong("job %s is cancelled in attempt %d with committee %v; want %d, %v", j.id, data.Attempt, data.Committee, j.attempts,
-			j.addresses())
+	if data.Error == nil || *data.Error != "cancelled" || !slices.Equal(data.Committee, j.memberAddresses()) || data.Attempt != j.attempts {
+		w.reportWrong("job %s is cancelled in attempt %d with committee %v; want %d, %v", j.id, data.Attempt, data.Committee, j.attempts,
+			j.memberAddresses())
 	}
-	w.release(j)
-	w.move(types.DispatcherAddress, j.spec.Submitter, j.terms.escrow(&j.spec))
-	w.forget(j)
+	w.releaseCommittee(j)
+	w.moveMoney(types.DispatcherAddress, j.spec.Submitter, j.terms.escrowOf(&j.spec))
+	w.forgetJob(j)
 }
 
-func (w *work) forget(j *job) {
+func (w *work) forgetJob(j *job) {
 	delete(w.open, j.id)
 	w.seen.JobsEnded++
 }
@@ -401,30 +401,30 @@ func (w *work) calledBack(o *Observation) {
 		}
 		c := due[s.Cause]
 		if c == nil {
-			w.wrong("the dispatcher calls %s back for job %s, which it has no reason to, or twice", s.To, s.Cause)
+			w.reportWrong("the dispatcher calls %s back for job %s, which it has no reason to, or twice", s.To, s.Cause)
 			continue
 		}
 		delete(due, s.Cause)
 		to := c.job.spec.Callback
 		if s.To != to.Actor || s.Handler != to.Handler || s.Cycles != c.job.terms.cycles || s.Cells != c.job.terms.cells ||
 			!bytes.Equal(s.Payload, c.payload) {
-			w.wrong("job %s calls back %s.%s with %d cycles and %d cells and another payload; want %s.%s with %d and %d", s.Cause, s.To,
+			w.reportWrong("job %s calls back %s.%s with %d cycles and %d cells and another payload; want %s.%s with %d and %d", s.Cause, s.To,
 				s.Handler, s.Cycles, s.Cells, to.Actor, to.Handler, c.job.terms.cycles, c.job.terms.cells)
 		}
 		w.callers[s.Hash] = c
 	}
 	for _, c := range w.calls {
 		if due[c.job.id] != nil {
-			w.wrong("job %s ended and does not call back", c.job.id)
+			w.reportWrong("job %s ended and does not call back", c.job.id)
 		}
 	}
 }
 
-// unspecified judges jobs of whose spec the state shows nothing: they went in the
+// judgeUnspecified judges jobs of whose spec the state shows nothing: they went in the
 // block in which they came.
-func (w *work) unspecified() {
+func (w *work) judgeUnspecified() {
 	for _, j := range w.inOrder(func(j *job) bool { return j.spec.TimeoutBlocks == 0 }, bySeq) {
-		w.wrong("job %s is open, and the state has no spec of it", j.id)
+		w.reportWrong("job %s is open, and the state has no spec of it", j.id)
 		delete(w.open, j.id)
 	}
 }

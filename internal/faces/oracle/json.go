@@ -44,7 +44,7 @@ type object map[string]any
 // false if it is not JSON, or ambiguous to readers: duplicate names, lone
 // surrogates. Numbers beyond the limits are long.
 func readJSON(text string) (tree any, ok bool) {
-	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || lonely(text) {
+	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || hasLoneSurrogate(text) {
 		return nil, false
 	}
 	d := json.NewDecoder(strings.NewReader(text))
@@ -122,8 +122,8 @@ func readNumber(text string) any {
 	return n
 }
 
-// lonely reports whether a text has half of a surrogate pair among its escapes.
-func lonely(text string) bool {
+// hasLoneSurrogate reports whether a text has half of a surrogate pair among its escapes.
+func hasLoneSurrogate(text string) bool {
 	unit := func(at int) uint64 { // of the escape that begins there, or 0
 		if at+6 > len(text) || text[at:at+2] != `\u` {
 			return 0
@@ -181,8 +181,8 @@ func formOf(v any) string {
 	return "null"
 }
 
-// pointed is the value that a JSON pointer (RFC 6901) leads to.
-func pointed(v any, pointer string) (any, bool) {
+// valueAtPointer is the value that a JSON pointer (RFC 6901) leads to.
+func valueAtPointer(v any, pointer string) (any, bool) {
 	if pointer == "" {
 		return v, true
 	}
@@ -208,9 +208,9 @@ func pointed(v any, pointer string) (any, bool) {
 	return v, true
 }
 
-// fits judges a value by a schema, of which it knows the keywords that specs may
+// fitsSchema judges a value by a schema, of which it knows the keywords that specs may
 // have.
-func fits(schema, v any) bool {
+func fitsSchema(schema, v any) bool {
 	s, _ := schema.(object)
 	if types, limited := s["type"]; limited && !slices.ContainsFunc(asList(types), func(kind any) bool { return isA(v, kind) }) {
 		return false
@@ -221,15 +221,15 @@ func fits(schema, v any) bool {
 	}
 	switch v := v.(type) {
 	case *big.Rat:
-		return within(s, "minimum", "maximum", v)
+		return isWithin(s, "minimum", "maximum", v)
 	case long:
 		return s["minimum"] == nil && s["maximum"] == nil
 	case string:
-		return within(s, "minLength", "maxLength", new(big.Rat).SetInt64(int64(utf8.RuneCountInString(v))))
+		return isWithin(s, "minLength", "maxLength", new(big.Rat).SetInt64(int64(utf8.RuneCountInString(v))))
 	case []any:
 		items, limited := s["items"]
-		return within(s, "minItems", "maxItems", new(big.Rat).SetInt64(int64(len(v)))) &&
-			!(limited && slices.ContainsFunc(v, func(one any) bool { return !fits(items, one) }))
+		return isWithin(s, "minItems", "maxItems", new(big.Rat).SetInt64(int64(len(v)))) &&
+			!(limited && slices.ContainsFunc(v, func(one any) bool { return !fitsSchema(items, one) }))
 	case object:
 		return fitsObject(s, v)
 	}
@@ -245,7 +245,7 @@ func fitsObject(s, v object) bool {
 	properties, _ := s["properties"].(object)
 	for name, one := range v { // order: all are judged
 		property, known := properties[name]
-		if known && !fits(property, one) || !known && s["additionalProperties"] == false {
+		if known && !fitsSchema(property, one) || !known && s["additionalProperties"] == false {
 			return false
 		}
 	}
@@ -284,7 +284,7 @@ func isA(v, kind any) bool {
 	return is == kind
 }
 
-func within(s object, least, most string, n *big.Rat) bool {
+func isWithin(s object, least, most string, n *big.Rat) bool {
 	low, bounded := s[least].(*big.Rat)
 	high, boundedAbove := s[most].(*big.Rat)
 	return !(bounded && n.Cmp(low) < 0) && !(boundedAbove && n.Cmp(high) > 0)

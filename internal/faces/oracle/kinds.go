@@ -16,5 +16,5 @@ const (
 // partPrefix has the prefix of capabilities of runners that do a part of a kind.
 var partPrefix = map[jobKind]string{jobLLM: "model:", jobHTTP: "domain:", jobMCP: "server:", jobCustom: "executor:"}
 
-// capability is what runners of the kind offer: the wire's name in lower case.
-func (k jobKind) capability() string { return strings.ToLower(string(k)) }
+// capabilityName is what runners of the kind offer: the wire's name in lower case.
+func (k jobKind) capabilityName() string { return strings.ToLower(string(k)) }

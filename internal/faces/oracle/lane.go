@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// lane judges what the timer lane of a block did, as far as its changes and
+// judgeLane judges what the timer lane of a block did, as far as its changes and
 // receipts show it (decisions T5, T10, T11, T16, T19, T21, T24):
 //
 //	budget   the cycles of fires stay within the lane's, and each fire's limit fitted
@@ -25,25 +25,25 @@ import (
 //
 // The first revision's slices and the auctions' order depend on what bidders said
 // and on state that no block shows: there the order is not judged.
-func (j *Judge) lane(o *Observation) {
+func (j *Judge) judgeLane(o *Observation) {
 	h := o.Block.Header.Height
-	wrong := func(format string, args ...any) { j.report("lane", h, types.Address{}, format, args...) }
+	wrong := func(format string, args ...any) { j.reportViolation("lane", h, types.Address{}, format, args...) }
 	r := &laneOf{Judge: j, o: o, rules: &o.Lane, wrong: wrong, woken: map[types.TimerID]types.Height{}}
-	r.part()
-	r.budget()
+	r.judgeShare()
+	r.judgeBudget()
 	if r.rules.Policy == eip1559 {
-		r.weights()
+		r.judgeWeights()
 	}
 	if r.rules.Policy == eip1559 || r.rules.Policy == fifo {
-		r.order()
-		r.greed()
+		r.judgeOrder()
+		r.judgeSkipped()
 	}
-	if r.rules.auction() {
-		r.caps()
+	if r.rules.isAuction() {
+		r.judgeCaps()
 	}
-	r.cleanup()
-	r.examined()
-	j.window.keep(o, r.fires)
+	r.judgeCleanup()
+	r.gatherExamined()
+	j.window.countFires(o, r.fires)
 }
 
 // laneOf is lane under way.
@@ -61,7 +61,7 @@ type laneOf struct {
 	cells []types.Cells
 }
 
-func (r *laneOf) part() {
+func (r *laneOf) judgeShare() {
 	for i := range r.o.Timers {
 		c := &r.o.Timers[i]
 		switch {
@@ -86,21 +86,21 @@ func (j *Judge) isDeferral(c *types.TimerChange) bool {
 	return c.Kind == types.ChangeDeferred && j.timers.pending[c.Timer.ID] != nil
 }
 
-// timer is the timer of a change as it was scheduled: a deferral tells only what
+// scheduledTimer is the timer of a change as it was scheduled: a deferral tells only what
 // examining read.
-func (r *laneOf) timer(c *types.TimerChange) *types.Timer {
+func (r *laneOf) scheduledTimer(c *types.TimerChange) *types.Timer {
 	if l := r.timers.pending[c.Timer.ID]; l != nil {
 		return &l.timer
 	}
 	return &c.Timer
 }
 
-func (r *laneOf) due(c *types.TimerChange) types.Height {
+func (r *laneOf) dueHeight(c *types.TimerChange) types.Height {
 	if at, ok := r.woken[c.Timer.ID]; ok {
 		return at
 	}
 	if l := r.timers.pending[c.Timer.ID]; l != nil {
-		return l.due()
+		return l.dueHeight()
 	}
 	return c.Timer.Height
 }
@@ -119,12 +119,12 @@ func (r *laneOf) cellsBefore() types.Cells {
 	return left
 }
 
-func (r *laneOf) budget() {
+func (r *laneOf) judgeBudget() {
 	var cycles types.Cycles
 	var cells types.Cells
 	left := r.cellsBefore()
 	for _, c := range r.fires {
-		limit := r.rules.limit(r.timer(c))
+		limit := r.rules.limitOfFire(r.scheduledTimer(c))
 		r.used, r.cells = append(r.used, cycles), append(r.cells, cells)
 		if limit > r.rules.LaneBudget.Sub(cycles) {
 			r.wrong("timer %s with a limit of %d cycles fired when %d of the lane's %d were used", c.Timer.ID, limit, cycles, r.rules.LaneBudget)
@@ -144,51 +144,51 @@ func (r *laneOf) budget() {
 	r.seen.Lanes++
 }
 
-// ahead reports whether the turn of a comes before that of b.
-func (r *laneOf) ahead(a, b *types.TimerChange) bool {
+// isAhead reports whether the turn of a comes before that of b.
+func (r *laneOf) isAhead(a, b *types.TimerChange) bool {
 	if r.rules.Policy == eip1559 {
-		if c := urgency(r.rules, a, b).Cmp(urgency(r.rules, b, a)); c != 0 {
+		if c := urgencyOf(r.rules, a, b).Cmp(urgencyOf(r.rules, b, a)); c != 0 {
 			return c > 0
 		}
 		if !r.rules.TieByAge {
 			return bytes.Compare(a.Timer.ID[:], b.Timer.ID[:]) < 0
 		}
 	}
-	if x, y := r.due(a), r.due(b); x != y {
+	if x, y := r.dueHeight(a), r.dueHeight(b); x != y {
 		return x < y
 	}
 	return a.Timer.Seq < b.Timer.Seq
 }
 
-// urgency is (priority + floor) × weight of c, times the denominator of the
+// urgencyOf is (priority + floor) × weight of c, times the denominator of the
 // weight that it is compared with.
-func urgency(l *LaneRules, c, other *types.TimerChange) *big.Int {
+func urgencyOf(l *LaneRules, c, other *types.TimerChange) *big.Int {
 	u := new(big.Int).Add(c.Priority.Big(), l.PriorityFloor.Big())
 	u.Mul(u, new(big.Int).SetUint64(c.Weight.Num))
 	return u.Mul(u, new(big.Int).SetUint64(max(1, other.Weight.Den)))
 }
 
-func (r *laneOf) order() {
+func (r *laneOf) judgeOrder() {
 	for i := 1; i < len(r.fires); i++ {
-		if a, b := r.fires[i-1], r.fires[i]; r.ahead(b, a) {
+		if a, b := r.fires[i-1], r.fires[i]; r.isAhead(b, a) {
 			r.wrong("timer %s (priority %s, weight %s, due %d, sequence %d) fired after %s (priority %s, weight %s, due %d, sequence %d)",
-				b.Timer.ID, b.Priority, b.Weight, r.due(b), b.Timer.Seq, a.Timer.ID, a.Priority, a.Weight, r.due(a), a.Timer.Seq)
+				b.Timer.ID, b.Priority, b.Weight, r.dueHeight(b), b.Timer.Seq, a.Timer.ID, a.Priority, a.Weight, r.dueHeight(a), a.Timer.Seq)
 		}
 	}
 }
 
-// greed looks for timers that were skipped though they fitted.
-func (r *laneOf) greed() {
+// judgeSkipped looks for timers that were skipped though they fitted.
+func (r *laneOf) judgeSkipped() {
 	left := r.cellsBefore()
 	for _, c := range r.waits {
 		if c.Reason != reasonLaneFull && c.Reason != reasonCells {
 			continue
 		}
 		turn := len(r.fires)
-		if n := len(r.fires); n > 0 && r.ahead(c, r.fires[n-1]) {
-			turn = sort.Search(n, func(i int) bool { return r.ahead(c, r.fires[i]) })
+		if n := len(r.fires); n > 0 && r.isAhead(c, r.fires[n-1]) {
+			turn = sort.Search(n, func(i int) bool { return r.isAhead(c, r.fires[i]) })
 		}
-		limit := r.rules.limit(r.timer(c))
+		limit := r.rules.limitOfFire(r.scheduledTimer(c))
 		fits := limit <= r.rules.LaneBudget.Sub(r.used[turn])
 		if c.Reason == reasonLaneFull && fits || c.Reason == reasonCells && (!fits || r.rules.FireCells <= left.Sub(r.cells[turn])) {
 			r.wrong("timer %s with a limit of %d cycles waits (%s) despite room: %d of %d cycles of the lane used, %d cells left",
@@ -197,14 +197,14 @@ func (r *laneOf) greed() {
 	}
 }
 
-// caps judges an auction's caps (CIP-5 §9.6); its winners are filled by their
+// judgeCaps judges an auction's caps (CIP-5 §9.6); its winners are filled by their
 // limits (decision T24).
-func (r *laneOf) caps() {
+func (r *laneOf) judgeCaps() {
 	perActor := map[types.Address]uint64{}
 	var limits types.Cycles
 	for _, c := range r.fires {
 		perActor[c.Timer.Actor]++
-		limits = limits.Add(r.rules.limit(r.timer(c)))
+		limits = limits.Add(r.rules.limitOfFire(r.scheduledTimer(c)))
 		if n := perActor[c.Timer.Actor]; n == r.rules.FiresActor+1 {
 			r.wrong("actor %s won more than %d times", c.Timer.Actor, r.rules.FiresActor)
 		}
@@ -217,7 +217,7 @@ func (r *laneOf) caps() {
 	}
 }
 
-func (r *laneOf) cleanup() {
+func (r *laneOf) judgeCleanup() {
 	room := uint64(r.rules.GCBudget / max(1, r.rules.GCPerTimer))
 	if r.ended > room {
 		r.wrong("%d timers ended unfired, the cleanup lane has room for %d", r.ended, room)

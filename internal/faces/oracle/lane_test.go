@@ -16,7 +16,7 @@ var x, y, z = types.Address{1, 1}, types.Address{2, 2}, types.Address{3, 3}
 func ref[T any](v T) *T { return &v }
 
 func tipped(who types.Address, due types.Height, nonce uint64, seq types.Seq, tip uint64) types.Timer {
-	id := keccak(who[:], be8(uint64(due)), nil, be8(nonce))
+	id := keccak256(who[:], be8(uint64(due)), nil, be8(nonce))
 	return types.Timer{ID: id, Actor: who, Height: due, FeePayer: who, GasLimit: 1000, ExpiresAt: due + 10, Seq: seq, ScheduledAt: 1,
 		MaxFeePerCycle: ref(types.WeiOf(100)), MaxPriorityFeePerCycle: ref(types.WeiOf(tip))}
 }
@@ -161,7 +161,7 @@ func TestTiesAreJudgedByTheParameter(t *testing.T) {
 		&types.TimerChange{Kind: types.ChangeEnded, Timer: types.Timer{ID: types.Hash{1}, Height: 1, Seq: 2}}
 	for _, byAge := range []bool{false, true} {
 		r := &laneOf{Judge: judge(), rules: &LaneRules{Policy: eip1559, TieByAge: byAge}}
-		if r.ahead(a, b) != byAge || r.ahead(b, a) == byAge {
+		if r.isAhead(a, b) != byAge || r.isAhead(b, a) == byAge {
 			t.Errorf("by age %v: wrong", byAge)
 		}
 	}

@@ -20,8 +20,8 @@ type lateBlame struct {
 	since types.Height
 }
 
-// transactions judges what a block lists of late transactions (decision C18).
-func (r *passOf) transactions() {
+// judgeLateTransactions judges what a block lists of late transactions (decision C18).
+func (r *passOf) judgeLateTransactions() {
 	height := r.o.Block.Header.Height
 	txs := map[lateSlot]types.Hash{}
 	for i := range r.o.Block.Transactions {
@@ -30,7 +30,7 @@ func (r *passOf) transactions() {
 			continue
 		}
 		if signer, ok := r.rules.Recover(tx.SigningDigest(), *tx.Signature); ok {
-			txs[lateSlot{signer, tx.Nonce}] = keccak(codec.Marshal(tx))
+			txs[lateSlot{signer, tx.Nonce}] = keccak256(codec.Marshal(tx))
 		}
 	}
 	ends := map[types.Hash]bool{}
@@ -47,7 +47,7 @@ func (r *passOf) transactions() {
 			known = lateBlame{blame{}, height}
 		}
 		r.blamed.slots[s] = known
-		if !r.blames(known.by) {
+		if !r.blamesEnough(known.by) {
 			continue
 		}
 		hash, there := txs[s]

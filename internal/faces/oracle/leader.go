@@ -2,15 +2,17 @@ package oracle
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// leads judges a block's proposer and view (decisions C1, C6). The epoch follows from the
+// judgeLeader judges a block's proposer and view (decisions C1, C6). The epoch follows from the
 // height, and views rise along the chain. The view's turn decides the proposer: the judge
 // counts it separately over the set sorted by address. The parent was notarized in its
 // own view or, if it was proposed again (decision C4), in a later one, before this one.
 // Views after the last block of a set begin with that block's view. Votes carry the epoch
 // in which their set began.
-func (j *Judge) leads(o *Observation, parent *types.Header) {
+func (j *Judge) judgeLeader(o *Observation, parent *types.Header) {
 	h := &o.Block.Header
-	wrong := func(format string, args ...any) { j.report("leader", h.Height, types.Address{}, format, args...) }
+	wrong := func(format string, args ...any) {
+		j.reportViolation("leader", h.Height, types.Address{}, format, args...)
+	}
 	if n := j.rules.EpochBlocks; n > 0 {
 		if want := types.Epoch(uint64(h.Height-1) / n); h.Epoch != want {
 			wrong("wrong epoch: the block has %d; with %d blocks per epoch it is %d", h.Epoch, n, want)

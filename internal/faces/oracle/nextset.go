@@ -25,13 +25,15 @@ func newTurnover(set types.ValidatorSet) turnover {
 	return turnover{slices.Clone(set.Members), map[types.Address]types.Validator{}, map[types.Address]bool{}}
 }
 
-// rotate judges the set of the next epoch (decision C6): the members, less those
+// judgeNextSet judges the set of the next epoch (decision C6): the members, less those
 // who were told to leave, and those who were told to join, each by an instruction
 // of the system key that a block executed.
-func (j *Judge) rotate(o *Observation) {
+func (j *Judge) judgeNextSet(o *Observation) {
 	h := &o.Block.Header
-	wrong := func(format string, args ...any) { j.report("nextset", h.Height, types.Address{}, format, args...) }
-	j.instructed(o, wrong)
+	wrong := func(format string, args ...any) {
+		j.reportViolation("nextset", h.Height, types.Address{}, format, args...)
+	}
+	j.countInstructions(o, wrong)
 	last := j.rules.EpochBlocks > 0 && uint64(h.Height)%j.rules.EpochBlocks == 0
 	if o.NextSet == nil {
 		if last && len(j.turnover.joins)+len(j.turnover.leaves) > 0 {
@@ -60,8 +62,8 @@ func (j *Judge) rotate(o *Observation) {
 	}
 }
 
-// instructed counts the instructions of a block.
-func (j *Judge) instructed(o *Observation, wrong func(string, ...any)) {
+// countInstructions counts the instructions of a block.
+func (j *Judge) countInstructions(o *Observation, wrong func(string, ...any)) {
 	done := map[types.Hash]*types.Receipt{}
 	for i := range o.Receipts {
 		if r := &o.Receipts[i]; r.Origin == types.OriginTransaction && r.Status == types.StatusOK {
@@ -70,7 +72,7 @@ func (j *Judge) instructed(o *Observation, wrong func(string, ...any)) {
 	}
 	for i := range o.Block.Transactions {
 		tx := &o.Block.Transactions[i]
-		r := done[keccak(codec.Marshal(tx))]
+		r := done[keccak256(codec.Marshal(tx))]
 		opcode, args := instructionOf(tx)
 		if r == nil || opcode == 0 || opcode == opImpersonate { // the oracle of accounts judges who signs that
 			continue
@@ -80,15 +82,15 @@ func (j *Judge) instructed(o *Observation, wrong func(string, ...any)) {
 		}
 		switch opcode {
 		case opJoin:
-			j.joins(args, wrong)
+			j.countJoin(args, wrong)
 		case opLeave:
-			j.leaves(args, wrong)
+			j.countLeave(args, wrong)
 		}
 	}
 }
 
-// joins counts one who joins; who was about to leave stays instead.
-func (j *Judge) joins(args []byte, wrong func(string, ...any)) {
+// countJoin counts one who joins; who was about to leave stays instead.
+func (j *Judge) countJoin(args []byte, wrong func(string, ...any)) {
 	var in struct {
 		PublicKey types.PublicKey `cbor:"public_key"`
 		Endpoint  string          `cbor:"endpoint"`
@@ -106,8 +108,8 @@ func (j *Judge) joins(args []byte, wrong func(string, ...any)) {
 	j.turnover.joins[address] = types.Validator{Address: address, PublicKey: in.PublicKey, Endpoint: in.Endpoint}
 }
 
-// leaves counts one who leaves; who was about to join does not.
-func (j *Judge) leaves(args []byte, wrong func(string, ...any)) {
+// countLeave counts one who leaves; who was about to join does not.
+func (j *Judge) countLeave(args []byte, wrong func(string, ...any)) {
 	var in struct {
 		Address types.Address `cbor:"address"`
 	}

@@ -127,8 +127,8 @@ func (v Violation) Error() string {
 // Judge judges one chain.
 type Judge struct {
 	rules      Rules
-	chain      map[types.Height]*judged      // the final blocks, by height
-	children   map[types.Hash][]types.Height // finalized heights by parent
+	chain      map[types.Height]*firstObservation // the final blocks, by height
+	children   map[types.Hash][]types.Height      // finalized heights by parent
 	sets       map[types.Epoch]types.ValidatorSet
 	inForce    map[types.Epoch]*types.ValidatorSet // what setOf found
 	tip        types.Height                        // up to where the chain was judged in order
@@ -153,11 +153,11 @@ type Judge struct {
 	violations []Violation
 	reported   map[string]int // violations by oracle; looked up only
 	seen       Counts
-	rehashed   rehashed
+	rehashed   lastRehash
 }
 
-// judged is the first observation of a height.
-type judged struct {
+// firstObservation is the first observation of a height.
+type firstObservation struct {
 	first Observation
 	money *Money
 	codes map[types.Address]types.Hash // of all actors, at sampled heights; otherwise nil
@@ -187,7 +187,7 @@ func (c Counts) Of() map[string]int {
 func New(rules Rules) *Judge {
 	j := &Judge{
 		rules:    rules,
-		chain:    make(map[types.Height]*judged),
+		chain:    make(map[types.Height]*firstObservation),
 		children: make(map[types.Hash][]types.Height),
 		sets:     map[types.Epoch]types.ValidatorSet{0: rules.Set},
 		inForce:  map[types.Epoch]*types.ValidatorSet{},
@@ -215,16 +215,16 @@ func New(rules Rules) *Judge {
 func (j *Judge) Observe(o Observation) {
 	j.seen.Observations++
 	if o.Block == nil {
-		j.report("agreement", 0, o.Validator, "an observation without a block")
+		j.reportViolation("agreement", 0, o.Validator, "an observation without a block")
 		return
 	}
 	h := o.Block.Header.Height
-	j.agree(&o)
-	j.certify(&o)
-	j.rehash(&o)
+	j.judgeAgreement(&o)
+	j.judgeCertificates(&o)
+	j.judgeStateRoot(&o)
 	known := j.chain[h]
 	if known == nil {
-		known = &judged{first: o}
+		known = &firstObservation{first: o}
 		j.chain[h] = known
 		parent := o.Block.Header.Parent
 		j.children[parent] = append(j.children[parent], h)
@@ -236,14 +236,14 @@ func (j *Judge) Observe(o Observation) {
 	if o.Money != nil && known.money == nil {
 		known.money = o.Money
 		if h <= j.tip {
-			j.sum(h, o.Money)
+			j.judgeSupply(h, o.Money)
 		}
 	}
-	j.advance()
+	j.judgeKnown()
 }
 
-// advance judges what follows in the chain, as far as it is known.
-func (j *Judge) advance() {
+// judgeKnown judges what follows in the chain, as far as it is known.
+func (j *Judge) judgeKnown() {
 	for {
 		heights := j.children[j.tipHash]
 		if len(heights) == 0 {
@@ -252,27 +252,27 @@ func (j *Judge) advance() {
 		next := j.chain[heights[0]]
 		j.tip, j.tipHash = heights[0], next.first.Hash
 		j.seen.Heights++
-		j.leads(&next.first, j.parent)
+		j.judgeLeader(&next.first, j.parent)
 		j.parent = &next.first.Block.Header
 		if j.rules.Runners != nil {
-			j.work.employ(&next.first)
+			j.work.judgeRunnersAndJobs(&next.first)
 		}
 		if j.rules.Accounts != nil {
-			j.account(&next.first)
+			j.judgeAccounts(&next.first)
 		}
-		if j.upgrade(&next.first); next.codes != nil {
+		if j.judgeUpgrades(&next.first); next.codes != nil {
 			j.compareCodes(j.tip, next.codes)
 		}
 		if j.rules.AddressOf != nil {
-			j.rotate(&next.first)
+			j.judgeNextSet(&next.first)
 		}
 		j.baseFees(&next.first)
-		j.charge(&next.first)
-		j.lane(&next.first)
-		j.pass(&next.first)
-		j.age(&next.first)
+		j.judgeFees(&next.first)
+		j.judgeLane(&next.first)
+		j.judgePassing(&next.first)
+		j.judgeTimerChanges(&next.first)
 		if next.money != nil {
-			j.sum(j.tip, next.money)
+			j.judgeSupply(j.tip, next.money)
 		}
 	}
 }
@@ -294,7 +294,7 @@ func (j *Judge) Counts() Counts { return j.seen }
 // Tip is the height up to which the chain was seen without a gap.
 func (j *Judge) Tip() types.Height { return j.tip }
 
-func (j *Judge) report(oracle string, h types.Height, who types.Address, format string, args ...any) {
+func (j *Judge) reportViolation(oracle string, h types.Height, who types.Address, format string, args ...any) {
 	if j.reported[oracle]++; j.reported[oracle] <= MaxViolations {
 		j.violations = append(j.violations, Violation{oracle, h, who, fmt.Sprintf(format, args...)})
 	}

@@ -40,7 +40,7 @@ func certificate(kind types.VoteKind, h types.Height, block types.Hash, voters .
 }
 
 func timer(due types.Height, nonce uint64, seq types.Seq) types.Timer {
-	id := keccak(actorAddress[:], be8(uint64(due)), []byte("p"), be8(nonce))
+	id := keccak256(actorAddress[:], be8(uint64(due)), []byte("p"), be8(nonce))
 	return types.Timer{ID: id, Actor: actorAddress, Height: due, Payload: []byte("p"), Handler: "h", FeePayer: actorAddress,
 		GasLimit: 1000, ExpiresAt: due + 10, Seq: seq, ScheduledAt: 1}
 }
@@ -90,14 +90,14 @@ func seal(o *Observation, parent *types.Block) {
 	h.Height = parent.Header.Height + 1 + types.Height(h.Skipped)
 	h.View = parent.Header.View + 1
 	h.Proposer = validators[uint64(h.View)%4]
-	h.Randomness = keccak(parent.Header.Randomness[:], hash[:])
+	h.Randomness = keccak256(parent.Header.Randomness[:], hash[:])
 	h.BaseFeeCycle, h.BaseFeeCell = types.WeiOf(10), types.WeiOf(20)
 	if o.Lane.Policy != eip1559 {
 		h.BaseFeeLaneTimer = types.WeiOf(10)
 	}
 	var hashes, receipts []byte
 	for i := range o.Block.Transactions {
-		one := keccak(codec.Marshal(&o.Block.Transactions[i]))
+		one := keccak256(codec.Marshal(&o.Block.Transactions[i]))
 		hashes = append(hashes, one[:]...)
 	}
 	for i := range o.Receipts {
@@ -109,10 +109,10 @@ func seal(o *Observation, parent *types.Block) {
 		}
 		receipts = append(receipts, codec.Marshal(&o.Receipts[i])...)
 	}
-	if h.Passed = keccak(); o.Block.Passed != nil {
-		h.Passed = keccak(codec.Marshal(o.Block.Passed))
+	if h.Passed = keccak256(); o.Block.Passed != nil {
+		h.Passed = keccak256(codec.Marshal(o.Block.Passed))
 	}
-	h.Transactions, h.ReceiptsRoot = keccak(hashes), keccak(receipts)
+	h.Transactions, h.ReceiptsRoot = keccak256(hashes), keccak256(receipts)
 	o.State = []Entry{{[]byte("height"), be8(uint64(h.Height))}, {[]byte("h"), nil}, {[]byte("heights"), []byte{1}}}
 	h.StateRoot = Root(o.State)
 	o.StateRoot = h.StateRoot
@@ -470,7 +470,7 @@ func TestViolationsAreBounded(t *testing.T) {
 	if len(j.Violations()) != MaxViolations {
 		t.Errorf("%d violations are kept", len(j.Violations()))
 	}
-	if j.report("another", 1, types.Address{}, "something else"); len(j.Violations()) != MaxViolations+1 {
+	if j.reportViolation("another", 1, types.Address{}, "something else"); len(j.Violations()) != MaxViolations+1 {
 		t.Error("an oracle that reports much hides another")
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// conclude ends an attempt: completed if enough agree, otherwise drawn again. A committee that
+// concludeAttempt ends an attempt: completed if enough agree, otherwise drawn again. A committee that
 // disagreed is not drawn again (decisions J5, J6, J19).
-func (w *work) conclude(j *job) {
-	agreeing, around := j.agreeing()
+func (w *work) concludeAttempt(j *job) {
+	agreeing, around := j.agreeingMembers()
 	if uint64(len(agreeing)) >= j.terms.threshold {
-		w.complete(j, agreeing, around)
+		w.completeJob(j, agreeing, around)
 		return
 	}
-	code := j.lacks(len(agreeing))
-	w.punish(j)
-	for _, m := range j.came() {
+	code := j.whyIncomplete(len(agreeing))
+	w.punishSilent(j)
+	for _, m := range j.membersWithResults() {
 		j.earlier = append(j.earlier, result{m.runner, m.claim})
 	}
 	if n := len(j.earlier); n > maxEarlier {
@@ -31,24 +31,24 @@ func (w *work) conclude(j *job) {
 			j.excluded[m.runner] = true
 		}
 	}
-	w.release(j)
-	w.retry(j, code)
+	w.releaseCommittee(j)
+	w.retryJob(j, code)
 }
 
 // maxEarlier is how many results of earlier attempts are judged, the last ones (decision J19).
 const maxEarlier = 256
 
-// lacks returns why an attempt did not complete its job. Silence comes first, then refusals
+// whyIncomplete returns why an attempt did not complete its job. Silence comes first, then refusals
 // without which all agree, then too few results that count (decisions J19, J21).
-func (j *job) lacks(group int) string {
-	came := j.came()
+func (j *job) whyIncomplete(group int) string {
+	came := j.membersWithResults()
 	refused := 0
 	for _, m := range j.committee {
 		if m.refused > 0 {
 			refused++
 		}
 	}
-	wrong := slices.DeleteFunc(slices.Clone(came), func(m *member) bool { return m.claim.valid() })
+	wrong := slices.DeleteFunc(slices.Clone(came), func(m *member) bool { return m.claim.isValid() })
 	switch {
 	case len(came)+refused < len(j.committee):
 		return "timeout"
@@ -61,28 +61,28 @@ func (j *job) lacks(group int) string {
 	return "invalid_results"
 }
 
-// punish takes reputation from silent runners, and excludes them. A runner that took an emptied
+// punishSilent takes reputation from silent runners, and excludes them. A runner that took an emptied
 // place had less time: nothing follows (decision J21).
-func (w *work) punish(j *job) {
+func (w *work) punishSilent(j *job) {
 	for _, m := range j.committee {
-		if m.revealed > 0 || m.refused > 0 || j.late(m) {
+		if m.revealed > 0 || m.refused > 0 || j.tookEmptiedPlace(m) {
 			continue
 		}
-		w.lower(m.runner)
+		w.lowerReputation(m.runner)
 		j.excluded[m.runner] = true
 	}
 }
 
-// lower takes from a runner the reputation that silence costs.
-func (w *work) lower(runner types.Address) {
+// lowerReputation takes from a runner the reputation that silence costs.
+func (w *work) lowerReputation(runner types.Address) {
 	if r := w.runners.known[runner]; r != nil {
-		is := w.reputation(r)
+		is := w.reputationOf(r)
 		r.Reputation, r.ReputedAt = is-min(is, w.rules.TimeoutPenalty), w.height
 	}
 }
 
-// release takes a job from its committee.
-func (w *work) release(j *job) {
+// releaseCommittee takes a job from its committee.
+func (w *work) releaseCommittee(j *job) {
 	w.touched = w.touched || len(j.committee) > 0
 	for _, m := range j.committee {
 		if r := w.runners.known[m.runner]; r != nil && r.ActiveJobs > 0 && m.refused == 0 {
@@ -93,68 +93,68 @@ func (w *work) release(j *job) {
 	}
 }
 
-func (w *work) retry(j *job, code string) {
+func (w *work) retryJob(j *job, code string) {
 	if uint64(j.attempts) > min(j.terms.retries, w.rules.MaxRetries)+uint64(j.declined) {
-		w.fail(j, code)
+		w.failJob(j, code)
 		return
 	}
 	j.ended = code
-	e := j.event()
+	e := j.newEvent()
 	e.Error = &code
-	w.expect(types.DispatcherAddress, "job.retried", codec.Marshal(&e))
+	w.expectEvent(types.DispatcherAddress, "job.retried", codec.Marshal(&e))
 	j.pending, j.since, j.committee, j.vacant = true, w.height, nil, false
 }
 
-// complete pays who agrees: the runners' share of the price in equal parts, what is
+// completeJob pays who agrees: the runners' share of the price in equal parts, what is
 // left of the price to the treasury, the tip to the winner, the rest back (decision
 // J7).
-func (w *work) complete(j *job, agreeing []*member, around *member) {
+func (w *work) completeJob(j *job, agreeing []*member, around *member) {
 	winner := agreeing[0]
-	price := j.price(agreeing)
+	price := j.priceOf(agreeing)
 	share := new(big.Int).Mul(price, big.NewInt(int64(w.rules.SharePermille)))
 	part := share.Div(share.Div(share, big.NewInt(permille)), big.NewInt(int64(len(agreeing))))
 	rest := new(big.Int).Set(price)
 	for _, m := range agreeing {
-		w.move(types.DispatcherAddress, m.runner, part)
+		w.moveMoney(types.DispatcherAddress, m.runner, part)
 		rest.Sub(rest, part)
 	}
-	w.move(types.DispatcherAddress, types.TreasuryAddress, rest)
-	w.move(types.DispatcherAddress, winner.runner, j.spec.Tip.Big())
-	w.move(types.DispatcherAddress, j.spec.Submitter, new(big.Int).Sub(j.spec.MaxPrice.Big(), price))
-	w.punish(j)
+	w.moveMoney(types.DispatcherAddress, types.TreasuryAddress, rest)
+	w.moveMoney(types.DispatcherAddress, winner.runner, j.spec.Tip.Big())
+	w.moveMoney(types.DispatcherAddress, j.spec.Submitter, new(big.Int).Sub(j.spec.MaxPrice.Big(), price))
+	w.punishSilent(j)
 	for _, m := range agreeing {
 		if r := w.runners.known[m.runner]; r != nil {
-			r.Reputation, r.ReputedAt = min(w.reputation(r)+w.rules.SuccessReward, maxReputation), w.height
+			r.Reputation, r.ReputedAt = min(w.reputationOf(r)+w.rules.SuccessReward, maxReputation), w.height
 		}
 	}
-	for _, m := range j.came() {
+	for _, m := range j.membersWithResults() {
 		j.earlier = append(j.earlier, result{m.runner, m.claim})
 	}
 	for i := range j.earlier {
 		differs := &j.earlier[i]
-		if r := w.runners.known[differs.runner]; r != nil && !r.Stake.IsZero() && !around.claim.agrees(&differs.claim) {
-			w.lower(differs.runner)
+		if r := w.runners.known[differs.runner]; r != nil && !r.Stake.IsZero() && !around.claim.agreesWith(&differs.claim) {
+			w.lowerReputation(differs.runner)
 		}
 	}
-	w.release(j)
+	w.releaseCommittee(j)
 	w.mru[favourKey{j.spec.Submitter, j.spec.kind}] = favour{winner.runner, w.height}
-	w.call(j, "Completed", winner.result, "")
-	w.forget(j)
-	e := j.event()
+	w.expectCallback(j, "Completed", winner.result, "")
+	w.forgetJob(j)
+	e := j.newEvent()
 	paid, _ := types.WeiFromBig(price)
 	e.Runner, e.Price = &winner.runner, &paid
-	w.expect(types.DispatcherAddress, "job.completed", codec.Marshal(&e))
+	w.expectEvent(types.DispatcherAddress, "job.completed", codec.Marshal(&e))
 }
 
-// fail ends a job without a result: the escrow returns, less what the callback may
+// failJob ends a job without a result: the escrow returns, less what the callback may
 // cost.
-func (w *work) fail(j *job, code string) {
-	w.move(types.DispatcherAddress, j.spec.Submitter, new(big.Int).Add(j.spec.MaxPrice.Big(), j.spec.Tip.Big()))
-	w.call(j, "Failed", nil, code)
-	w.forget(j)
-	e := j.event()
+func (w *work) failJob(j *job, code string) {
+	w.moveMoney(types.DispatcherAddress, j.spec.Submitter, new(big.Int).Add(j.spec.MaxPrice.Big(), j.spec.Tip.Big()))
+	w.expectCallback(j, "Failed", nil, code)
+	w.forgetJob(j)
+	e := j.newEvent()
 	e.Error = &code
-	w.expect(types.DispatcherAddress, "job.failed", codec.Marshal(&e))
+	w.expectEvent(types.DispatcherAddress, "job.failed", codec.Marshal(&e))
 }
 
 // failures says what the codes of failed jobs mean, in the chain's words.
@@ -165,8 +165,8 @@ var failures = map[string]string{"refused": "runners refused it, and too few oth
 	"no_candidates": "there were too few runners that may do it until its timeout",
 	"disagreement":  "all runners answered, and fewer than the threshold agree"}
 
-// call expects the callback of a job that ended (decisions J16, J19).
-func (w *work) call(j *job, status string, result []byte, code string) {
+// expectCallback expects the callback of a job that ended (decisions J16, J19).
+func (w *work) expectCallback(j *job, status string, result []byte, code string) {
 	to := j.spec.Callback
 	if to == nil {
 		return
@@ -193,9 +193,9 @@ func (w *work) call(j *job, status string, result []byte, code string) {
 	w.calls = append(w.calls, &callback{j, codec.Marshal(&answer), j.terms.cycle, j.terms.cell})
 }
 
-// price is what those who agree ask together by their own cards, for the usage that
+// priceOf is what those who agree ask together by their own cards, for the usage that
 // the chain sees; at most max_price (decisions J7, J19).
-func (j *job) price(agreeing []*member) *big.Int {
+func (j *job) priceOf(agreeing []*member) *big.Int {
 	sum := new(big.Int)
 	for _, m := range agreeing {
 		for _, item := range []struct {
@@ -211,7 +211,7 @@ func (j *job) price(agreeing []*member) *big.Int {
 			{m.offer.Call, 1, jobMCP},
 		} {
 			if item.of == "" || item.of == j.spec.kind {
-				sum.Add(sum, times(item.asked.Big(), item.times))
+				sum.Add(sum, multiplyPrice(item.asked.Big(), item.times))
 			}
 		}
 	}
@@ -221,15 +221,15 @@ func (j *job) price(agreeing []*member) *big.Int {
 	return sum
 }
 
-// agreeing are the members whose results agree with one of them: the most there
+// agreeingMembers are the members whose results agree with one of them: the most there
 // are; of as many, those around the lowest lot. They are sorted by lot: the hash of
 // the seed of the committee's draw and the address (decision J5).
-func (j *job) agreeing() (best []*member, around *member) {
-	came := j.came()
+func (j *job) agreeingMembers() (best []*member, around *member) {
+	came := j.membersWithResults()
 	for _, one := range came {
 		var group []*member
 		for _, other := range came {
-			if one.claim.agrees(&other.claim) {
+			if one.claim.agreesWith(&other.claim) {
 				group = append(group, other)
 			}
 		}
@@ -240,14 +240,14 @@ func (j *job) agreeing() (best []*member, around *member) {
 	return best, around
 }
 
-// came are the members whose results came, by lot.
-func (j *job) came() (came []*member) {
+// membersWithResults are the members whose results came, by lot.
+func (j *job) membersWithResults() (came []*member) {
 	for _, m := range j.committee {
 		if m.revealed > 0 {
 			came = append(came, m)
 		}
 	}
-	lot := func(m *member) types.Hash { return keccak(j.lots[:], m.runner[:]) }
+	lot := func(m *member) types.Hash { return keccak256(j.lots[:], m.runner[:]) }
 	slices.SortFunc(came, func(a, b *member) int {
 		x, y := lot(a), lot(b)
 		return bytes.Compare(x[:], y[:])

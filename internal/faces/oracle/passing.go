@@ -26,7 +26,7 @@ func newBlames() blames {
 	return blames{map[types.TimerID]blame{}, map[types.Seq]blame{}, map[lateSlot]lateBlame{}, map[types.Seq]Sent{}}
 }
 
-// pass judges a block's skipped items (decision C18):
+// judgePassing judges a block's skipped items (decision C18):
 //
 //	commitment  the header's is the hash of what the body lists
 //	timers      each listed is pending and due, once, and is deferred for that reason,
@@ -40,23 +40,25 @@ func newBlames() blames {
 //	            these, or an agent was passed over that is asked for it
 //
 // The oracle "fees" judges that all pay for their use.
-func (j *Judge) pass(o *Observation) {
+func (j *Judge) judgePassing(o *Observation) {
 	h := &o.Block.Header
 	r := &passOf{Judge: j, o: o, passed: new(types.Passed)}
-	r.wrong = func(format string, args ...any) { j.report("passing", h.Height, types.Address{}, format, args...) }
-	want := keccak()
+	r.wrong = func(format string, args ...any) {
+		j.reportViolation("passing", h.Height, types.Address{}, format, args...)
+	}
+	want := keccak256()
 	if o.Block.Passed != nil {
 		r.passed = o.Block.Passed
-		want = keccak(codec.Marshal(o.Block.Passed))
+		want = keccak256(codec.Marshal(o.Block.Passed))
 	}
 	if h.Passed != want {
 		r.wrong("the header commits to another list of skipped items")
 	}
-	r.timers()
-	r.reasons()
-	r.transactions()
-	r.messages()
-	r.begun()
+	r.judgeTimers()
+	r.judgeReasons()
+	r.judgeLateTransactions()
+	r.judgeMessages()
+	r.judgeBegunCounts()
 }
 
 // passOf is pass under way.
@@ -68,8 +70,8 @@ type passOf struct {
 	wrong  func(string, ...any)
 }
 
-// blames adds the block's proposer, and says whether they are enough.
-func (r *passOf) blames(b blame) bool {
+// blamesEnough adds the block's proposer, and says whether they are enough.
+func (r *passOf) blamesEnough(b blame) bool {
 	b[r.o.Block.Header.Proposer] = true
 	set := r.sets[r.o.Block.Header.SetEpoch]
 	members := 0
@@ -86,7 +88,7 @@ func (r *passOf) blames(b blame) bool {
 	return members > (len(set.Members)-1)/3
 }
 
-func (r *passOf) timers() {
+func (r *passOf) judgeTimers() {
 	r.ended = map[types.Hash]bool{}
 	seen := map[types.TimerID]bool{}
 	for _, id := range r.passed.Fires.Failed {
@@ -100,8 +102,8 @@ func (r *passOf) timers() {
 		if r.blamed.timers[id] == nil {
 			r.blamed.timers[id] = blame{}
 		}
-		r.ended[id] = r.blames(r.blamed.timers[id])
-		r.settled(id, known)
+		r.ended[id] = r.blamesEnough(r.blamed.timers[id])
+		r.judgeSkippedEnd(id, known)
 	}
 	for i := range r.o.Timers {
 		c := &r.o.Timers[i]
@@ -123,8 +125,8 @@ func (r *passOf) wokenNow(id types.TimerID) bool {
 	return false
 }
 
-// settled judges the end of a timer that was skipped.
-func (r *passOf) settled(id types.TimerID, known *life) {
+// judgeSkippedEnd judges the end of a timer that was skipped.
+func (r *passOf) judgeSkippedEnd(id types.TimerID, known *life) {
 	for i := range r.o.Timers {
 		c := &r.o.Timers[i]
 		if c.Timer.ID != id || c.Kind == types.ChangeTriggered {
@@ -132,7 +134,7 @@ func (r *passOf) settled(id types.TimerID, known *life) {
 		}
 		switch {
 		case c.Status == types.TimerFired && r.ended[id]:
-			limit := r.o.Lane.limit(&known.timer)
+			limit := r.o.Lane.limitOfFire(&known.timer)
 			if c.Result != types.StatusHostFailed || c.CyclesUsed != limit || c.CellsUsed != r.o.Lane.FireCells {
 				r.wrong("timer %s, over which enough hosts failed, is %s and is charged %d cycles and %d cells; its limits are %d and %d",
 					id, c.Result, c.CyclesUsed, c.CellsUsed, limit, r.o.Lane.FireCells)
@@ -146,9 +148,9 @@ func (r *passOf) settled(id types.TimerID, known *life) {
 	r.wrong("timer %s was skipped by %d validators, and neither waits for that nor ends", id, len(r.blamed.timers[id]))
 }
 
-// reasons judges timers that are reported as waiting for a host or because time was
+// judgeReasons judges timers that are reported as waiting for a host or because time was
 // short.
-func (r *passOf) reasons() {
+func (r *passOf) judgeReasons() {
 	over := r.passed.Fires.Begun != nil || r.passed.Questions.Begun != nil || len(r.passed.Fires.Skipped)+len(r.passed.Questions.Skipped) > 0
 	failed := map[types.TimerID]bool{}
 	for _, id := range r.passed.Fires.Failed {
@@ -160,14 +162,14 @@ func (r *passOf) reasons() {
 		case c.Status != types.TimerPending:
 		case c.Reason == reasonNotBegun && !over:
 			r.wrong("timer %s waits for lack of time, but the block does not report that its proposer ran out of it", c.Timer.ID)
-		case c.Reason == reasonHostFailed && !failed[c.Timer.ID] && !r.asked(&c.Timer):
+		case c.Reason == reasonHostFailed && !failed[c.Timer.ID] && !r.wasAgentAsked(&c.Timer):
 			r.wrong("timer %s waits because a host failed, but the block skips neither it nor its agent", c.Timer.ID)
 		}
 	}
 }
 
-// asked reports whether a skipped agent was asked for a timer.
-func (r *passOf) asked(t *types.Timer) bool {
+// wasAgentAsked reports whether a skipped agent was asked for a timer.
+func (r *passOf) wasAgentAsked(t *types.Timer) bool {
 	for _, q := range r.passed.Questions.Failed {
 		if known := r.Judge.timers.pending[t.ID]; known != nil && q.Actor == t.Actor && q.Trigger == known.timer.Height || q.Actor == t.Actor &&
 			q.Trigger == t.Height {
@@ -177,7 +179,7 @@ func (r *passOf) asked(t *types.Timer) bool {
 	return false
 }
 
-func (r *passOf) messages() {
+func (r *passOf) judgeMessages() {
 	delivered := map[types.Hash]*types.Receipt{}
 	for i := range r.o.Receipts {
 		if receipt := &r.o.Receipts[i]; receipt.Origin == types.OriginMessage {
@@ -196,7 +198,7 @@ func (r *passOf) messages() {
 		if r.blamed.messages[seq] == nil {
 			r.blamed.messages[seq] = blame{}
 		}
-		receipt, enough := delivered[sent.Hash], r.blames(r.blamed.messages[seq])
+		receipt, enough := delivered[sent.Hash], r.blamesEnough(r.blamed.messages[seq])
 		r.ended[sent.Hash] = enough
 		if enough != (receipt != nil) {
 			r.wrong("message %d was skipped by %d validators; delivered: %v", seq, len(r.blamed.messages[seq]), receipt != nil)
@@ -211,7 +213,7 @@ func (r *passOf) messages() {
 			}
 		}
 	}
-	r.leave(delivered)
+	r.updateQueue(delivered)
 	for i := range r.o.Receipts {
 		if receipt := &r.o.Receipts[i]; receipt.Status == types.StatusHostFailed && !r.ended[receipt.Hash] {
 			r.wrong("receipt %d (%s) ended because hosts failed on it, but too few validators report that", i, receipt.Origin)
@@ -219,8 +221,8 @@ func (r *passOf) messages() {
 	}
 }
 
-// leave brings the queue up to date.
-func (r *passOf) leave(delivered map[types.Hash]*types.Receipt) {
+// updateQueue brings the queue up to date.
+func (r *passOf) updateQueue(delivered map[types.Hash]*types.Receipt) {
 	for seq, sent := range r.blamed.queue { // order: each is judged separately
 		if delivered[sent.Hash] != nil {
 			delete(r.blamed.queue, seq)
@@ -232,8 +234,8 @@ func (r *passOf) leave(delivered map[types.Hash]*types.Receipt) {
 	}
 }
 
-// begun judges how many fires and deliveries the block says its proposer came to.
-func (r *passOf) begun() {
+// judgeBegunCounts judges how many fires and deliveries the block says its proposer came to.
+func (r *passOf) judgeBegunCounts() {
 	fires, deliveries := uint64(len(r.passed.Fires.Failed)), uint64(len(r.passed.Messages.Failed))
 	for i := range r.o.Receipts {
 		receipt := &r.o.Receipts[i]

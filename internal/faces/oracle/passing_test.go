@@ -168,7 +168,7 @@ func TestALateTransactionThatIsExecutedIsFound(t *testing.T) {
 		}
 		if h == 3 {
 			o.Block.Transactions = []types.Transaction{tx}
-			o.Receipts = append(o.Receipts, types.Receipt{Hash: keccak(codec.Marshal(&tx)), Origin: types.OriginTransaction, Height: 3,
+			o.Receipts = append(o.Receipts, types.Receipt{Hash: keccak256(codec.Marshal(&tx)), Origin: types.OriginTransaction, Height: 3,
 				Sender: types.Address{5}, Status: types.StatusOK})
 		}
 	}) {

@@ -49,8 +49,8 @@ func maxFaulty(n int) int {
 	return (n - 1) / 3
 }
 
-// size is k, the validators of one runner.
-func (a *assignment) size() int {
+// subsetSize is k, the validators of one runner.
+func (a *assignment) subsetSize() int {
 	n := len(a.members)
 	if a.rule == bySafe {
 		return 3*maxFaulty(n) + 1
@@ -59,23 +59,25 @@ func (a *assignment) size() int {
 	return int(min(max(k, a.min), a.max, uint64(n)))
 }
 
-// threshold is how many of the votes that a block carries a runner needs.
-func (a *assignment) threshold(votes, voters int) int {
+// presenceThreshold is how many of the votes that a block carries a runner needs.
+func (a *assignment) presenceThreshold(votes, voters int) int {
 	switch a.rule {
 	case byValidatorSet, bySafe:
 		return maxFaulty(voters) + 1
 	case bySubset:
-		return maxFaulty(a.size()) + 1
+		return maxFaulty(a.subsetSize()) + 1
 	}
 	return maxFaulty(votes) + 1
 }
 
-// attend judges P(parent) in a block, which follows from the votes on the parent
+// judgePresence judges P(parent) in a block, which follows from the votes on the parent
 // that it carries (CIP-11 §8, decisions C3, J9, J12), and returns it, one byte per
 // runner; then it follows the rotation of the subsets.
-func (w *work) attend(o *Observation) []byte {
+func (w *work) judgePresence(o *Observation) []byte {
 	h := &o.Block.Header
-	wrong := func(format string, args ...any) { w.report("presence", h.Height, types.Address{}, format, args...) }
+	wrong := func(format string, args ...any) {
+		w.reportViolation("presence", h.Height, types.Address{}, format, args...)
+	}
 	p := &w.attendance
 	present := make([]byte, p.length)
 	if c := o.Block.Parent; c != nil && p.length > 0 {
@@ -85,17 +87,18 @@ func (w *work) attend(o *Observation) []byte {
 		if parentSet != nil {
 			voters = len(parentSet.Members)
 		}
-		threshold := p.subsets.threshold(len(c.Votes), voters)
+		threshold := p.subsets.presenceThreshold(len(c.Votes), voters)
 		for i := range present {
-			if n := attesting(c, i); len(n) >= threshold && w.runners.holder(i, parentOf(h)) != nil {
+			if n := attestingVotes(c, i); len(n) >= threshold && w.runners.holderOf(i, parentOf(h)) != nil {
 				present[i] = 1
 				w.seen.Present++
-				w.reachable(c, i, n, threshold, wrong)
+				w.judgeReachable(c, i, n, threshold, wrong)
 			}
 		}
 	}
-	if own := keccak(bitmapOf(present)); own != h.Presence {
-		wrong("the header holds %s for P of its parent; by the votes it is %s, %d of %d present", h.Presence, own, count(present), len(present))
+	if own := keccak256(bitmapOf(present)); own != h.Presence {
+		wrong("the header holds %s for P of its parent; by the votes it is %s, %d of %d present", h.Presence, own, countPresent(present),
+			len(present))
 	}
 	w.rotateSubsets(h, wrong)
 	p.epoch = h.Epoch
@@ -105,19 +108,19 @@ func (w *work) attend(o *Observation) []byte {
 // parentOf is the height of a block's parent (decision C8).
 func parentOf(h *types.Header) types.Height { return h.Height - 1 - types.Height(h.Skipped) }
 
-// attesting are the votes, by their place, that show a runner.
-func attesting(c *types.Certificate, runner int) (votes []int) {
+// attestingVotes are the votes, by their place, that show a runner.
+func attestingVotes(c *types.Certificate, runner int) (votes []int) {
 	for i := range c.Votes {
-		if shows(c.Votes[i].Bitmap, runner) {
+		if hasBit(c.Votes[i].Bitmap, runner) {
 			votes = append(votes, i)
 		}
 	}
 	return votes
 }
 
-// shows reads one bit of bit_length_be4 ‖ bytes. A shorter bitmap's missing bits
+// hasBit reads one bit of bit_length_be4 ‖ bytes. A shorter bitmap's missing bits
 // are 0 (CIP-11 §8.4).
-func shows(bitmap []byte, runner int) bool {
+func hasBit(bitmap []byte, runner int) bool {
 	if len(bitmap) < 4 || uint32(runner) >= binary.BigEndian.Uint32(bitmap) || 4+runner/8 >= len(bitmap) {
 		return false
 	}
@@ -136,7 +139,7 @@ func bitmapOf(present []byte) []byte {
 	return out
 }
 
-func count(present []byte) (n int) {
+func countPresent(present []byte) (n int) {
 	for _, there := range present {
 		n += int(there)
 	}
@@ -153,7 +156,7 @@ func (w *work) rotateSubsets(h *types.Header, wrong func(string, ...any)) {
 	}
 	next := assignment{a.epoch + 1, h.Height, set.Members, w.rules.PresenceRule, w.rules.MinSubset, w.rules.MaxSubset}
 	begins := h.Epoch != p.epoch
-	due := uint64(h.Height-a.height) >= w.rules.SubsetEpochBlocks || begins && (a.churn(&next)*permille >
+	due := uint64(h.Height-a.height) >= w.rules.SubsetEpochBlocks || begins && (a.churnTo(&next)*permille >
 		w.rules.ChurnPermille*uint64(len(a.members)) || a.rule != next.rule || a.min != next.min || a.max != next.max)
 	want := a.epoch
 	if due {
@@ -164,8 +167,8 @@ func (w *work) rotateSubsets(h *types.Header, wrong func(string, ...any)) {
 	}
 }
 
-// churn is how many left and joined between two assignments.
-func (a *assignment) churn(next *assignment) (n uint64) {
+// churnTo is how many left and joined between two assignments.
+func (a *assignment) churnTo(next *assignment) (n uint64) {
 	in := map[types.Address]int{}
 	for _, m := range a.members {
 		in[m.Address]++
@@ -201,8 +204,8 @@ func (j *Judge) Disconnected(validator, runner types.Address) {
 	}
 }
 
-// unlink ends the connections that a validator's process had before it boots.
-func (j *Judge) unlink(validator types.Address) {
+// endConnections ends the connections that a validator's process had before it boots.
+func (j *Judge) endConnections(validator types.Address) {
 	for at := range j.attendance.links { // order: each is ended separately
 		for at.validator == validator && j.attendance.links[at] > 0 {
 			j.Disconnected(at.validator, at.runner)
@@ -210,10 +213,10 @@ func (j *Judge) unlink(validator types.Address) {
 	}
 }
 
-// reachable judges that a present runner has a real connection with an honest
+// judgeReachable judges that a present runner has a real connection with an honest
 // validator that reports it. If fewer voters lie than make a runner present, such a
 // validator exists; with more the rule claims nothing (decision J9).
-func (w *work) reachable(c *types.Certificate, runner int, votes []int, threshold int, wrong func(string, ...any)) {
+func (w *work) judgeReachable(c *types.Certificate, runner int, votes []int, threshold int, wrong func(string, ...any)) {
 	if !w.Judge.rules.Connects {
 		return
 	}

@@ -31,16 +31,16 @@ func (j *Judge) entryOf(tx *types.Transaction) *entry {
 	return &entry{owner, in.PublicKey, in.Signed}
 }
 
-// entered judges that the key of a runner that a transaction registered signed for its
+// judgeRegistration judges that the key of a runner that a transaction registered signed for its
 // owner (decision J20).
-func (w *work) entered(r *types.Receipt, in *entry) {
+func (w *work) judgeRegistration(r *types.Receipt, in *entry) {
 	if in == nil {
 		return
 	}
 	for _, e := range r.Events {
 		var told runnerEvent
-		if e.Actor == types.RegistryAddress && e.Name == "runner.registered" && w.decode(&e, &told) {
-			w.signs(told.Runner, in.Signed, "Registration", in.Owner[:], in.PublicKey[:])
+		if e.Actor == types.RegistryAddress && e.Name == "runner.registered" && w.decodeEvent(&e, &told) {
+			w.judgeSignature(told.Runner, in.Signed, "Registration", in.Owner[:], in.PublicKey[:])
 		}
 	}
 }

@@ -28,81 +28,81 @@ func (j *Judge) reportOf(tx *types.Transaction) *report {
 	return &report{in.Op, validator, in.Args}
 }
 
-// bring follows one report (decisions J15, J18), and reports a violation if no
+// followReport follows one report (decisions J15, J18), and reports a violation if no
 // block may hold it.
-func (w *work) bring(r *report) {
+func (w *work) followReport(r *report) {
 	set := w.setOf(w.epoch)
 	if set == nil || set.Index(r.validator) < 0 {
-		w.wrong("%s is not a validator, but sends a %s", r.validator, r.op)
+		w.reportWrong("%s is not a validator, but sends a %s", r.validator, r.op)
 	}
 	switch r.op {
 	case "heartbeat":
-		w.beat(r)
+		w.judgeHeartbeat(r)
 	case "commit":
-		w.commit(r)
+		w.followCommit(r)
 	case "refuse":
-		w.refuse(r)
+		w.followRefusal(r)
 	case "reveal", "result":
-		w.reveal(r)
+		w.followReveal(r)
 	default:
-		w.wrong("a report of op %q", r.op)
+		w.reportWrong("a report of op %q", r.op)
 	}
 }
 
-// read decodes the arguments of a report.
-func (w *work) read(r *report, into any) bool {
+// decodeArguments decodes the arguments of a report.
+func (w *work) decodeArguments(r *report, into any) bool {
 	err := codec.Unmarshal(r.args, types.MaxTransactionBytes, into)
 	if err != nil {
-		w.wrong("the arguments of a %s do not decode: %v", r.op, err)
+		w.reportWrong("the arguments of a %s do not decode: %v", r.op, err)
 	}
 	return err == nil
 }
 
-// signs judges that a runner signed a frame: its name, the chain and the content.
-func (w *work) signs(runner types.Address, s types.Signature, frame string, content ...[]byte) {
+// judgeSignature judges that a runner signed a frame: its name, the chain and the content.
+func (w *work) judgeSignature(runner types.Address, s types.Signature, frame string, content ...[]byte) {
 	text := append([][]byte{[]byte("cowboy/" + frame + "/1"), be8(w.Judge.rules.ChainID)}, content...)
-	if signer, ok := w.Judge.rules.Recover(keccak(text...), s); !ok || signer != runner {
-		w.wrong("a %s of runner %s is not signed by it", frame, runner)
+	if signer, ok := w.Judge.rules.Recover(keccak256(text...), s); !ok || signer != runner {
+		w.reportWrong("a %s of runner %s is not signed by it", frame, runner)
 	}
 }
 
-func (w *work) beat(r *report) {
+func (w *work) judgeHeartbeat(r *report) {
 	var in struct {
 		Runner      types.Address   `cbor:"runner"`
 		BlockHeight types.Height    `cbor:"block_height"`
 		Nonce       uint64          `cbor:"nonce"`
 		Signed      types.Signature `cbor:"signed"`
 	}
-	if !w.read(r, &in) {
+	if !w.decodeArguments(r, &in) {
 		return
 	}
-	w.signs(in.Runner, in.Signed, "HeartbeatPing", be8(uint64(in.BlockHeight)), be8(in.Nonce))
+	w.judgeSignature(in.Runner, in.Signed, "HeartbeatPing", be8(uint64(in.BlockHeight)), be8(in.Nonce))
 	runner := w.runners.known[in.Runner]
 	if runner == nil || runner.Health == Deregistered || in.BlockHeight > w.height ||
 		in.BlockHeight < runner.LastHeartbeat+types.Height(w.rules.HeartbeatBlocks) {
-		w.wrong("a heartbeat of runner %s at height %d comes too soon, or from an unknown key", in.Runner, in.BlockHeight)
+		w.reportWrong("a heartbeat of runner %s at height %d comes too soon, or from an unknown key", in.Runner, in.BlockHeight)
 		return
 	}
 	runner.LastHeartbeat, w.touched = in.BlockHeight, true
 }
 
-// of finds the open job and the member of its committee that a report is of, who
+// jobOfReport finds the open job and the member of its committee that a report is of, who
 // has not revealed.
-func (w *work) of(r *report, id types.Hash, runner types.Address) (*job, *member) {
+func (w *work) jobOfReport(r *report, id types.Hash, runner types.Address) (*job, *member) {
 	job := w.open[id]
 	if job == nil {
-		w.wrong("a %s for job %s, which is not open", r.op, id)
+		w.reportWrong("a %s for job %s, which is not open", r.op, id)
 		return nil, nil
 	}
-	m := job.member(runner)
+	m := job.memberOf(runner)
 	if m == nil || m.revealed > 0 {
-		w.wrong("a %s of %s for job %s, in whose committee it is not, or revealed", r.op, runner, id)
+		w.reportWrong("a %s of %s for job %s, in whose committee it is not, or revealed", r.op, runner, id)
 		return nil, nil
 	}
 	return job, m
 }
 
-func (w *work) commit(r *report) {
+func (w *work) followCommit(r *report) {
 	var in struct {
 		JobID        types.Hash      `cbor:"job_id"`
 		Drawn        types.Height    `cbor:"drawn"`
@@ -110,32 +110,34 @@ func (w *work) commit(r *report) {
 		Commitment   types.Hash      `cbor:"commitment"`
 		CommitSigned types.Signature `cbor:"commit_signed"`
 	}
-	if !w.read(r, &in) {
+	if !w.decodeArguments(r, &in) {
 		return
 	}
-	w.signs(in.Runner, in.CommitSigned, "JobCommitment", in.JobID[:], be8(uint64(in.Drawn)), in.Commitment[:])
-	job, m := w.of(r, in.JobID, in.Runner)
+	w.judgeSignature(in.Runner, in.CommitSigned, "JobCommitment", in.JobID[:], be8(uint64(in.Drawn)), in.Commitment[:])
+	job, m := w.jobOfReport(r, in.JobID, in.Runner)
 	if m == nil {
 		return
 	}
-	if job.spec.Verification.Runners == 1 || job.revealing(w.height) || in.Drawn != m.drawn {
-		w.wrong("a commitment of %s for job %s of %d runners, due by %d and before all committed, is for draw %d; the draw was %d",
+	if job.spec.Verification.Runners == 1 || job.takesReveals(w.height) || in.Drawn != m.drawn {
+		w.reportWrong("a commitment of %s for job %s of %d runners, due by %d and before all committed, is for draw %d; the draw was %d",
 			in.Runner, job.id, job.spec.Verification.Runners, job.commitDeadline(), in.Drawn, m.drawn)
 	}
 	if len(m.commitments) > 0 {
-		w.wrong("%s brings a second commitment of %s for job %s", r.validator, in.Runner, job.id)
+		w.reportWrong("%s brings a second commitment of %s for job %s", r.validator, in.Runner, job.id)
 	}
 	m.commitments = append(m.commitments, commitment{w.height, in.Commitment})
-	w.tell("job.committed", job, &in.Runner, &r.validator, types.VerifierAddress)
+	w.expectJobEvent("job.committed", job, &in.Runner, &r.validator, types.VerifierAddress)
 }
 
-// free reports whether a member refused before its ack was due and one block had passed
+// refusedInTime reports whether a member refused before its ack was due and one block had passed
 // (decision J21).
-func (w *work) free(m *member) bool { return m.refused <= m.drawn+types.Height(w.rules.AckBlocks)+1 }
+func (w *work) refusedInTime(m *member) bool {
+	return m.refused <= m.drawn+types.Height(w.rules.AckBlocks)+1
+}
 
-// refuse empties a runner's place. It costs what silence costs, unless it is quick (decision
+// followRefusal empties a runner's place. It costs what silence costs, unless it is quick (decision
 // J21).
-func (w *work) refuse(r *report) {
+func (w *work) followRefusal(r *report) {
 	var in struct {
 		JobID         types.Hash      `cbor:"job_id"`
 		Drawn         types.Height    `cbor:"drawn"`
@@ -145,17 +147,17 @@ func (w *work) refuse(r *report) {
 		Text          string          `cbor:"text"`
 		RefusalSigned types.Signature `cbor:"refusal_signed"`
 	}
-	if !w.read(r, &in) {
+	if !w.decodeArguments(r, &in) {
 		return
 	}
-	reason, text := keccak([]byte(in.Reason)), keccak([]byte(in.Text))
-	w.signs(in.Runner, in.RefusalSigned, "JobRefusal", in.JobID[:], be8(uint64(in.Drawn)), in.Spec[:], reason[:], text[:])
-	job, m := w.of(r, in.JobID, in.Runner)
+	reason, text := keccak256([]byte(in.Reason)), keccak256([]byte(in.Text))
+	w.judgeSignature(in.Runner, in.RefusalSigned, "JobRefusal", in.JobID[:], be8(uint64(in.Drawn)), in.Spec[:], reason[:], text[:])
+	job, m := w.jobOfReport(r, in.JobID, in.Runner)
 	if m == nil {
 		return
 	}
-	if in.Drawn != m.drawn || in.Spec != keccak(job.raw) || len(m.commitments) > 0 || w.height > job.commitDeadline() {
-		w.wrong("%s refuses job %s, of the draw of %d, after its commitment, late or with another spec", in.Runner, job.id, in.Drawn)
+	if in.Drawn != m.drawn || in.Spec != keccak256(job.raw) || len(m.commitments) > 0 || w.height > job.commitDeadline() {
+		w.reportWrong("%s refuses job %s, of the draw of %d, after its commitment, late or with another spec", in.Runner, job.id, in.Drawn)
 	}
 	m.refused, job.vacant, job.excluded[in.Runner] = w.height, true, true
 	job.refusals++
@@ -164,52 +166,52 @@ func (w *work) refuse(r *report) {
 	}
 	w.touched = true
 	why := job.why
-	e := job.event()
+	e := job.newEvent()
 	e.Runner, e.Validator, e.Error = &in.Runner, &r.validator, &why
 	if runner := w.runners.known[in.Runner]; runner != nil {
 		if uint64(w.height-runner.RefusedAt) >= w.rules.RefusalBlocks {
 			runner.Refusals = 0
 		}
 		runner.Refusals, runner.RefusedAt = runner.Refusals+1, w.height
-		if !w.free(m) && !job.late(m) {
-			w.lower(in.Runner)
+		if !w.refusedInTime(m) && !job.tookEmptiedPlace(m) {
+			w.lowerReputation(in.Runner)
 		}
 		if runner.ActiveJobs--; runner.ActiveJobs == 0 {
 			runner.idle = w.height
 		}
 	}
-	w.expect(types.VerifierAddress, "job.refused", codec.Marshal(&e))
+	w.expectEvent(types.VerifierAddress, "job.refused", codec.Marshal(&e))
 }
 
-func (w *work) reveal(r *report) {
+func (w *work) followReveal(r *report) {
 	var in struct {
 		JobID        types.Hash      `cbor:"job_id"`
 		Runner       types.Address   `cbor:"runner"`
 		Result       []byte          `cbor:"result"`
 		RunnerSigned types.Signature `cbor:"runner_signed"`
 	}
-	if !w.read(r, &in) {
+	if !w.decodeArguments(r, &in) {
 		return
 	}
-	job, m := w.of(r, in.JobID, in.Runner)
+	job, m := w.jobOfReport(r, in.JobID, in.Runner)
 	if m == nil {
 		return
 	}
-	hash := keccak(in.Result)
-	w.signs(in.Runner, in.RunnerSigned, "JobResult", in.JobID[:], hash[:])
+	hash := keccak256(in.Result)
+	w.judgeSignature(in.Runner, in.RunnerSigned, "JobResult", in.JobID[:], hash[:])
 	single := job.spec.Verification.Runners == 1
-	if (r.op == "result") != single || w.height > job.deadline() || uint64(len(in.Result)) > job.spec.ResultSchema.MaxReturnBytes {
-		w.wrong("a %s of %s for job %s of %d runners, of %d bytes, due by %d", r.op, in.Runner, job.id, job.spec.Verification.Runners,
-			len(in.Result), job.deadline())
+	if (r.op == "result") != single || w.height > job.deadlineHeight() || uint64(len(in.Result)) > job.spec.ResultSchema.MaxReturnBytes {
+		w.reportWrong("a %s of %s for job %s of %d runners, of %d bytes, due by %d", r.op, in.Runner, job.id, job.spec.Verification.Runners,
+			len(in.Result), job.deadlineHeight())
 	}
-	if !single && !(job.revealing(w.height) && m.committed(keccak(in.Result, in.RunnerSigned[:]), w.height)) {
-		w.wrong("the result of %s for job %s comes before its time, or it never committed to it", in.Runner, job.id)
+	if !single && !(job.takesReveals(w.height) && m.hasCommittedTo(keccak256(in.Result, in.RunnerSigned[:]), w.height)) {
+		w.reportWrong("the result of %s for job %s comes before its time, or it never committed to it", in.Runner, job.id)
 	}
 	m.revealed, m.claim, m.bytes = w.height, claimOf(&job.spec, in.Result), uint64(len(in.Result))
 	m.result = in.Result
-	w.tell("job.revealed", job, &in.Runner, &r.validator, types.VerifierAddress)
-	if job.done(w.height) {
-		w.conclude(job)
+	w.expectJobEvent("job.revealed", job, &in.Runner, &r.validator, types.VerifierAddress)
+	if job.isDone(w.height) {
+		w.concludeAttempt(job)
 	}
 }
 

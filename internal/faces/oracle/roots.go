@@ -11,28 +11,28 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// rehash judges the root of the state after a block: the validator's root equals
+// judgeStateRoot judges the root of the state after a block: the validator's root equals
 // the header's, and at sampled heights the root of a full re-hash.
-func (j *Judge) rehash(o *Observation) {
+func (j *Judge) judgeStateRoot(o *Observation) {
 	h := &o.Block.Header
 	if o.StateRoot != h.StateRoot {
-		j.report("roots", h.Height, o.Validator, "its state has root %s, the header says %s", o.StateRoot, h.StateRoot)
+		j.reportViolation("roots", h.Height, o.Validator, "its state has root %s, the header says %s", o.StateRoot, h.StateRoot)
 	}
 	if o.State == nil {
 		return
 	}
 	j.seen.Rehashed++
-	if !shared(j.rehashed.state, o.State) {
-		j.rehashed = rehashed{o.State, Root(o.State)}
+	if !sharesMemory(j.rehashed.state, o.State) {
+		j.rehashed = lastRehash{o.State, Root(o.State)}
 	}
 	if root := j.rehashed.root; root != h.StateRoot {
-		j.report("roots", h.Height, o.Validator, "%d keys of state hash to %s, the header says %s", len(o.State), root, h.StateRoot)
+		j.reportViolation("roots", h.Height, o.Validator, "%d keys of state hash to %s, the header says %s", len(o.State), root, h.StateRoot)
 	}
 }
 
-// rehashed is the state hashed last: validators that share it in memory are
+// lastRehash is the state hashed last: validators that share it in memory are
 // judged by one hash.
-type rehashed struct {
+type lastRehash struct {
 	state []Entry
 	root  types.Hash
 }
@@ -59,24 +59,24 @@ func Root(state []Entry) types.Hash {
 func rootOf(entries []Entry, from int) types.Hash {
 	if len(entries) == 1 {
 		e := entries[0]
-		return keccak([]byte{0}, be4(len(e.Key)), e.Key, e.Value)
+		return keccak256([]byte{0}, be4(len(e.Key)), e.Key, e.Value)
 	}
 	// In sorted order, what the first and the last agree in all between do.
 	first, last := entries[0].Key, entries[len(entries)-1].Key
 	position := from
-	for bit(first, position) == bit(last, position) {
+	for bitAt(first, position) == bitAt(last, position) {
 		if position > 9*max(len(first), len(last)) {
 			return types.Hash{0xff} // duplicate key: no root is like this
 		}
 		position++
 	}
-	split := slices.IndexFunc(entries, func(e Entry) bool { return bit(e.Key, position) == 1 })
+	split := slices.IndexFunc(entries, func(e Entry) bool { return bitAt(e.Key, position) == 1 })
 	left, right := rootOf(entries[:split], position+1), rootOf(entries[split:], position+1)
-	return keccak([]byte{1}, be4(position), left[:], right[:])
+	return keccak256([]byte{1}, be4(position), left[:], right[:])
 }
 
-// bit returns a bit of a key, at nine bits a byte.
-func bit(key []byte, position int) int {
+// bitAt returns a bit of a key, at nine bits a byte.
+func bitAt(key []byte, position int) int {
 	i, within := position/9, position%9
 	switch {
 	case i >= len(key):
@@ -92,7 +92,7 @@ func be4(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
 
 func be8(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-func keccak(parts ...[]byte) (digest types.Hash) {
+func keccak256(parts ...[]byte) (digest types.Hash) {
 	var state hash.Hash = sha3.NewLegacyKeccak256()
 	for _, part := range parts {
 		state.Write(part)

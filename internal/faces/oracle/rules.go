@@ -40,10 +40,10 @@ const (
 	reasonGC       = "gc_lane_full"
 )
 
-func (l *LaneRules) auction() bool { return l.Policy == secondPrice || l.Policy == firstPrice }
+func (l *LaneRules) isAuction() bool { return l.Policy == secondPrice || l.Policy == firstPrice }
 
-// limit is what a fire of a timer may use (decision T5).
-func (l *LaneRules) limit(t *types.Timer) types.Cycles {
+// limitOfFire is what a fire of a timer may use (decision T5).
+func (l *LaneRules) limitOfFire(t *types.Timer) types.Cycles {
 	most := l.FireCycles
 	if l.Policy == eip1559 && l.FireCyclesAuction < most {
 		most = l.FireCyclesAuction

@@ -44,7 +44,7 @@ type Offer struct {
 	Entitlements []string
 }
 
-func (o *Offer) equal(other *Offer) bool {
+func (o *Offer) isEqual(other *Offer) bool {
 	return o.MaxJobs == other.MaxJobs && o.ComputeSecond == other.ComputeSecond && o.InputToken == other.InputToken &&
 		o.OutputToken == other.OutputToken && o.Request == other.Request && o.Call == other.Call && o.MemoryMB == other.MemoryMB &&
 		slices.Equal(o.Capabilities, other.Capabilities) && slices.Equal(o.Entitlements, other.Entitlements)
@@ -79,8 +79,8 @@ type runnerEvent struct {
 	Stake  types.Wei     `cbor:"stake"`
 }
 
-// returns is the number of blocks from leaving to the return of a stake, at most 2^40.
-func (r *JobRules) returns() uint64 {
+// returnDelay is the number of blocks from leaving to the return of a stake, at most 2^40.
+func (r *JobRules) returnDelay() uint64 {
 	const most = 1 << 40
 	if high, low := bits.Mul64(r.StakeReturnEpochs, r.EpochBlocks); high == 0 {
 		return min(low, most)
@@ -94,42 +94,42 @@ type registry struct {
 	places []*Runner // nil: free
 }
 
-// free is the lowest free place.
-func (r *registry) free() int {
+// lowestFreePlace is the lowest free place.
+func (r *registry) lowestFreePlace() int {
 	if at := slices.Index(r.places, nil); at >= 0 {
 		return at
 	}
 	return len(r.places)
 }
 
-// holder is the runner that held a place at a height's parent and holds it now, or nil.
-func (r *registry) holder(place int, height types.Height) *Runner {
+// holderOf is the runner that held a place at a height's parent and holds it now, or nil.
+func (r *registry) holderOf(place int, height types.Height) *Runner {
 	if place >= len(r.places) || r.places[place] == nil || r.places[place].since >= height {
 		return nil
 	}
 	return r.places[place]
 }
 
-// register enters a runner; its offer is what the state shows, which no event does.
-func (w *work) register(e *runnerEvent) {
+// registerRunner enters a runner; its offer is what the state shows, which no event does.
+func (w *work) registerRunner(e *runnerEvent) {
 	if w.runners.known[e.Runner] != nil {
-		w.wrong("runner %s is registered twice", e.Runner)
+		w.reportWrong("runner %s is registered twice", e.Runner)
 		return
 	}
-	if want := w.runners.free(); e.Index != uint32(want) {
-		w.wrong("runner %s has the place %d; the lowest free one is %d", e.Runner, e.Index, want)
+	if want := w.runners.lowestFreePlace(); e.Index != uint32(want) {
+		w.reportWrong("runner %s has the place %d; the lowest free one is %d", e.Runner, e.Index, want)
 		return
 	}
 	if e.Stake.Less(w.rules.MinStake) {
-		w.wrong("runner %s is registered with a stake of %s; the minimum is %s", e.Runner, e.Stake, w.rules.MinStake)
+		w.reportWrong("runner %s is registered with a stake of %s; the minimum is %s", e.Runner, e.Stake, w.rules.MinStake)
 	}
-	w.move(e.Owner, types.RegistryAddress, e.Stake.Big())
-	w.enter(&Runner{Address: e.Runner, Owner: e.Owner, Index: e.Index, Health: Healthy, Stake: e.Stake,
+	w.moveMoney(e.Owner, types.RegistryAddress, e.Stake.Big())
+	w.enterRunner(&Runner{Address: e.Runner, Owner: e.Owner, Index: e.Index, Health: Healthy, Stake: e.Stake,
 		Reputation: w.rules.InitialReputation, ReputedAt: w.height, LastHeartbeat: w.height, since: w.height})
-	w.amend(e.Runner)
+	w.amendOffer(e.Runner)
 }
 
-func (w *work) enter(r *Runner) {
+func (w *work) enterRunner(r *Runner) {
 	w.runners.known[r.Address] = r
 	if int(r.Index) == len(w.runners.places) {
 		w.runners.places = append(w.runners.places, nil)
@@ -137,11 +137,11 @@ func (w *work) enter(r *Runner) {
 	w.runners.places[r.Index] = r
 }
 
-// amend takes the offer that the block left a runner with.
-func (w *work) amend(runner types.Address) {
+// amendOffer takes the offer that the block left a runner with.
+func (w *work) amendOffer(runner types.Address) {
 	r, written := w.runners.known[runner], w.written[runner]
 	if r == nil || written == nil {
-		w.wrong("runner %s was amended, and the state does not show it", runner)
+		w.reportWrong("runner %s was amended, and the state does not show it", runner)
 		return
 	}
 	r.Offer = written.Offer
@@ -151,39 +151,39 @@ func (w *work) amend(runner types.Address) {
 func (w *work) ownersWord(name string, e *runnerEvent) {
 	w.touched = true
 	if name == "runner.registered" {
-		w.register(e)
+		w.registerRunner(e)
 		return
 	}
 	r := w.runners.known[e.Runner]
 	if r == nil || r.Health == Deregistered || r.Owner != e.Owner {
-		w.wrong("%s of %s by %s, who owns no such runner", name, e.Runner, e.Owner)
+		w.reportWrong("%s of %s by %s, who owns no such runner", name, e.Runner, e.Owner)
 		return
 	}
 	switch name {
 	case "runner.updated":
-		w.amend(e.Runner)
+		w.amendOffer(e.Runner)
 	case "runner.paused":
-		w.turn(r, Healthy, Paused)
+		w.turnRunner(r, Healthy, Paused)
 	case "runner.resumed":
-		w.turn(r, Paused, Healthy)
+		w.turnRunner(r, Paused, Healthy)
 	case "runner.stake_added":
 		if !r.Stake.Less(e.Stake) {
-			w.wrong("the stake of %s grew from %s to %s", r.Address, r.Stake, e.Stake)
+			w.reportWrong("the stake of %s grew from %s to %s", r.Address, r.Stake, e.Stake)
 			return
 		}
-		w.move(r.Owner, types.RegistryAddress, e.Stake.Sub(r.Stake).Big())
+		w.moveMoney(r.Owner, types.RegistryAddress, e.Stake.Sub(r.Stake).Big())
 		r.Stake = e.Stake
 	case "runner.deregistered":
 		r.Health, r.idle = Deregistered, w.height
-		r.leaves = w.height + types.Height(w.rules.returns())
+		r.leaves = w.height + types.Height(w.rules.returnDelay())
 	default:
-		w.wrong("the registry reports %q, which no owner can cause", name)
+		w.reportWrong("the registry reports %q, which no owner can cause", name)
 	}
 }
 
-func (w *work) turn(r *Runner, from, to string) {
+func (w *work) turnRunner(r *Runner, from, to string) {
 	if r.Health != from {
-		w.wrong("runner %s was %s, and becomes %s", r.Address, r.Health, to)
+		w.reportWrong("runner %s was %s, and becomes %s", r.Address, r.Health, to)
 	}
 	r.Health = to
 }
@@ -201,8 +201,8 @@ func (w *work) giveBack() {
 		return cmp.Or(cmp.Compare(max(a.leaves, a.idle), max(b.leaves, b.idle)), cmp.Compare(a.Index, b.Index))
 	})
 	for _, r := range due[:min(len(due), maxReturned)] {
-		w.move(types.RegistryAddress, r.Owner, r.Stake.Big())
-		w.expect(types.RegistryAddress, "runner.stake_returned",
+		w.moveMoney(types.RegistryAddress, r.Owner, r.Stake.Big())
+		w.expectEvent(types.RegistryAddress, "runner.stake_returned",
 			codec.Marshal(&runnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake}))
 		r.Stake, r.Offer = types.Wei{}, Offer{}
 		w.runners.places[r.Index] = nil
@@ -216,29 +216,29 @@ func (w *work) giveBack() {
 	}
 }
 
-// stands compares the block's writes about runners with the expected ones.
-func (w *work) stands(o *Observation) {
+// compareRunners compares the block's writes about runners with the expected ones.
+func (w *work) compareRunners(o *Observation) {
 	for i := range o.Runners {
 		is := &o.Runners[i]
 		want := w.runners.known[is.Address]
 		switch {
 		case want == nil:
-			w.wrong("runner %s is in the registry without a registration", is.Address)
-		case !want.Offer.equal(&is.Offer):
-			w.wrong("the offer of runner %s changed, and its owner did not change it", is.Address)
+			w.reportWrong("runner %s is in the registry without a registration", is.Address)
+		case !want.Offer.isEqual(&is.Offer):
+			w.reportWrong("the offer of runner %s changed, and its owner did not change it", is.Address)
 		case want.Owner != is.Owner || want.Index != is.Index || want.Health != is.Health || want.Stake != is.Stake ||
 			want.Reputation != is.Reputation || want.ActiveJobs != is.ActiveJobs || want.LastHeartbeat != is.LastHeartbeat,
 			want.ReputedAt != is.ReputedAt || want.Refusals != is.Refusals || want.RefusedAt != is.RefusedAt:
-			w.wrong("runner %s is %s with stake %s, reputation %d, %d jobs and a heartbeat of %d; want %s, %s, %d, %d and %d", is.Address,
+			w.reportWrong("runner %s is %s with stake %s, reputation %d, %d jobs and a heartbeat of %d; want %s, %s, %d, %d and %d", is.Address,
 				is.Health, is.Stake, is.Reputation, is.ActiveJobs, is.LastHeartbeat, want.Health, want.Stake, want.Reputation, want.ActiveJobs,
 				want.LastHeartbeat)
 		}
 	}
 }
 
-// reputation returns a runner's reputation at the judged block: below the minimum for
+// reputationOf returns a runner's reputation at the judged block: below the minimum for
 // draws, it gains a point at each height that RecoveryBlocks divides (decision J21).
-func (w *work) reputation(r *Runner) uint64 {
+func (w *work) reputationOf(r *Runner) uint64 {
 	is := r.Reputation
 	for h := uint64(r.ReputedAt)/w.rules.RecoveryBlocks + 1; h <= uint64(w.height)/w.rules.RecoveryBlocks && is < w.rules.MinReputation; h++ {
 		is++
@@ -246,17 +246,17 @@ func (w *work) reputation(r *Runner) uint64 {
 	return is
 }
 
-// can reports whether a runner serves a job of a kind about a subject: a model, a
+// canServe reports whether a runner serves a job of a kind about a subject: a model, a
 // host or a server (CIP-11 §9.1, filter 3).
-func (o *Offer) can(kind jobKind, subject string) bool {
-	if !slices.Contains(o.Capabilities, kind.capability()) {
+func (o *Offer) canServe(kind jobKind, subject string) bool {
+	if !slices.Contains(o.Capabilities, kind.capabilityName()) {
 		return false
 	}
 	part, restricted := partPrefix[kind], false
 	for _, word := range o.Capabilities {
 		if name, of := strings.CutPrefix(word, part); of && part != "" {
 			if kind == jobCustom {
-				name = keccak([]byte(name)).String() // a job names its executor by hash
+				name = keccak256([]byte(name)).String() // a job names its executor by hash
 			}
 			if restricted = true; name == subject {
 				return true
@@ -266,6 +266,6 @@ func (o *Offer) can(kind jobKind, subject string) bool {
 	return !restricted
 }
 
-func (o *Offer) trusted() bool {
+func (o *Offer) isTrusted() bool {
 	return slices.ContainsFunc(o.Capabilities, func(word string) bool { return strings.HasPrefix(word, "tee:") })
 }

@@ -17,8 +17,8 @@ type sponsor struct {
 	most, paid    *big.Int
 }
 
-// signed notes what a transaction's signer agreed to.
-func (s sponsors) signed(tx *types.Transaction, r *types.Receipt) {
+// noteConsent notes what a transaction's signer agreed to.
+func (s sponsors) noteConsent(tx *types.Transaction, r *types.Receipt) {
 	var payload struct {
 		Sponsor *types.Wei `cbor:"sponsor"`
 	}
@@ -28,10 +28,10 @@ func (s sponsors) signed(tx *types.Transaction, r *types.Receipt) {
 	s[r.Hash] = &sponsor{signer: r.Sender, actor: *tx.To, most: payload.Sponsor.Big(), paid: new(big.Int)}
 }
 
-// drew judges a fire that another than its actor paid: he signed a transaction
+// judgeSponsoredFire judges a fire that another than its actor paid: he signed a transaction
 // that calls that actor itself, and all its timers together took no more of him
 // than it says.
-func (s sponsors) drew(c *types.TimerChange, wrong func(string, ...any)) {
+func (s sponsors) judgeSponsoredFire(c *types.TimerChange, wrong func(string, ...any)) {
 	t := &c.Timer
 	if t.FeePayer == t.Actor {
 		return

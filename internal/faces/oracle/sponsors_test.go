@@ -18,9 +18,9 @@ func TestWhoPaysForATimerSignedForIt(t *testing.T) {
 	tx.Payload = codec.Marshal(types.Execute{Kind: types.KindExecute, Handler: "h", Payload: []byte{}, Sponsor: &most})
 	hash := tx.Hash()
 	s := sponsors{}
-	s.signed(&tx, &types.Receipt{Hash: hash, Sender: bob})
+	s.noteConsent(&tx, &types.Receipt{Hash: hash, Sender: bob})
 	plain := transaction()
-	s.signed(&plain, &types.Receipt{Hash: plain.Hash(), Sender: bob})
+	s.noteConsent(&plain, &types.Receipt{Hash: plain.Hash(), Sender: bob})
 	var found []string
 	judge := func(spoil func(*types.Timer)) int {
 		paid := timer(2, 0, 1)
@@ -30,7 +30,7 @@ func TestWhoPaysForATimerSignedForIt(t *testing.T) {
 		}
 		found = nil
 		change, _ := fire(paid, 2)
-		s.drew(&change, func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) })
+		s.judgeSponsoredFire(&change, func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) })
 		return len(found)
 	}
 	if judge(nil)+judge(nil) != 0 {

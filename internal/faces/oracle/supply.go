@@ -16,9 +16,9 @@ type supply struct {
 	set        big.Int      // by which balances that were set changed the supply
 }
 
-// sum judges the money after a block (decision C15), and that the chain counted
+// judgeSupply judges the money after a block (decision C15), and that the chain counted
 // as burned what was paid in fees less tips.
-func (j *Judge) sum(h types.Height, m *Money) {
+func (j *Judge) judgeSupply(h types.Height, m *Money) {
 	j.seen.Summed++
 	held := new(big.Int)
 	for _, amounts := range [][]types.Wei{m.Balances, m.Escrows} {
@@ -29,18 +29,18 @@ func (j *Judge) sum(h types.Height, m *Money) {
 	made := new(big.Int).Add(j.rules.Supply.Big(), m.Minted.Big())
 	made.Sub(made, m.Burned.Big()).Sub(made, m.Removed.Big())
 	if made.Cmp(held) != 0 {
-		j.report("supply", h, types.Address{}, "genesis %s + minted %s - burned %s - removed %s = %s, and balances and escrows hold %s",
+		j.reportViolation("supply", h, types.Address{}, "genesis %s + minted %s - burned %s - removed %s = %s, and balances and escrows hold %s",
 			j.rules.Supply, m.Minted, m.Burned, m.Removed, made, held)
 	}
-	j.changed(h, m)
-	j.burnt(h, m)
-	j.locked(h, m)
+	j.judgeSupplyChange(h, m)
+	j.judgeBurned(h, m)
+	j.judgeEscrow(h, m)
 }
 
-// locked judges that the escrow holds exactly the bids of the pending timers,
+// judgeEscrow judges that the escrow holds exactly the bids of the pending timers,
 // unless an account sent more to it (CIP-5 §9.7). Money of a height that was passed
 // already cannot be compared with the timers.
-func (j *Judge) locked(h types.Height, m *Money) {
+func (j *Judge) judgeEscrow(h types.Height, m *Money) {
 	if h != j.tip {
 		return
 	}
@@ -49,13 +49,13 @@ func (j *Judge) locked(h types.Height, m *Money) {
 		bids.Add(bids, l.timer.Bid.Big())
 	}
 	if c := m.Bids.Big().Cmp(bids); c < 0 || c > 0 && !j.supply.given {
-		j.report("supply", h, types.Address{}, "the bids of pending timers are %s, and %s are locked", bids, m.Bids)
+		j.reportViolation("supply", h, types.Address{}, "the bids of pending timers are %s, and %s are locked", bids, m.Bids)
 	}
 }
 
-// burnt judges the chain's count of burned fees since the last time. Money of a
+// judgeBurned judges the chain's count of burned fees since the last time. Money of a
 // height that was passed already cannot be compared with it.
-func (j *Judge) burnt(h types.Height, m *Money) {
+func (j *Judge) judgeBurned(h types.Height, m *Money) {
 	if h != j.tip {
 		return
 	}
@@ -63,7 +63,8 @@ func (j *Judge) burnt(h types.Height, m *Money) {
 	burned := m.Burned.Big()
 	chain, own := new(big.Int).Sub(burned, &s.last), new(big.Int).Sub(&s.burned, &s.lastOwn)
 	if chain.Cmp(own) != 0 {
-		j.report("supply", h, types.Address{}, "since height %d the chain burned %s, and its receipts and timers paid %s in fees less tips",
+		j.reportViolation("supply", h, types.Address{},
+			"since height %d the chain burned %s, and its receipts and timers paid %s in fees less tips",
 			s.lastHeight, chain, own)
 	}
 	s.lastHeight = h

@@ -76,7 +76,7 @@ func readSpec(data []byte) (s spec, err error) {
 				s.input += upTo(uint64(len(*in.SystemPrompt)), tokenBytes)
 			}
 		case jobHTTP:
-			s.subject = host(in.URL)
+			s.subject = hostOf(in.URL)
 		case jobMCP:
 			s.subject = in.Server
 		case jobCustom:
@@ -95,9 +95,9 @@ func upTo(amount, size uint64) uint64 {
 	return n
 }
 
-// host returns the host of a URL: between the scheme with user data and the port,
+// hostOf returns the host of a URL: between the scheme with user data and the port,
 // in lower case.
-func host(url string) string {
+func hostOf(url string) string {
 	at := strings.Index(url, "://")
 	if at < 0 {
 		return ""
@@ -135,11 +135,11 @@ type terms struct {
 	cycle, cell  types.Wei // base fees of the submission
 }
 
-// submitted enters a job, whose submitter pays all that it may cost (decisions J1,
+// enterJob enters a job, whose submitter pays all that it may cost (decisions J1,
 // J7, J19).
-func (w *work) submitted(id types.Hash) {
+func (w *work) enterJob(id types.Hash) {
 	if w.open[id] != nil {
-		w.wrong("job %s is submitted twice", id)
+		w.reportWrong("job %s is submitted twice", id)
 		return
 	}
 	j := &job{id: id, seq: w.next, pending: true, since: w.height, excluded: map[types.Address]bool{}}
@@ -154,16 +154,16 @@ func (w *work) submitted(id types.Hash) {
 	}
 	var err error
 	if j.spec, err = readSpec(raw); err != nil {
-		w.wrong("the spec of job %s is invalid: %v", id, err)
+		w.reportWrong("the spec of job %s is invalid: %v", id, err)
 		return
 	}
 	v := &j.spec.Verification
 	if j.spec.TimeoutBlocks == 0 || v.Runners == 0 || j.spec.kind == "" {
-		w.wrong("the spec of job %s is invalid: got timeout_blocks %d, %d runners and job_type %q, want none of them empty",
+		w.reportWrong("the spec of job %s is invalid: got timeout_blocks %d, %d runners and job_type %q, want none of them empty",
 			id, j.spec.TimeoutBlocks, v.Runners, j.spec.kind)
 		return
 	}
-	w.number(j)
+	w.judgeJobID(j)
 	t := terms{threshold: upTo(2*v.Runners, 3), retries: min(j.spec.Bounds.MaxRetries, w.rules.MaxRetries),
 		commitBlocks: max(1, j.spec.TimeoutBlocks*w.rules.CommitPermille/permille)}
 	if v.Threshold != nil {
@@ -174,32 +174,32 @@ func (w *work) submitted(id types.Hash) {
 		t.cycle, t.cell = w.header.BaseFeeCycle, w.header.BaseFeeCell
 	}
 	j.terms = t
-	w.move(j.spec.Submitter, types.DispatcherAddress, t.escrow(&j.spec))
+	w.moveMoney(j.spec.Submitter, types.DispatcherAddress, t.escrowOf(&j.spec))
 }
 
-// number judges a job's id. No spec shows the submitters of jobs that came and went
+// judgeJobID judges a job's id. No spec shows the submitters of jobs that came and went
 // in one block: that many numbers may be missing.
-func (w *work) number(j *job) {
+func (w *work) judgeJobID(j *job) {
 	who := j.spec.Submitter
 	if j.spec.SubmittedAt != w.height {
-		w.wrong("job %s says that it was submitted at %d", j.id, j.spec.SubmittedAt)
+		w.reportWrong("job %s says that it was submitted at %d", j.id, j.spec.SubmittedAt)
 	}
 	for n := w.nonces[who]; n <= w.nonces[who]+w.unseen; n++ {
-		if keccak(who[:], be8(n), be8(uint64(w.height))) == j.id {
+		if keccak256(who[:], be8(n), be8(uint64(w.height))) == j.id {
 			w.nonces[who] = n + 1
 			return
 		}
 	}
-	w.wrong("job %s is not the %d. of %s at height %d", j.id, w.nonces[who], who, w.height)
+	w.reportWrong("job %s is not the %d. of %s at height %d", j.id, w.nonces[who], who, w.height)
 }
 
-// callback is the price of the callback's limits.
-func (t *terms) callback() *big.Int {
-	return new(big.Int).Add(times(t.cycle.Big(), uint64(t.cycles)), times(t.cell.Big(), uint64(t.cells)))
+// callbackPrice is the price of the callback's limits.
+func (t *terms) callbackPrice() *big.Int {
+	return new(big.Int).Add(multiplyPrice(t.cycle.Big(), uint64(t.cycles)), multiplyPrice(t.cell.Big(), uint64(t.cells)))
 }
 
-// escrow is all that a job may cost.
-func (t *terms) escrow(s *spec) *big.Int {
+// escrowOf is all that a job may cost.
+func (t *terms) escrowOf(s *spec) *big.Int {
 	sum := new(big.Int).Add(s.MaxPrice.Big(), s.Tip.Big())
-	return sum.Add(sum, t.callback())
+	return sum.Add(sum, t.callbackPrice())
 }

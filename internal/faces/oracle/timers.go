@@ -16,7 +16,7 @@ type timers struct {
 	lastSeq types.Seq
 	any     bool // a timer was scheduled
 
-	examined examined // by the block that is judged
+	examined examinedTimers // by the block that is judged
 }
 
 // life is a pending timer.
@@ -28,9 +28,9 @@ type life struct {
 	unpaid    types.Height // its last examination, if it could not pay in that block; 0 if it is not in arrears
 }
 
-// due is the height from which the timer is due: of one that watches a key that
+// dueHeight is the height from which the timer is due: of one that watches a key that
 // has not changed the first at which it has expired (decision T26).
-func (l *life) due() types.Height {
+func (l *life) dueHeight() types.Height {
 	switch {
 	case l.timer.Watch == nil:
 		return l.timer.Height
@@ -40,20 +40,20 @@ func (l *life) due() types.Height {
 	return l.timer.ExpiresAt + 1
 }
 
-func (l *life) isDue(h types.Height) bool { return l.due() <= h && l.timer.ScheduledAt < h }
+func (l *life) isDue(h types.Height) bool { return l.dueHeight() <= h && l.timer.ScheduledAt < h }
 
 func newTimers() timers {
-	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false, examined{}}
+	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false, examinedTimers{}}
 }
 
-// age judges a block's changes of timers (decisions T1-T6, T9, T19, T20, T26). Ids
+// judgeTimerChanges judges a block's changes of timers (decisions T1-T6, T9, T19, T20, T26). Ids
 // are made as specified, and each timer ends once. None fires before its height, in
 // the block that created it or before its watched key changed. At every height at
 // which a timer is due it ends or is deferred, unless the block reached its limit
 // of examined timers.
-func (j *Judge) age(o *Observation) {
+func (j *Judge) judgeTimerChanges(o *Observation) {
 	h := o.Block.Header.Height
-	wrong := func(format string, args ...any) { j.report("timers", h, types.Address{}, format, args...) }
+	wrong := func(format string, args ...any) { j.reportViolation("timers", h, types.Address{}, format, args...) }
 	for i := range o.Timers {
 		c := &o.Timers[i]
 		if c.At != h {
@@ -67,24 +67,24 @@ func (j *Judge) age(o *Observation) {
 		case j.timers.ended[c.Timer.ID] != "":
 			wrong("timer %s is %s (%s), and had ended: %s", c.Timer.ID, c.Status, c.Reason, j.timers.ended[c.Timer.ID])
 		case known == nil:
-			j.scheduled(&o.Lane, c, wrong)
+			j.judgeNewTimer(&o.Lane, c, wrong)
 		case c.Kind == types.ChangeTriggered:
-			j.woken(known, c, wrong)
+			j.judgeWake(known, c, wrong)
 		case c.Kind == types.ChangeExtended:
-			j.extended(known, c, wrong)
+			j.judgeExtension(known, c, wrong)
 		case c.Kind == types.ChangeDeferred:
-			j.deferred(known, c, wrong)
+			j.judgeDeferral(known, c, wrong)
 		case c.Kind == types.ChangeEnded:
-			j.ends(o.Lane.Policy, known, c, wrong)
+			j.judgeTimerEnd(o.Lane.Policy, known, c, wrong)
 		default:
 			wrong("timer %s is scheduled again", c.Timer.ID)
 		}
 	}
-	j.overdue(h, wrong)
+	j.judgeOverdue(h, wrong)
 }
 
-// scheduled judges a timer that is new.
-func (j *Judge) scheduled(rules *LaneRules, c *types.TimerChange, wrong func(string, ...any)) {
+// judgeNewTimer judges a timer that is new.
+func (j *Judge) judgeNewTimer(rules *LaneRules, c *types.TimerChange, wrong func(string, ...any)) {
 	t := &c.Timer
 	if c.Kind != types.ChangeScheduled || c.Reason != "" {
 		wrong("timer %s, which was never scheduled, is %s (%s)", t.ID, c.Status, c.Reason)
@@ -93,7 +93,7 @@ func (j *Judge) scheduled(rules *LaneRules, c *types.TimerChange, wrong func(str
 	j.seen.Scheduled++
 	nonce := j.timers.nonces[t.Actor]
 	j.timers.nonces[t.Actor]++
-	if want := keccak(t.Actor[:], be8(uint64(t.Height)), t.Payload, be8(nonce)); t.ID != want {
+	if want := keccak256(t.Actor[:], be8(uint64(t.Height)), t.Payload, be8(nonce)); t.ID != want {
 		wrong("the timer with nonce %d of %s has id %s, want %s", nonce, t.Actor, t.ID, want)
 	}
 	if t.ScheduledAt != c.At || t.Height <= c.At || t.ExpiresAt < t.Height {
@@ -110,11 +110,11 @@ func (j *Judge) scheduled(rules *LaneRules, c *types.TimerChange, wrong func(str
 	j.timers.pending[t.ID] = l
 }
 
-// woken judges that what a timer watches changed: once, at its height at the
+// judgeWake judges that what a timer watches changed: once, at its height at the
 // earliest, in a block after the one that scheduled it (decision T26).
-func (j *Judge) woken(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+func (j *Judge) judgeWake(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	j.seen.Triggered++
-	j.same(known, c, wrong)
+	j.judgeSameTimer(known, c, wrong)
 	t := &known.timer
 	if t.Watch == nil || known.triggered != 0 || c.At < t.Height || c.At <= t.ScheduledAt || c.At > t.ExpiresAt {
 		wrong("timer %s, scheduled at %d for %d and expiring at %d, is triggered (watching: %v, triggered before at %d)",
@@ -123,19 +123,19 @@ func (j *Judge) woken(known *life, c *types.TimerChange, wrong func(string, ...a
 	known.triggered = c.At
 }
 
-// extended judges that expires_at was moved: it only lengthens (decision T18).
-func (j *Judge) extended(known *life, c *types.TimerChange, wrong func(string, ...any)) {
-	j.same(known, c, wrong)
+// judgeExtension judges that expires_at was moved: it only lengthens (decision T18).
+func (j *Judge) judgeExtension(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	j.judgeSameTimer(known, c, wrong)
 	if c.Timer.ExpiresAt <= known.timer.ExpiresAt {
 		wrong("timer %s is extended to %d, and expires at %d", c.Timer.ID, c.Timer.ExpiresAt, known.timer.ExpiresAt)
 	}
-	j.counted(known, c, wrong)
+	j.judgeDeferralCount(known, c, wrong)
 	known.timer.ExpiresAt = c.Timer.ExpiresAt
 }
 
-// deferred judges that a block left a timer for a later one.
-func (j *Judge) deferred(known *life, c *types.TimerChange, wrong func(string, ...any)) {
-	j.same(known, c, wrong)
+// judgeDeferral judges that a block left a timer for a later one.
+func (j *Judge) judgeDeferral(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	j.judgeSameTimer(known, c, wrong)
 	j.seen.Deferred++
 	if c.Timer.ExpiresAt != known.timer.ExpiresAt {
 		wrong("timer %s expires at %d, and did at %d", c.Timer.ID, c.Timer.ExpiresAt, known.timer.ExpiresAt)
@@ -144,23 +144,23 @@ func (j *Judge) deferred(known *life, c *types.TimerChange, wrong func(string, .
 		wrong("timer %s is deferred without a reason", c.Timer.ID)
 	}
 	if !known.isDue(c.At) {
-		wrong("timer %s, scheduled at %d and due at %d, is deferred", c.Timer.ID, known.timer.ScheduledAt, known.due())
+		wrong("timer %s, scheduled at %d and due at %d, is deferred", c.Timer.ID, known.timer.ScheduledAt, known.dueHeight())
 		return
 	}
 	if known.judged == c.At {
 		wrong("timer %s is deferred twice", c.Timer.ID)
 	}
-	if want := uint64(c.At-known.due()) + 1; c.Timer.Deferrals != want {
+	if want := uint64(c.At-known.dueHeight()) + 1; c.Timer.Deferrals != want {
 		wrong("timer %s counts %d deferrals, want %d", c.Timer.ID, c.Timer.Deferrals, want)
 	}
 	known.judged = c.At
-	known.found(c)
+	known.noteCouldPay(c)
 }
 
-// ends judges the end of a timer.
-func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong func(string, ...any)) {
+// judgeTimerEnd judges the end of a timer.
+func (j *Judge) judgeTimerEnd(policy string, known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	j.seen.Ended++
-	j.same(known, c, wrong)
+	j.judgeSameTimer(known, c, wrong)
 	delete(j.timers.pending, c.Timer.ID)
 	j.timers.ended[c.Timer.ID] = c.Status
 	t := &known.timer
@@ -169,13 +169,13 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 	if known.judged == c.At && c.Status != types.TimerCancelled {
 		wrong("timer %s is deferred and ends in one block", t.ID)
 	}
-	j.counted(known, c, wrong)
+	j.judgeDeferralCount(known, c, wrong)
 	early := !known.isDue(c.At)
 	switch c.Status {
 	case types.TimerFired:
 		j.seen.Fired++
 		if early || c.At > t.ExpiresAt {
-			wrong("timer %s, scheduled at %d, due at %d and expiring at %d, fired", t.ID, t.ScheduledAt, known.due(), t.ExpiresAt)
+			wrong("timer %s, scheduled at %d, due at %d and expiring at %d, fired", t.ID, t.ScheduledAt, known.dueHeight(), t.ExpiresAt)
 		}
 		if t.GasLimit > 0 && c.CyclesUsed > t.GasLimit {
 			wrong("timer %s used %d cycles of %d", t.ID, c.CyclesUsed, t.GasLimit)
@@ -188,7 +188,7 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 	case types.TimerInsufficientFunds:
 		j.seen.Insufficient++
 		if early || j.rules.FreeFees && policy == fifo {
-			wrong("timer %s, due at %d, ended for lack of funds", t.ID, known.due())
+			wrong("timer %s, due at %d, ended for lack of funds", t.ID, known.dueHeight())
 		}
 	case types.TimerCancelled:
 		j.seen.Cancelled++
@@ -197,17 +197,17 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 	}
 }
 
-// counted judges how many deferrals a timer that ends or is extended reports. A
+// judgeDeferralCount judges how many deferrals a timer that ends or is extended reports. A
 // deferral is every block from the due height on, with the present one if that
 // deferred the timer before. A block that reached its limit of examined timers does
 // not report its deferrals.
-func (j *Judge) counted(known *life, c *types.TimerChange, wrong func(string, ...any)) {
-	if known.due() > known.timer.ExpiresAt {
+func (j *Judge) judgeDeferralCount(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+	if known.dueHeight() > known.timer.ExpiresAt {
 		return // it watches, and is due only because its time is over: to extend it takes that back
 	}
 	var want uint64
 	if known.isDue(c.At) {
-		want = uint64(c.At - known.due())
+		want = uint64(c.At - known.dueHeight())
 	}
 	unsaid := known.isDue(c.At) && (j.timers.examined.full || j.timers.examined.owing) && c.Timer.Deferrals == want+1
 	if known.judged == c.At {
@@ -218,19 +218,19 @@ func (j *Judge) counted(known *life, c *types.TimerChange, wrong func(string, ..
 	}
 }
 
-// same judges that a change speaks of the timer that was scheduled.
-func (j *Judge) same(known *life, c *types.TimerChange, wrong func(string, ...any)) {
+// judgeSameTimer judges that a change speaks of the timer that was scheduled.
+func (j *Judge) judgeSameTimer(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	a, b := &known.timer, &c.Timer
-	if a.Actor != b.Actor || b.Height != a.Height && b.Height != known.due() || a.Seq != b.Seq {
+	if a.Actor != b.Actor || b.Height != a.Height && b.Height != known.dueHeight() || a.Seq != b.Seq {
 		wrong("timer %s of %s, due at %d with sequence %d, became one of %s, due at %d with sequence %d",
 			a.ID, a.Actor, a.Height, a.Seq, b.Actor, b.Height, b.Seq)
 	}
 }
 
-// overdue judges that every timer that was due was spoken of: it ended, or it
+// judgeOverdue judges that every timer that was due was spoken of: it ended, or it
 // was deferred (decision T9). A block that examined as many as it may leaves out
 // only what ranks after these (decision T16).
-func (j *Judge) overdue(h types.Height, wrong func(string, ...any)) {
+func (j *Judge) judgeOverdue(h types.Height, wrong func(string, ...any)) {
 	var forgotten []*life
 	for _, l := range j.timers.pending {
 		if l.isDue(h) && l.judged != h && !j.timers.examined.leftOut(l, h) {
@@ -239,6 +239,6 @@ func (j *Judge) overdue(h types.Height, wrong func(string, ...any)) {
 	}
 	slices.SortFunc(forgotten, func(a, b *life) int { return cmp.Compare(a.timer.Seq, b.timer.Seq) })
 	for _, l := range forgotten {
-		wrong("timer %s, due at %d, neither ended nor was deferred", l.timer.ID, l.due())
+		wrong("timer %s, due at %d, neither ended nor was deferred", l.timer.ID, l.dueHeight())
 	}
 }

@@ -37,7 +37,7 @@ func newTurns() turns { return turns{last: map[receiver]uint64{}} }
 // submitter names who submitted the job of a callback.
 func (j *Judge) takeTurns(o *Observation, submitter func(*Sent) (types.Address, bool)) {
 	t := &j.turns
-	came := j.delivers(o)
+	came := j.judgeDeliveries(o)
 	sent := slices.Clone(o.Sent)
 	slices.SortFunc(sent, func(a, b Sent) int { return cmp.Compare(a.Seq, b.Seq) })
 	for i := range sent {
@@ -50,11 +50,11 @@ func (j *Judge) takeTurns(o *Observation, submitter func(*Sent) (types.Address, 
 	}
 	t.waiting = slices.DeleteFunc(t.waiting, func(one *turn) bool { return came[one.Hash] })
 	slices.SortFunc(t.waiting, func(a, b *turn) int { return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.Seq, b.Seq)) })
-	t.forget()
+	t.forgetIdle()
 }
 
-// delivers judges the order of a block's deliveries, and lists them. A message that the block skips keeps its place.
-func (j *Judge) delivers(o *Observation) (came map[types.Hash]bool) {
+// judgeDeliveries judges the order of a block's deliveries, and lists them. A message that the block skips keeps its place.
+func (j *Judge) judgeDeliveries(o *Observation) (came map[types.Hash]bool) {
 	t := &j.turns
 	came = map[types.Hash]bool{}
 	var passed types.PassedMessages
@@ -80,7 +80,7 @@ func (j *Judge) delivers(o *Observation) (came map[types.Hash]bool) {
 			skips--
 		}
 		if at == len(t.waiting) || t.waiting[at].Hash != r.Hash {
-			j.report("turns", o.Block.Header.Height, types.Address{}, "receipt %d delivers message %s out of its turn", i, r.Hash)
+			j.reportViolation("turns", o.Block.Header.Height, types.Address{}, "receipt %d delivers message %s out of its turn", i, r.Hash)
 			return came
 		}
 		t.now = max(t.now, t.waiting[at].number)
@@ -91,8 +91,8 @@ func (j *Judge) delivers(o *Observation) (came map[types.Hash]bool) {
 	return came
 }
 
-// forget forgets receivers without messages that wait.
-func (t *turns) forget() {
+// forgetIdle forgets receivers without messages that wait.
+func (t *turns) forgetIdle() {
 	left := map[receiver]bool{}
 	for _, one := range t.waiting {
 		left[one.receiver] = true

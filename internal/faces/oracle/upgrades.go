@@ -18,10 +18,10 @@ const (
 )
 
 // programs are the codes of all actors as deploys and upgrades make them.
-type programs map[types.Address]*coded
+type programs map[types.Address]*codeOf
 
-// coded is the code of one actor, and who may change it.
-type coded struct {
+// codeOf is the code of one actor, and who may change it.
+type codeOf struct {
 	code  types.Hash
 	terms *types.UpgradeTerms // nil: none
 	to    types.Hash          // of the announced code; zero: none is announced
@@ -35,8 +35,8 @@ const (
 	mostLapse  = 10_000
 )
 
-// upgraded is the data of both events that name codes.
-type upgraded struct {
+// upgradeEvent is the data of both events that name codes.
+type upgradeEvent struct {
 	Actor  types.Address `cbor:"actor"`
 	From   types.Hash    `cbor:"from"`
 	To     types.Hash    `cbor:"to"`
@@ -50,19 +50,19 @@ type termsSet struct {
 	Terms *types.UpgradeTerms `cbor:"terms"`
 }
 
-// upgrade judges upgrades of actors (decision C25). The terms name their signer; they
+// judgeUpgrades judges upgrades of actors (decision C25). The terms name their signer; they
 // name the code that the actor has, wait for the delay, and have one event.
-func (j *Judge) upgrade(o *Observation) {
+func (j *Judge) judgeUpgrades(o *Observation) {
 	h := o.Block.Header.Height
-	wrong := func(format string, args ...any) { j.report("upgrades", h, types.Address{}, format, args...) }
+	wrong := func(format string, args ...any) { j.reportViolation("upgrades", h, types.Address{}, format, args...) }
 	asked := map[types.Hash]*types.Transaction{}
 	for i := range o.Block.Transactions {
 		tx := &o.Block.Transactions[i]
-		asked[keccak(codec.Marshal(tx))] = tx
+		asked[keccak256(codec.Marshal(tx))] = tx
 	}
 	for i := range o.Receipts {
 		r := &o.Receipts[i]
-		want, told := j.want(asked[r.Hash], r, h, wrong), tellings(r)
+		want, told := j.expectedEvent(asked[r.Hash], r, h, wrong), upgradeEvents(r)
 		if len(told) == 0 && want == nil {
 			continue
 		}
@@ -73,8 +73,8 @@ func (j *Judge) upgrade(o *Observation) {
 	}
 }
 
-// tellings are the chain's own events of upgrades in a receipt.
-func tellings(r *types.Receipt) (found []types.Event) {
+// upgradeEvents are the chain's own events of upgrades in a receipt.
+func upgradeEvents(r *types.Receipt) (found []types.Event) {
 	for _, e := range r.Events {
 		if e.Actor == types.GovernanceAddress && (e.Name == eventAnnounced || e.Name == eventUpgraded || e.Name == eventTerms) {
 			found = append(found, e)
@@ -83,14 +83,14 @@ func tellings(r *types.Receipt) (found []types.Event) {
 	return found
 }
 
-// want is the event that a receipt must have, nil for none. It counts what the
+// expectedEvent is the event that a receipt must have, nil for none. It counts what the
 // transaction did.
-func (j *Judge) want(tx *types.Transaction, r *types.Receipt, h types.Height, wrong func(string, ...any)) *types.Event {
+func (j *Judge) expectedEvent(tx *types.Transaction, r *types.Receipt, h types.Height, wrong func(string, ...any)) *types.Event {
 	if tx == nil || r.Origin != types.OriginTransaction || r.Status != types.StatusOK {
 		return nil
 	}
 	payload := tx.Payload
-	if as := impersonation(tx); as != nil {
+	if as := readImpersonation(tx); as != nil {
 		payload = as.Payload
 	}
 	var head struct {
@@ -101,11 +101,11 @@ func (j *Judge) want(tx *types.Transaction, r *types.Receipt, h types.Height, wr
 	}
 	switch head.Kind {
 	case types.KindDeploy:
-		in := read[types.Deploy](payload)
+		in := decodePayload[types.Deploy](payload)
 		if in.Manifest.Upgrade != nil && !j.rules.Upgrades {
 			wrong("the actor %s was deployed with terms of upgrades, which this chain has not", r.To)
 		}
-		j.programs[r.To] = &coded{code: keccak(in.Code), terms: in.Manifest.Upgrade}
+		j.programs[r.To] = &codeOf{code: keccak256(in.Code), terms: in.Manifest.Upgrade}
 		return nil
 	case types.KindUpgrade, types.KindApply, types.KindTerms:
 	default:
@@ -119,31 +119,31 @@ func (j *Judge) want(tx *types.Transaction, r *types.Receipt, h types.Height, wr
 	if c.terms.By != r.Sender {
 		wrong("%s of %s was executed for %s: the terms name %s", head.Kind, r.To, r.Sender, c.terms.By)
 	}
-	return c.execute(head.Kind, payload, r.To, h, wrong)
+	return c.executeUpgrade(head.Kind, payload, r.To, h, wrong)
 }
 
-// execute counts an upgrade, its announcement or its terms.
-func (c *coded) execute(kind string, payload []byte, at types.Address, h types.Height, wrong func(string, ...any)) *types.Event {
+// executeUpgrade counts an upgrade, its announcement or its terms.
+func (c *codeOf) executeUpgrade(kind string, payload []byte, at types.Address, h types.Height, wrong func(string, ...any)) *types.Event {
 	var from types.Hash
-	name, told := eventUpgraded, upgraded{Actor: at, From: c.code}
+	name, told := eventUpgraded, upgradeEvent{Actor: at, From: c.code}
 	switch kind {
 	case types.KindTerms:
-		in := read[types.SetUpgradeTerms](payload)
+		in := decodePayload[types.SetUpgradeTerms](payload)
 		if in.Terms != nil && in.Terms.Delay < c.terms.Delay {
 			wrong("the delay of %s became %d blocks, and was %d", at, in.Terms.Delay, c.terms.Delay)
 		}
 		c.terms, c.to = in.Terms, types.Hash{}
 		return chainEvent(eventTerms, termsSet{at, in.Terms})
 	case types.KindUpgrade:
-		in := read[types.Upgrade](payload)
-		from, told.To = in.From, keccak(in.Code)
+		in := decodePayload[types.Upgrade](payload)
+		from, told.To = in.From, keccak256(in.Code)
 		if c.terms.Delay > 0 {
 			name, told.Height = eventAnnounced, h+types.Height(c.terms.Delay)
 			told.Until = told.Height + types.Height(min(max(c.terms.Delay, leastLapse), mostLapse))
 			c.to, c.from, c.until = told.To, told.Height, told.Until
 		}
 	default:
-		in := read[types.ApplyUpgrade](payload)
+		in := decodePayload[types.ApplyUpgrade](payload)
 		if from, told.To = in.From, in.To; in.To != c.to || h < c.from || h > c.until {
 			wrong("%s was upgraded to %s; announced is %s from height %d to %d", at, in.To, c.to, c.from, c.until)
 		}
@@ -161,8 +161,8 @@ func chainEvent(name string, data any) *types.Event {
 	return &types.Event{Actor: types.GovernanceAddress, Name: name, Data: codec.Marshal(data)}
 }
 
-// read is a payload that was executed, so it decodes.
-func read[T any](payload []byte) (in T) {
+// decodePayload is a payload that was executed, so it decodes.
+func decodePayload[T any](payload []byte) (in T) {
 	_ = codec.Unmarshal(payload, types.MaxTransactionBytes, &in)
 	return in
 }
@@ -194,7 +194,7 @@ func (j *Judge) compareCodes(h types.Height, codes map[types.Address]types.Hash)
 	for _, at := range slices.SortedFunc(maps.Keys(j.programs), types.Address.Compare) {
 		code, known := codes[at]
 		if want := j.programs[at].code; known && code != want {
-			j.report("upgrades", h, types.Address{}, "the actor %s has code %s, want %s by its deploy and upgrades", at, code, want)
+			j.reportViolation("upgrades", h, types.Address{}, "the actor %s has code %s, want %s by its deploy and upgrades", at, code, want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // upgradeChain is five blocks. Alice deploys an actor that bob may upgrade after two
 // blocks. He announces new code, applies it at its height, and ends upgrades for good.
 func upgradeChain(spoil func(h types.Height, o *Observation)) []Observation {
-	old, new := keccak([]byte("old")), keccak([]byte("new"))
+	old, new := keccak256([]byte("old")), keccak256([]byte("new"))
 	terms := types.UpgradeTerms{By: bob, Delay: 2}
 	txs := []types.Transaction{
 		signed(alice, 0, nil, 0, types.Deploy{Kind: types.KindDeploy, Code: []byte("old"), Manifest: types.Manifest{Upgrade: &terms}}),
@@ -27,9 +27,9 @@ func upgradeChain(spoil func(h types.Height, o *Observation)) []Observation {
 		}
 		receipts[i] = receiptOf(&txs[i], from, deployed, types.Height(i+1))
 	}
-	receipts[1].Events = []types.Event{*chainEvent(eventAnnounced, upgraded{deployed, old, new, 4, 4 + leastLapse})}
+	receipts[1].Events = []types.Event{*chainEvent(eventAnnounced, upgradeEvent{deployed, old, new, 4, 4 + leastLapse})}
 	receipts[2].Status, receipts[2].Error = types.StatusFailed, &types.Fault{Code: "delay_shorter"}
-	receipts[3].Events = []types.Event{*chainEvent(eventUpgraded, upgraded{Actor: deployed, From: old, To: new})}
+	receipts[3].Events = []types.Event{*chainEvent(eventUpgraded, upgradeEvent{Actor: deployed, From: old, To: new})}
 	receipts[4].Events = []types.Event{*chainEvent(eventTerms, termsSet{Actor: deployed})}
 	parent, all := genesis(), []Observation{}
 	for i := range txs {
@@ -68,17 +68,17 @@ func TestAnUpgradeIsNotAccused(t *testing.T) {
 	if found := upgradesOf(j); len(found) > 0 || j.Tip() != 5 || j.Counts().Upgrades != 3 {
 		t.Errorf("judged up to %d, %d upgrades: %v", j.Tip(), j.Counts().Upgrades, found)
 	}
-	codes := map[types.Address]types.Hash{deployed: keccak([]byte("new"))}
+	codes := map[types.Address]types.Hash{deployed: keccak256([]byte("new"))}
 	if j.compareCodes(5, codes); len(upgradesOf(j)) > 0 {
 		t.Error(upgradesOf(j))
 	}
-	codes[deployed] = keccak([]byte("old"))
+	codes[deployed] = keccak256([]byte("old"))
 	j.compareCodes(5, codes)
-	accused(t, "a state with the old code", j, "upgrades", "want "+keccak([]byte("new")).String())
+	accused(t, "a state with the old code", j, "upgrades", "want "+keccak256([]byte("new")).String())
 }
 
 func TestPlantedUpgradesAreFound(t *testing.T) {
-	old, new := keccak([]byte("old")), keccak([]byte("new"))
+	old, new := keccak256([]byte("old")), keccak256([]byte("new"))
 	again := func(o *Observation, from types.Address, payload any) {
 		tx := signed(from, 0, &deployed, 0, payload)
 		o.Block.Transactions, o.Receipts[0].Hash, o.Receipts[0].Sender = []types.Transaction{tx}, tx.Hash(), from
@@ -96,7 +96,7 @@ func TestPlantedUpgradesAreFound(t *testing.T) {
 			again(o, bob, types.Upgrade{Kind: types.KindUpgrade, From: new, Code: []byte("new")})
 		}, "had the code"},
 		{"an announcement for an earlier height", 2, func(o *Observation) {
-			o.Receipts[0].Events = []types.Event{*chainEvent(eventAnnounced, upgraded{deployed, old, new, 3, 3 + leastLapse})}
+			o.Receipts[0].Events = []types.Event{*chainEvent(eventAnnounced, upgradeEvent{deployed, old, new, 3, 3 + leastLapse})}
 		}, "want"},
 		{"a delay that became shorter", 3, func(o *Observation) { o.Receipts[0].Status = types.StatusOK }, "became 1 blocks"},
 		{"an upgrade before its height", 3, func(o *Observation) {
@@ -108,7 +108,7 @@ func TestPlantedUpgradesAreFound(t *testing.T) {
 		}, "announced is"},
 		{"an upgrade without its event", 4, func(o *Observation) { o.Receipts[0].Events = nil }, "want"},
 		{"the event of an upgrade that failed", 3, func(o *Observation) {
-			o.Receipts[0].Events = []types.Event{*chainEvent(eventUpgraded, upgraded{Actor: deployed, From: old, To: new})}
+			o.Receipts[0].Events = []types.Event{*chainEvent(eventUpgraded, upgradeEvent{Actor: deployed, From: old, To: new})}
 		}, "has the events"},
 		{"an upgrade after the end", 5, func(o *Observation) {
 			o.Receipts[0].Events[0].Data = codec.Marshal(termsSet{deployed, &types.UpgradeTerms{By: bob, Delay: 2}})

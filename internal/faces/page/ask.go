@@ -39,15 +39,15 @@ func (r *recorder) Write(data []byte) (int, error) {
 // Flush has nothing to do: who asks waits for the end.
 func (r *recorder) Flush() {}
 
-// ask returns the answer of a path as compact JSON, or nil after a refusal. GET /ready
+// askAPI returns the answer of a path as compact JSON, or nil after a refusal. GET /ready
 // answers 503 for a network that is not ready: that body counts as an answer.
-func (a asker) ask(ctx context.Context, path string) (answer json.RawMessage) {
+func (a asker) askAPI(ctx context.Context, path string) (answer json.RawMessage) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, http.NoBody)
 	if err != nil {
 		return nil
 	}
 	w := &recorder{header: http.Header{}}
-	if !a.serve(w, r) || w.status != http.StatusOK && (w.status != http.StatusServiceUnavailable || r.URL.Path != readyPath) {
+	if !a.serveAPI(w, r) || w.status != http.StatusOK && (w.status != http.StatusServiceUnavailable || r.URL.Path != readyPath) {
 		return nil
 	}
 	var compact bytes.Buffer
@@ -57,8 +57,8 @@ func (a asker) ask(ctx context.Context, path string) (answer json.RawMessage) {
 	return compact.Bytes()
 }
 
-// serve has the API answer; false where it met a bug, which ends no network.
-func (a asker) serve(w http.ResponseWriter, r *http.Request) (ok bool) {
+// serveAPI has the API answer; false where it met a bug, which ends no network.
+func (a asker) serveAPI(w http.ResponseWriter, r *http.Request) (ok bool) {
 	if a.world != nil {
 		a.world.Lock()
 		defer a.world.Unlock()

@@ -46,9 +46,9 @@ var entries = []string{"main.js", "worker.js"}
 var media = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// load reads all files, when the first of them is asked for. Each is compressed when it is
+// loadAssets reads all files, when the first of them is asked for. Each is compressed when it is
 // asked for.
-func load() map[string]*asset {
+func loadAssets() map[string]*asset {
 	texts := map[string][]byte{}
 	err := fs.WalkDir(files, "assets", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -59,7 +59,7 @@ func load() map[string]*asset {
 			return err
 		}
 		if path.Ext(name) == ".js" {
-			data = bare(data)
+			data = stripComments(data)
 		}
 		texts[strings.TrimPrefix(name, "assets/")] = data
 		return nil
@@ -70,11 +70,11 @@ func load() map[string]*asset {
 	all := map[string]*asset{}
 	for name, data := range texts {
 		if slices.Contains(entries, name) {
-			data = linked(texts, name)
+			data = linkModules(texts, name)
 		}
 		sum := sha256.Sum256(data)
 		all[name] = &asset{media: media[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`, plain: data,
-			zipped: sync.OnceValue(func() []byte { return zip(data) })}
+			zipped: sync.OnceValue(func() []byte { return gzipData(data) })}
 	}
 	return all
 }
@@ -82,10 +82,10 @@ func load() map[string]*asset {
 // typeNote is a type within a line.
 var typeNote = regexp.MustCompile(`/\*\* @[^*\n]*\*/ ?`)
 
-// bare empties the lines of a module that hold a comment only, and removes types within
+// stripComments empties the lines of a module that hold a comment only, and removes types within
 // lines and indents: a quarter of its compressed size. Lines keep their numbers. No text of a
 // module has several lines.
-func bare(data []byte) []byte {
+func stripComments(data []byte) []byte {
 	data = typeNote.ReplaceAll(data, nil)
 	lines, within := bytes.Split(data, []byte("\n")), false
 	for i, line := range lines {
@@ -106,7 +106,7 @@ func bare(data []byte) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
-func zip(data []byte) []byte {
+func gzipData(data []byte) []byte {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err == nil {
@@ -130,7 +130,8 @@ func (p *Page) serveAsset(w http.ResponseWriter, r *http.Request) {
 	}
 	a := p.assets()[name]
 	if a == nil || name == index && r.URL.Path != "/" {
-		refuse(w, http.StatusNotFound, model.ErrorBody{Code: "unknown_path", Message: "the page has no such file", Hint: "GET / is the page."})
+		writeRefusal(w, http.StatusNotFound, model.ErrorBody{Code: "unknown_path", Message: "the page has no such file",
+			Hint: "GET / is the page."})
 		return
 	}
 	head := w.Header()
@@ -151,8 +152,8 @@ func (p *Page) serveAsset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may be gone
 }
 
-// refuse answers in the API's one shape of errors.
-func refuse(w http.ResponseWriter, status int, e model.ErrorBody) {
+// writeRefusal answers in the API's one shape of errors.
+func writeRefusal(w http.ResponseWriter, status int, e model.ErrorBody) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(model.Error{Error: e})

@@ -101,12 +101,12 @@ func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 		"  /* a */ x\n  // b":                  "/* a */ x\n",
 		"s = 'http://h';\nr = 2 /* a\n * b */": "s = 'http://h';\nr = 2 /* a\n* b */",
 	} {
-		if got := string(bare([]byte(in))); got != want {
+		if got := string(stripComments([]byte(in))); got != want {
 			t.Errorf("%q is sent as %q, want %q", in, got, want)
 		}
 	}
 	each(t, func(name, text string) {
-		if strings.HasSuffix(name, ".js") && strings.Count(text, "\n") != strings.Count(string(bare([]byte(text))), "\n") {
+		if strings.HasSuffix(name, ".js") && strings.Count(text, "\n") != strings.Count(string(stripComments([]byte(text))), "\n") {
 			t.Errorf("%s is sent with other lines", name)
 		}
 		for i, line := range strings.Split(text, "\n") {
@@ -114,7 +114,7 @@ func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 				t.Errorf("%s:%d begins a text of several lines, whose indent would be lost", name, i+1)
 			}
 		}
-		if rest := regexp.MustCompile(`(?m)^\s*\*.*`).FindString(string(bare([]byte(text)))); strings.HasSuffix(name, ".js") && rest != "" {
+		if rest := regexp.MustCompile(`(?m)^\s*\*.*`).FindString(string(stripComments([]byte(text)))); strings.HasSuffix(name, ".js") && rest != "" {
 			t.Errorf("%s is sent with a part of a comment: %s", name, rest)
 		}
 	})
@@ -123,7 +123,7 @@ func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 // The budget of issue 27.
 func TestThePageIsSmall(t *testing.T) {
 	zipped, lines := 0, 0
-	all := load()
+	all := loadAssets()
 	for name, a := range all {
 		n := bytes.Count(a.plain, []byte("\n"))
 		if !slices.Contains(entries, name) {

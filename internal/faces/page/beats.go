@@ -30,8 +30,8 @@ type beat struct {
 // The event of a beat is its state between these.
 const eventHead, eventTail = "event: beat\ndata: ", "\n\n"
 
-// state is the state as JSON.
-func (b *beat) state() []byte { return b.data[len(eventHead) : len(b.data)-len(eventTail)] }
+// stateJSON is the state as JSON.
+func (b *beat) stateJSON() []byte { return b.data[len(eventHead) : len(b.data)-len(eventTail)] }
 
 // beats makes beats while it has readers. It is safe for concurrent use.
 type beats struct {
@@ -51,9 +51,9 @@ func newBeats(sample func(context.Context, bool) []byte, clock func() (<-chan ti
 	return b
 }
 
-// join counts one more reader, until it leaves; ok is false at the limit. The reader takes
+// joinReaders counts one more reader, until it leaves; ok is false at the limit. The reader takes
 // beats with a number above after: a beat from before the last pause is old.
-func (b *beats) join() (after uint64, leave func(), ok bool) {
+func (b *beats) joinReaders() (after uint64, leave func(), ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.readers == MaxReaders {
@@ -62,19 +62,19 @@ func (b *beats) join() (after uint64, leave func(), ok bool) {
 	if b.readers++; b.readers == 1 {
 		ctx, stop := context.WithCancel(context.Background())
 		after, b.stop = b.latest.Load().number, stop
-		go b.make(ctx)
+		go b.makeBeats(ctx)
 	}
-	return after, b.leave, true
+	return after, b.leaveReaders, true
 }
 
-// apart is how far beats are from each other, by their readers.
-func (b *beats) apart() time.Duration {
+// beatInterval is how far beats are from each other, by their readers.
+func (b *beats) beatInterval() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return min(time.Duration(b.readers)*perReader, farthest)
 }
 
-func (b *beats) leave() {
+func (b *beats) leaveReaders() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.readers--; b.readers == 0 {
@@ -82,9 +82,9 @@ func (b *beats) leave() {
 	}
 }
 
-// make makes a beat at once, and then one after each change. Some quiet ticks after a beat
+// makeBeats makes a beat at once, and then one after each change. Some quiet ticks after a beat
 // it repeats that beat, as a sign of life.
-func (b *beats) make(ctx context.Context) {
+func (b *beats) makeBeats(ctx context.Context) {
 	b.made <- struct{}{}
 	defer func() { <-b.made }()
 	ticks, stop := b.clock()
@@ -93,7 +93,7 @@ func (b *beats) make(ctx context.Context) {
 	var cost time.Duration
 	begun, still := time.Time{}, quiet
 	for at := time.Now(); ; still++ {
-		if at.Sub(begun) >= max(share*cost, b.apart()) {
+		if at.Sub(begun) >= max(share*cost, b.beatInterval()) {
 			begun = at
 			state := b.sample(ctx, before == nil)
 			cost = time.Since(begun)
@@ -101,7 +101,7 @@ func (b *beats) make(ctx context.Context) {
 				return
 			}
 			if still >= quiet || !bytes.Equal(state, before) {
-				b.put(at, state)
+				b.putBeat(at, state)
 				before, still = state, 0
 			}
 		}
@@ -113,17 +113,17 @@ func (b *beats) make(ctx context.Context) {
 	}
 }
 
-// put hands a state to all readers.
-func (b *beats) put(at time.Time, state []byte) {
+// putBeat hands a state to all readers.
+func (b *beats) putBeat(at time.Time, state []byte) {
 	last := b.latest.Load()
 	data := fmt.Appendf(nil, eventHead+"{\"t\":%d,%s"+eventTail, at.UnixMilli(), bytes.TrimPrefix(state, []byte("{")))
 	b.latest.Store(&beat{number: last.number + 1, data: data, newer: make(chan struct{})})
 	close(last.newer)
 }
 
-// next waits for a beat with a number above after, and returns the newest beat; nil when
+// nextBeat waits for a beat with a number above after, and returns the newest beat; nil when
 // the context ends.
-func (b *beats) next(ctx context.Context, after uint64) *beat {
+func (b *beats) nextBeat(ctx context.Context, after uint64) *beat {
 	for {
 		latest := b.latest.Load()
 		if latest.number > after {

@@ -34,7 +34,7 @@ func turned(t *testing.T) (b *beats, tick func(), samples *atomic.Int64) {
 // await returns a beat with a number above after.
 func await(t *testing.T, b *beats, after uint64) *beat {
 	t.Helper()
-	next := b.next(t.Context(), after)
+	next := b.nextBeat(t.Context(), after)
 	if next == nil {
 		t.Fatal("no beat comes")
 	}
@@ -49,7 +49,7 @@ func TestAHundredReadersEncodeOnce(t *testing.T) {
 	leaves := make([]func(), readers)
 	numbers := make([]uint64, readers)
 	for i := range readers {
-		after, leave, ok := b.join()
+		after, leave, ok := b.joinReaders()
 		if !ok {
 			t.Fatalf("reader %d is refused", i)
 		}
@@ -63,7 +63,7 @@ func TestAHundredReadersEncodeOnce(t *testing.T) {
 		for i := range readers {
 			all.Go(func() {
 				defer ready.Done()
-				next := b.next(t.Context(), numbers[i])
+				next := b.nextBeat(t.Context(), numbers[i])
 				numbers[i], got[i] = next.number, append(got[i], next)
 			})
 		}
@@ -87,7 +87,7 @@ func TestAHundredReadersEncodeOnce(t *testing.T) {
 
 func TestASlowReaderSkipsToTheNewestBeat(t *testing.T) {
 	b, tick, _ := turned(t)
-	after, leave, _ := b.join()
+	after, leave, _ := b.joinReaders()
 	defer leave()
 	first := await(t, b, after)
 	last := first
@@ -108,11 +108,11 @@ func TestNobodyIsAskedWhileNobodyReads(t *testing.T) {
 	if samples.Load() != 0 {
 		t.Fatal("it was asked before the first reader")
 	}
-	after, leave, _ := b.join()
+	after, leave, _ := b.joinReaders()
 	await(t, b, after)
 	leave()
 	// The goroutine of the beats has ended: it takes no tick.
-	again, leave, _ := b.join()
+	again, leave, _ := b.joinReaders()
 	defer leave()
 	if next := await(t, b, again); next.number != again+1 || samples.Load() != 2 {
 		t.Fatalf("a new reader gets beat %d with after %d, of %d samples", next.number, again, samples.Load())
@@ -134,10 +134,10 @@ func TestOneQuestionIsAskedAtATime(t *testing.T) {
 			<-answer
 			return []byte(`{"n":0}`)
 		}, h.clock)
-		_, leave, _ := b.join()
+		_, leave, _ := b.joinReaders()
 		synctest.Wait()
 		leave()
-		_, leave, _ = b.join()
+		_, leave, _ = b.joinReaders()
 		synctest.Wait()
 		if n := under.Load(); n != 1 {
 			t.Errorf("%d samples are taken at a time", n)
@@ -180,7 +180,7 @@ func TestAStateThatStaysIsToldAgainOnceASecond(t *testing.T) {
 	h := hand{make(chan time.Time)}
 	var samples atomic.Int64
 	b := newBeats(func(context.Context, bool) []byte { samples.Add(1); return []byte(`{"n":0}`) }, h.clock)
-	after, leave, _ := b.join()
+	after, leave, _ := b.joinReaders()
 	defer leave()
 	first, at := await(t, b, after), time.Now()
 	for range quiet {
@@ -197,7 +197,7 @@ func TestReadersBeyondTheLimitAreRefusedInWords(t *testing.T) {
 	b, _, _ := turned(t)
 	p.beats = b
 	for range MaxReaders {
-		_, leave, ok := b.join()
+		_, leave, ok := b.joinReaders()
 		if !ok {
 			t.Fatal("refused too early")
 		}
@@ -254,12 +254,12 @@ func (s *streamed) Flush() {
 func TestBeatsAreFartherApartTheMoreReadersThereAre(t *testing.T) {
 	b, _, _ := turned(t)
 	for readers := 1; readers <= MaxReaders; readers++ {
-		_, leave, ok := b.join()
+		_, leave, ok := b.joinReaders()
 		if !ok {
 			t.Fatalf("reader %d is refused", readers)
 		}
 		t.Cleanup(leave)
-		if apart, want := b.apart(), min(time.Duration(readers)*6*time.Millisecond, time.Second); apart != want {
+		if apart, want := b.beatInterval(), min(time.Duration(readers)*6*time.Millisecond, time.Second); apart != want {
 			t.Fatalf("with %d readers beats are %v apart, want %v", readers, apart, want)
 		}
 	}

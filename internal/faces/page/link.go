@@ -14,12 +14,12 @@ var (
 	unwordy = regexp.MustCompile(`\W`)
 )
 
-// linked is a module and all that it imports as one script, so that a browser makes one
+// linkModules is a module and all that it imports as one script, so that a browser makes one
 // request instead of fifty. Each module is a function that runs once, after those that it
 // imports, and returns its exports. It panics for imports in a circle: a function cannot
 // return before it has run. A variable that changes is imported with its whole module:
 // each use then reads the present value.
-func linked(modules map[string][]byte, entry string) []byte {
+func linkModules(modules map[string][]byte, entry string) []byte {
 	var out bytes.Buffer
 	begun, ended := map[string]bool{}, map[string]bool{}
 	var add func(name string)
@@ -35,11 +35,11 @@ func linked(modules map[string][]byte, entry string) []byte {
 		for _, found := range imports.FindAllSubmatch(text, -1) {
 			add(path.Join(path.Dir(name), string(found[3])))
 		}
-		fmt.Fprintf(&out, "const %s = (() => { // %s\n", variable(name), name)
+		fmt.Fprintf(&out, "const %s = (() => { // %s\n", moduleVariable(name), name)
 		out.Write(imports.ReplaceAllFunc(text, func(line []byte) []byte {
 			found := imports.FindSubmatch(line)
 			what := string(found[1]) + strings.ReplaceAll(string(found[2]), " as ", ": ")
-			return fmt.Appendf(nil, "const %s = %s;\n", what, variable(path.Join(path.Dir(name), string(found[3]))))
+			return fmt.Appendf(nil, "const %s = %s;\n", what, moduleVariable(path.Join(path.Dir(name), string(found[3]))))
 		}))
 		out.WriteString("\nreturn {")
 		for _, found := range exports.FindAllSubmatch(text, -1) {
@@ -52,7 +52,7 @@ func linked(modules map[string][]byte, entry string) []byte {
 	return exports.ReplaceAll(out.Bytes(), []byte("$1"))
 }
 
-// variable is the name of a module in a script that holds it.
-func variable(name string) string {
+// moduleVariable is the name of a module in a script that holds it.
+func moduleVariable(name string) string {
 	return "$" + unwordy.ReplaceAllString(strings.TrimSuffix(name, ".js"), "_")
 }

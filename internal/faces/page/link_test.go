@@ -8,7 +8,7 @@ import (
 )
 
 func TestAModuleIsLinkedAfterWhatItImports(t *testing.T) {
-	got := string(linked(map[string][]byte{
+	got := string(linkModules(map[string][]byte{
 		"main.js":   []byte("import * as b from './b.js';\nimport { x as y, z } from './of/a.js';\nb.go(y, z);\n"),
 		"b.js":      []byte("import { z } from './of/a.js';\nexport let now = 0;\nexport async function go() { now = z; }\n"),
 		"of/a.js":   []byte("import * as c from '../c.js';\nexport const x = c;\nexport class z {}\n"),
@@ -58,14 +58,14 @@ func TestWhatCannotBeLinkedIsABug(t *testing.T) {
 					t.Errorf("%s is linked", name)
 				}
 			}()
-			linked(modules, "main.js")
+			linkModules(modules, "main.js")
 		}()
 	}
 }
 
 // The script has no import and no export left, and no module has a copy of a variable of another.
 func TestThePageIsLinkedWhole(t *testing.T) {
-	all := load()
+	all := loadAssets()
 	rest := regexp.MustCompile(`(?m)^(import|export)\b.*`)
 	for _, name := range entries {
 		if left := rest.FindString(string(all[name].plain)); left != "" {

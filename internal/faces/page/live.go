@@ -8,10 +8,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// join makes a request a reader of the beat, or refuses it.
-func (p *Page) join(w http.ResponseWriter) (after uint64, leave func(), ok bool) {
-	if after, leave, ok = p.beats.join(); !ok {
-		refuse(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "too_many_readers",
+// joinBeat makes a request a reader of the beat, or refuses it.
+func (p *Page) joinBeat(w http.ResponseWriter) (after uint64, leave func(), ok bool) {
+	if after, leave, ok = p.beats.joinReaders(); !ok {
+		writeRefusal(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "too_many_readers",
 			Message: fmt.Sprintf("%d pages follow the network already", MaxReaders), Hint: "Close one of them."})
 	}
 	return after, leave, ok
@@ -20,25 +20,26 @@ func (p *Page) join(w http.ResponseWriter) (after uint64, leave func(), ok bool)
 // serveNow sends the newest beat. A browser asks for it together with the page, and draws it
 // before it has a worker that follows.
 func (p *Page) serveNow(w http.ResponseWriter, r *http.Request) {
-	after, leave, ok := p.join(w)
+	after, leave, ok := p.joinBeat(w)
 	if !ok {
 		return
 	}
 	defer leave()
-	b := p.beats.next(r.Context(), after)
+	b := p.beats.nextBeat(r.Context(), after)
 	if b == nil { // the server ends, or the client is gone
-		refuse(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "closing", Message: "this network is stopping", Hint: "Ask again later."})
+		writeRefusal(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "closing", Message: "this network is stopping",
+			Hint: "Ask again later."})
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(b.state()) // the client may be gone
+	_, _ = w.Write(b.stateJSON()) // the client may be gone
 }
 
 // serveLive sends the beat until the client leaves. Nothing is queued for it: while it
 // takes one beat others pass, and it is sent the newest.
 func (p *Page) serveLive(w http.ResponseWriter, r *http.Request) {
-	after, leave, ok := p.join(w)
+	after, leave, ok := p.joinBeat(w)
 	if !ok {
 		return
 	}
@@ -56,7 +57,7 @@ func (p *Page) serveLive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for {
-		b := p.beats.next(r.Context(), after)
+		b := p.beats.nextBeat(r.Context(), after)
 		if b == nil || !send(b.data) {
 			return
 		}

@@ -41,9 +41,9 @@ type Page struct {
 // Serve adds the page to the mux of an API, and asks the API through that mux. Each question
 // holds the world, which may be nil.
 func Serve(mux *http.ServeMux, world sync.Locker) *Page {
-	p := &Page{assets: sync.OnceValue(load), life: strconv.FormatInt(time.Now().UnixNano(), 36)}
-	s := &sampler{api: asker{api: mux, world: world}, life: p.era, views: tail{again: openViews}}
-	p.beats = newBeats(s.sample, ticker)
+	p := &Page{assets: sync.OnceValue(loadAssets), life: strconv.FormatInt(time.Now().UnixNano(), 36)}
+	s := &sampler{api: asker{api: mux, world: world}, life: p.rowsEra, views: tail{again: openViews}}
+	p.beats = newBeats(s.sampleState, newTicker)
 	mux.HandleFunc("GET /{$}", p.serveAsset)
 	mux.HandleFunc("GET /page/{file...}", p.serveAsset)
 	mux.HandleFunc("GET "+LivePath, p.serveLive)
@@ -55,12 +55,12 @@ func Serve(mux *http.ServeMux, world sync.Locker) *Page {
 // blocks are stale.
 func (p *Page) Revert() { p.reverts.Add(1) }
 
-// era identifies the rows that a browser may keep: another process, or a revert, begins
+// rowsEra identifies the rows that a browser may keep: another process, or a revert, begins
 // another era.
-func (p *Page) era() string { return p.life + "." + strconv.FormatUint(p.reverts.Load(), 10) }
+func (p *Page) rowsEra() string { return p.life + "." + strconv.FormatUint(p.reverts.Load(), 10) }
 
-// ticker is the clock of the beat.
-func ticker() (<-chan time.Time, func()) {
+// newTicker is the clock of the beat.
+func newTicker() (<-chan time.Time, func()) {
 	t := time.NewTicker(Period)
 	return t.C, t.Stop
 }

@@ -93,33 +93,34 @@ type waiting struct {
 	Missing []string `json:"missing"`
 }
 
-// sample is the state now, as JSON. After a time without readers nothing is known: the first
+// sampleState is the state now, as JSON. After a time without readers nothing is known: the first
 // sample asks all, and begins with the last rows.
-func (s *sampler) sample(ctx context.Context, first bool) []byte {
+func (s *sampler) sampleState(ctx context.Context, first bool) []byte {
 	if first {
 		s.count = 0
-		if blocks := s.api.ask(ctx, "/blocks/columns"+beyond); blocks != nil && s.blocks.begin(decoded[latest](blocks).Head) {
+		if blocks := s.api.askAPI(ctx, "/blocks/columns"+beyond); blocks != nil && s.blocks.beginAt(decodeAnswer[latest](blocks).Head) {
 			s.turned++
 		}
-		if views := s.api.ask(ctx, "/views"+beyond); views != nil {
-			s.views.begin(decoded[latest](views).Latest)
+		if views := s.api.askAPI(ctx, "/views"+beyond); views != nil {
+			s.views.beginAt(decodeAnswer[latest](views).Latest)
 		}
 	}
 	if s.count%rare == 0 {
 		s.askSeldom(ctx)
 	}
 	s.count++
-	validators := decoded[[]model.Validator](s.api.ask(ctx, "/validators"))
-	blocks := s.api.ask(ctx, fmt.Sprintf("/blocks/columns?from=%d", s.blocks.from()))
-	views := s.api.ask(ctx, fmt.Sprintf("/views?from=%d", s.views.from()))
-	if blocks != nil && s.blocks.note(decoded[latest](blocks).Head) {
+	validators := decodeAnswer[[]model.Validator](s.api.askAPI(ctx, "/validators"))
+	blocks := s.api.askAPI(ctx, fmt.Sprintf("/blocks/columns?from=%d", s.blocks.firstRow()))
+	views := s.api.askAPI(ctx, fmt.Sprintf("/views?from=%d", s.views.firstRow()))
+	if blocks != nil && s.blocks.noteLatest(decodeAnswer[latest](blocks).Head) {
 		s.turned++ // another chain, or an earlier state of this one
 	}
 	if views != nil {
-		s.views.note(decoded[latest](views).Latest) // a new set of validators may number its views from 1 again
+		s.views.noteLatest(decodeAnswer[latest](views).Latest) // a new set of validators may number its views from 1 again
 	}
-	now := state{Life: fmt.Sprintf("%s.%d", s.life(), s.turned), Ready: s.network(), Nodes: s.nodes(validators), Runners: s.runners(),
-		Blocks: blocks, Views: views, Links: s.links, Faults: s.faults, Fees: s.fees}
+	now := state{Life: fmt.Sprintf("%s.%d", s.life(), s.turned), Ready: s.sampleNetwork(), Nodes: s.sampleNodes(validators),
+		Runners: s.sampleRunners(),
+		Blocks:  blocks, Views: views, Links: s.links, Faults: s.faults, Fees: s.fees}
 	data, err := json.Marshal(now)
 	if err != nil {
 		panic(err) // raw parts are JSON: ask looked
@@ -129,15 +130,15 @@ func (s *sampler) sample(ctx context.Context, first bool) []byte {
 
 func (s *sampler) askSeldom(ctx context.Context) {
 	s.ready = nil
-	if answer := s.api.ask(ctx, readyPath); answer != nil {
-		ready := decoded[model.Ready](answer)
+	if answer := s.api.askAPI(ctx, readyPath); answer != nil {
+		ready := decodeAnswer[model.Ready](answer)
 		s.ready = &ready
 	}
-	s.links = s.api.ask(ctx, "/links?faulty=true")
-	s.fees = s.api.ask(ctx, "/basefee")
+	s.links = s.api.askAPI(ctx, "/links?faulty=true")
+	s.fees = s.api.askAPI(ctx, "/basefee")
 	s.faults = nil
 	if s.ready == nil || !s.ready.Strict {
-		s.faults = s.api.ask(ctx, "/devnet/faults")
+		s.faults = s.api.askAPI(ctx, "/devnet/faults")
 	}
 }
 
@@ -147,7 +148,7 @@ type latest struct {
 	Latest uint64 `json:"latest"`
 }
 
-func (s *sampler) network() *network {
+func (s *sampler) sampleNetwork() *network {
 	r := s.ready
 	if r == nil {
 		return nil
@@ -160,7 +161,7 @@ func (s *sampler) network() *network {
 	return n
 }
 
-func (s *sampler) nodes(validators []model.Validator) []node {
+func (s *sampler) sampleNodes(validators []model.Validator) []node {
 	missing := map[string][]string{}
 	if s.ready != nil {
 		for _, n := range s.ready.Nodes {
@@ -176,7 +177,7 @@ func (s *sampler) nodes(validators []model.Validator) []node {
 	return all
 }
 
-func (s *sampler) runners() runners {
+func (s *sampler) sampleRunners() runners {
 	all := runners{Waiting: []waiting{}}
 	if s.ready == nil {
 		return all
@@ -195,8 +196,8 @@ func (s *sampler) runners() runners {
 	return all
 }
 
-// decoded decodes an answer; without one it returns the zero value.
-func decoded[T any](answer json.RawMessage) (v T) {
+// decodeAnswer decodes an answer; without one it returns the zero value.
+func decodeAnswer[T any](answer json.RawMessage) (v T) {
 	if answer != nil && json.Unmarshal(answer, &v) != nil {
 		var none T
 		return none

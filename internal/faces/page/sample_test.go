@@ -60,7 +60,7 @@ func newChain() (*chain, *sampler) {
 func sampled(t *testing.T, s *sampler) state {
 	t.Helper()
 	var now state
-	if err := json.Unmarshal(s.sample(t.Context(), s.count == 0), &now); err != nil {
+	if err := json.Unmarshal(s.sampleState(t.Context(), s.count == 0), &now); err != nil {
 		t.Fatal(err)
 	}
 	return now
@@ -129,7 +129,7 @@ func TestTheFirstBeatHasTheLastRows(t *testing.T) {
 		c.answers["/blocks/columns"] = fmt.Sprintf(`{"head":%d}`, head)
 		c.answers["/views"] = fmt.Sprintf(`{"latest":%d}`, head+5)
 		c.asked = nil
-		s.sample(t.Context(), true)
+		s.sampleState(t.Context(), true)
 		asked := strings.Join(c.asked, " ")
 		for _, want := range []string{readyPath, "/links", fmt.Sprintf("/blocks/columns?from=%d", head-maxRows+1),
 			fmt.Sprintf("/views?from=%d", head+5-maxRows+1)} {
@@ -137,26 +137,26 @@ func TestTheFirstBeatHasTheLastRows(t *testing.T) {
 				t.Errorf("the first beat at %d asks %s, without %s", head, asked, want)
 			}
 		}
-		s.sample(t.Context(), false)
+		s.sampleState(t.Context(), false)
 	}
 }
 
 func TestRowsBeginSomeSamplesAgoAndAreBounded(t *testing.T) {
 	slow, fast := tail{}, tail{again: openViews}
 	for n := range uint64(40) {
-		slow.note(n / 10) // one in ten samples
-		fast.note(n * 100)
+		slow.noteLatest(n / 10) // one in ten samples
+		fast.noteLatest(n * 100)
 	}
-	if got := slow.from(); got != 3 {
+	if got := slow.firstRow(); got != 3 {
 		t.Errorf("of a slow chain at 3 the rows begin at %d", got)
 	}
-	if got, want := (&tail{heads: [recent]uint64{10, 12, 14, 16, 18}, head: 18}).from(), uint64(11); got != want {
+	if got, want := (&tail{heads: [recent]uint64{10, 12, 14, 16, 18}, head: 18}).firstRow(), uint64(11); got != want {
 		t.Errorf("after 10 at the first of the last samples the rows begin at %d, want %d", got, want)
 	}
-	if got := fast.from(); got != 3900-maxRows+1 {
+	if got := fast.firstRow(); got != 3900-maxRows+1 {
 		t.Errorf("of a fast chain at 3900 the rows begin at %d", got)
 	}
-	if got := (&tail{}).from(); got != 1 {
+	if got := (&tail{}).firstRow(); got != 1 {
 		t.Errorf("of no chain the rows begin at %d", got)
 	}
 }

@@ -15,9 +15,9 @@ type tail struct {
 	head  uint64
 }
 
-// from is the first row to ask for: those of the last samples, at most maxRows, at least
+// firstRow is the first row to ask for: those of the last samples, at most maxRows, at least
 // the latest.
-func (t *tail) from() uint64 {
+func (t *tail) firstRow() uint64 {
 	begin := t.heads[0] + 1
 	if begin > t.head {
 		begin = t.head
@@ -29,17 +29,17 @@ func (t *tail) from() uint64 {
 	return max(begin, 1)
 }
 
-// begin notes the latest number, and has the next rows begin maxRows before it.
-func (t *tail) begin(head uint64) (fell bool) {
-	fell = t.note(head)
+// beginAt notes the latest number, and has the next rows begin maxRows before it.
+func (t *tail) beginAt(head uint64) (fell bool) {
+	fell = t.noteLatest(head)
 	for i := range t.heads {
 		t.heads[i] = head - min(head, maxRows)
 	}
 	return fell
 }
 
-// note keeps the latest number, and reports whether it fell: what it counts began again.
-func (t *tail) note(head uint64) (fell bool) {
+// noteLatest keeps the latest number, and reports whether it fell: what it counts began again.
+func (t *tail) noteLatest(head uint64) (fell bool) {
 	if fell = head < t.head; fell {
 		t.heads = [recent]uint64{}
 	}

@@ -13,7 +13,7 @@ import (
 
 // TryBid implements api.Reader.
 func (v *reader) TryBid(ctx context.Context, trial ledger.BidTrial) (tried ledger.BidTried, err error) {
-	err = v.run(ctx, readOfHandler(trial.Bidder, program.BidHandler), func() (_ types.Cycles, err error) {
+	err = v.runPaidRead(ctx, readOfHandler(trial.Bidder, program.BidHandler), func() (_ types.Cycles, err error) {
 		tried, err = v.executor.TryBid(v.state, trial)
 		return tried.Cycles, err
 	})

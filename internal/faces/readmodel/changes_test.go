@@ -21,7 +21,7 @@ func TestATracesChangesAreThoseThatStayed(t *testing.T) {
 	whole := callee(1, false, write("kept", "a", "b"), write("back", "a", "b"), model.TraceStep{What: "call_actor", Call: failed},
 		model.TraceStep{What: "call_actor", Call: callee(4, false, write("kept", "a", "c"))}, write("kept", "b", "d"), write("back", "b", "a"))
 	var tr tracer
-	tr.changes(whole)
+	tr.addChanges(whole)
 	want := []struct {
 		actor byte
 		value string

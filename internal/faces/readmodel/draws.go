@@ -72,7 +72,7 @@ func whyLeftOut(filter selection.Reason, spec *push.JobSpec, p *params.Params) s
 	case selection.Disreputable:
 		return fmt.Sprintf("reputation below cip2.min_reputation, %d", p.MinReputation)
 	case selection.Incapable:
-		return "no " + asked(spec)
+		return "no " + subjectOf(spec)
 	case selection.WithoutTEE:
 		return "no trusted execution"
 	case selection.TooDear:
@@ -87,8 +87,8 @@ func whyLeftOut(filter selection.Reason, spec *push.JobSpec, p *params.Params) s
 	return filter.String()
 }
 
-// asked is what a runner has to offer for a job.
-func asked(spec *push.JobSpec) string {
+// subjectOf is what a runner has to offer for a job.
+func subjectOf(spec *push.JobSpec) string {
 	kind := spec.JobType.Kind().String()
 	switch t := spec.JobType; {
 	case t.Llm != nil:
@@ -103,9 +103,9 @@ func asked(spec *push.JobSpec) string {
 	return kind + " jobs"
 }
 
-// pool returns the present candidates for a waiting job, and the last candidates of a
+// candidatesOf returns the present candidates for a waiting job, and the last candidates of a
 // job that failed with too few; otherwise nil.
-func (v *reader) pool(r *history.JobRecord, spec *push.JobSpec) (*model.JobPool, error) {
+func (v *reader) candidatesOf(r *history.JobRecord, spec *push.JobSpec) (*model.JobPool, error) {
 	if r.Status != types.JobPending && r.Status != types.JobFailed {
 		return nil, nil
 	}

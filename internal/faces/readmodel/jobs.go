@@ -20,7 +20,7 @@ func (v *reader) Job(id types.Hash) (*model.Job, error) {
 	}
 	m, spec, err := v.jobOf(record)
 	if err == nil {
-		m.Pool, err = v.pool(record, spec)
+		m.Pool, err = v.candidatesOf(record, spec)
 	}
 	return m, err
 }
@@ -53,8 +53,8 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) 
 	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: api.ModeName(spec.Verification.Mode),
 		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: append([]types.Address{}, r.Committee...),
 		CommitteeDrawnAt: append([]types.Height{}, r.Drawn...),
-		Attempts:         r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: known(r.DrawnAt), Deadline: r.Deadline(),
-		CompletedAt: known(r.EndedAt),
+		Attempts:         r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: orUnknown(r.DrawnAt), Deadline: r.Deadline(),
+		CompletedAt: orUnknown(r.EndedAt),
 		Winner:      r.Winner, Error: api.ShowError(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip,
 		Escrow: r.Escrow,
 		Price:  r.Price, Spec: r.Spec}
@@ -62,7 +62,7 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) 
 		m.Callback = &model.JobCallback{Actor: c.Actor, Handler: c.Handler}
 	}
 	if len(r.Committee) > 0 && m.Runners > 1 {
-		m.CommitDeadline = known(r.CommitDeadline())
+		m.CommitDeadline = orUnknown(r.CommitDeadline())
 	}
 	if r.Winner != nil {
 		result, err := v.Archive.JobResult(r.ID, r.Attempts, *r.Winner)
@@ -74,7 +74,7 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) 
 	return m, spec, nil
 }
 
-func known(h types.Height) *types.Height {
+func orUnknown(h types.Height) *types.Height {
 	if h == 0 {
 		return nil
 	}
@@ -86,9 +86,9 @@ func (v *reader) JobRunners(id types.Hash) (out []model.JobRunner, err error) {
 	turns, err := v.Archive.JobTurns(id)
 	for i := range turns {
 		t := &turns[i]
-		m := model.JobRunner{Address: t.Runner, Attempt: t.Attempt, RevealedAt: known(t.RevealedAt), Outcome: outcomeOf(t)}
+		m := model.JobRunner{Address: t.Runner, Attempt: t.Attempt, RevealedAt: orUnknown(t.RevealedAt), Outcome: outcomeOf(t)}
 		if len(t.Commitments) > 0 {
-			m.CommittedAt = known(t.Commitments[0].At)
+			m.CommittedAt = orUnknown(t.Commitments[0].At)
 		}
 		out = append(out, m)
 	}
@@ -120,7 +120,7 @@ func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []mod
 	turns = turns[min(p.Offset, len(turns)):]
 	for i := range turns[:min(p.Limit, len(turns))] {
 		t := &turns[i]
-		m := model.JobResult{Runner: t.Runner, Attempt: t.Attempt, RevealedAt: known(t.RevealedAt), Commitments: []model.JobCommitment{}}
+		m := model.JobResult{Runner: t.Runner, Attempt: t.Attempt, RevealedAt: orUnknown(t.RevealedAt), Commitments: []model.JobCommitment{}}
 		for _, c := range t.Commitments {
 			m.Commitments = append(m.Commitments, model.JobCommitment{Validator: *c.Validator, Height: c.At, Commitment: c.Commitment})
 		}

@@ -53,8 +53,8 @@ type lateReads struct {
 	isTaken bool
 }
 
-// enter lets a read run at a height. One that was late before needs the place, which it has until leave.
-func (l *lateReads) enter(at types.Height, of readOf) (leave func(), err error) {
+// enterRead lets a read run at a height. One that was late before needs the place, which it has until leave.
+func (l *lateReads) enterRead(at types.Height, of readOf) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch until, wasLate := l.until[of]; {
@@ -72,8 +72,8 @@ func (l *lateReads) enter(at types.Height, of readOf) (leave func(), err error) 
 	}, nil
 }
 
-// note remembers that a read was late at a height.
-func (l *lateReads) note(at types.Height, of readOf) {
+// noteLate remembers that a read was late at a height.
+func (l *lateReads) noteLate(at types.Height, of readOf) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.until == nil {
@@ -91,11 +91,11 @@ func (l *lateReads) note(at types.Height, of readOf) {
 	l.until[of] = at + lateReadBlocks
 }
 
-// run lets a read execute programs, and has the request of ctx pay for it. do returns the cycles that
+// runPaidRead lets a read execute programs, and has the request of ctx pay for it. do returns the cycles that
 // it used.
-func (v *reader) run(ctx context.Context, of readOf, do func() (types.Cycles, error)) error {
+func (v *reader) runPaidRead(ctx context.Context, of readOf, do func() (types.Cycles, error)) error {
 	late := &v.source.lateReads
-	leave, err := late.enter(v.state.Height(), of)
+	leave, err := late.enterRead(v.state.Height(), of)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (v *reader) run(ctx context.Context, of readOf, do func() (types.Cycles, er
 	var failed *ledger.EnvironmentError
 	if host := (*program.HostError)(nil); errors.As(err, &failed) && errors.As(err, &host) {
 		if host.Failure == program.Late || host.Failure == program.Stopped {
-			late.note(v.state.Height(), of)
+			late.noteLate(v.state.Height(), of)
 		}
 		if host.Failure != program.Missing {
 			cycles = api.LateReadTimes * failed.Limit
@@ -129,7 +129,7 @@ func (v *reader) Read(ctx context.Context, call ledger.Call) (ledger.ReadResult,
 	key := types.Keccak(block[:], of[:], call.Sender[:], binary.BigEndian.AppendUint64(nil, uint64(call.Cycles)), call.Payload)
 	shared := v.source.running.Do(nil, key, func() (*sharedRead, bool) {
 		s := new(sharedRead)
-		s.err = v.run(ctx, of, func() (_ types.Cycles, err error) {
+		s.err = v.runPaidRead(ctx, of, func() (_ types.Cycles, err error) {
 			s.result, err = v.executor.Read(v.state, call)
 			return s.result.Cycles, err
 		})
@@ -144,7 +144,7 @@ func (v *reader) Read(ctx context.Context, call ledger.Call) (ledger.ReadResult,
 // failedRead answers for a read without an outcome.
 func failedRead(err error) error {
 	if missing := (*ledger.EnvironmentError)(nil); errors.As(err, &missing) {
-		return environment(err)
+		return environmentError(err)
 	}
 	return err
 }

@@ -19,24 +19,24 @@ func TestC18WhatWasLateInAReadHasOnePlace(t *testing.T) {
 	slower := readOfHandler(types.Address{2}, "slow")
 	enters := func(at types.Height, of readOf) func() {
 		t.Helper()
-		leave, err := l.enter(at, of)
+		leave, err := l.enterRead(at, of)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return leave
 	}
 	first, second := enters(at, slow), enters(at, slow)
-	l.note(at, slow)
-	l.note(at, slower)
+	l.noteLate(at, slow)
+	l.noteLate(at, slower)
 	first()
 	second()
 	leave := enters(at, slow)
 	var refused *refusal.Error
-	if _, err := l.enter(at, slower); !errors.As(err, &refused) || refused.Code != api.CodeLateBefore || refused.Remedy == "" {
+	if _, err := l.enterRead(at, slower); !errors.As(err, &refused) || refused.Code != api.CodeLateBefore || refused.Remedy == "" {
 		t.Errorf("a second that was late is answered with %v", err)
 	}
 	enters(at, quick)()
-	if _, err := l.enter(at, slow); err == nil {
+	if _, err := l.enterRead(at, slow); err == nil {
 		t.Error("what was never late gave the place up for another")
 	}
 	leave()
@@ -50,7 +50,7 @@ func TestC18LateReadsAreBounded(t *testing.T) {
 	l := new(lateReads)
 	nth := func(i int) readOf { return readOfHandler(types.Address{byte(i), byte(i >> 8)}, "slow") }
 	for i := range maxLateReads + 3 {
-		l.note(types.Height(i), nth(i))
+		l.noteLate(types.Height(i), nth(i))
 	}
 	if _, known := l.until[nth(2)]; known || len(l.until) != maxLateReads {
 		t.Errorf("%d are remembered, the third: %t", len(l.until), known)

@@ -24,8 +24,8 @@ type past struct {
 	old    []*ledger.State // the longest unused first
 }
 
-// read keeps a state that is read now.
-func (p *past) read(s *ledger.State) {
+// keepRead keeps a state that is read now.
+func (p *past) keepRead(s *ledger.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, found := slices.BinarySearchFunc(p.recent, s.Height(), byHeight)
@@ -44,8 +44,8 @@ func (p *past) read(s *ledger.State) {
 
 func byHeight(s *ledger.State, h types.Height) int { return cmp.Compare(s.Height(), h) }
 
-// keep remembers a state that old blocks led to.
-func (p *past) keep(s *ledger.State) {
+// keepState remembers a state that old blocks led to.
+func (p *past) keepState(s *ledger.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if at := slices.IndexFunc(p.old, func(o *ledger.State) bool { return o.Hash() == s.Hash() }); at >= 0 {
@@ -56,9 +56,9 @@ func (p *past) keep(s *ledger.State) {
 	p.old = append(p.old, s)
 }
 
-// before returns the highest kept state below a height that belongs to the chain,
+// nearestBefore returns the highest kept state below a height that belongs to the chain,
 // as final decides by its block; nil without one.
-func (p *past) before(h types.Height, final func(*ledger.State) bool) (nearest *ledger.State) {
+func (p *past) nearestBefore(h types.Height, final func(*ledger.State) bool) (nearest *ledger.State) {
 	p.mu.Lock()
 	all := append(slices.Clone(p.recent), p.old...)
 	p.mu.Unlock()

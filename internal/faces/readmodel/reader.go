@@ -30,7 +30,7 @@ type Source struct {
 	genesis   *ledger.Genesis
 	programs  program.Host
 	verifier  env.Verifier
-	described *memo.Once[types.Hash, described] // by the hash of code
+	described *memo.Once[types.Hash, handlersOfCode] // by the hash of code
 	past      past
 	lateReads lateReads
 	running   *memo.Once[types.Hash, *sharedRead] // reads, by all that their outcome follows from
@@ -42,8 +42,8 @@ type Source struct {
 // maxDescribed bounds the codes whose description is remembered.
 const maxDescribed = 1024
 
-// described holds the handlers that code offers, or why they are unknown.
-type described struct {
+// handlersOfCode holds the handlers that code offers, or why they are unknown.
+type handlersOfCode struct {
 	program.Description
 	err error
 }
@@ -52,7 +52,7 @@ type described struct {
 // programs run and whose signatures are checked there.
 func NewSource(genesis *ledger.Genesis, programs program.Host, verifier env.Verifier) *Source {
 	return &Source{genesis: genesis, programs: programs, verifier: verifier,
-		described: memo.New[types.Hash, described](memo.Bound{Count: maxDescribed}, nil),
+		described: memo.New[types.Hash, handlersOfCode](memo.Bound{Count: maxDescribed}, nil),
 		running:   memo.New[types.Hash, *sharedRead](memo.Bound{}, nil)}
 }
 
@@ -75,7 +75,7 @@ type Validator interface {
 // Of returns a validator at its current state.
 func (s *Source) Of(v Validator) api.Reader {
 	state := v.Head().State
-	s.past.read(state)
+	s.past.keepRead(state)
 	return &reader{Archive: v.Archive(), source: s, state: state,
 		executor: ledger.Executor{Programs: s.programs, Verifier: s.verifier}}
 }
@@ -113,7 +113,7 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen, heard := v.source.Sightings.before(h-1-types.Height(stored.Block.Header.Skipped), h)
+	seen, heard := v.source.Sightings.sightingsBefore(h-1-types.Height(stored.Block.Header.Skipped), h)
 	done, err := v.jobEvents(jobs)
 	if err != nil {
 		return nil, err
@@ -176,8 +176,8 @@ func (v *reader) Actor(a types.Address) (*api.Actor, error) {
 	if record == nil {
 		return nil, nil
 	}
-	actor := v.brief(a, record)
-	described, err := v.source.describe(record.CodeHash, v.state)
+	actor := v.briefActor(a, record)
+	described, err := v.source.describeActor(record.CodeHash, v.state)
 	if err != nil {
 		actor.Undescribed = err.Error() // all else is known all the same
 	}
@@ -194,17 +194,17 @@ func (v *reader) Schema(a types.Address) ([]byte, error) {
 }
 
 func (v *reader) SchemaOf(code []byte) ([]byte, error) {
-	found, err := v.source.inspect(program.Code{Hash: types.Keccak(code), Source: code})
+	found, err := v.source.inspectCode(program.Code{Hash: types.Keccak(code), Source: code})
 	if refused := (*program.Refusal)(nil); errors.As(err, &refused) {
 		return nil, refusal.New("invalid_code", "%v", refused).At("code")
 	}
 	if err != nil {
-		return nil, environment(err)
+		return nil, environmentError(err)
 	}
 	return found.Schema, nil
 }
 
-func (v *reader) brief(a types.Address, record *actors.Actor) api.Actor {
+func (v *reader) briefActor(a types.Address, record *actors.Actor) api.Actor {
 	return api.Actor{Address: a, Name: record.Name, Owner: record.Owner, CodeHash: record.CodeHash,
 		DeployedAt: record.DeployedAt, TimersPending: uint64(len(v.state.Timers(a))), Upgrades: v.state.Upgradable(a)}
 }
@@ -215,7 +215,7 @@ func (v *reader) Actors(offset, limit int) (out []api.Actor, err error) {
 			offset--
 			return true
 		}
-		out = append(out, v.brief(a, record))
+		out = append(out, v.briefActor(a, record))
 		return len(out) < limit
 	})
 	return out, nil
@@ -273,7 +273,7 @@ func (v *reader) stateBelow(ctx context.Context, next types.Height) (*ledger.Sta
 	again.Worked = func(cycles types.Cycles) { api.SpendCycles(ctx, cycles) }
 	state, _, err := v.stateBefore(ctx, &again, stored)
 	if err == nil {
-		v.source.past.keep(state)
+		v.source.past.keepState(state)
 	}
 	return state, err
 }
@@ -319,7 +319,7 @@ func (v *reader) Simulate(ctx context.Context, tx *types.Transaction) (*api.Exec
 	traced.Recorder = actors.NewRecorder(tx.Hash())
 	var receipt *types.Receipt
 	var printed []actors.LogLine
-	err := v.run(ctx, readOfTransaction(sender, tx), func() (_ types.Cycles, err error) {
+	err := v.runPaidRead(ctx, readOfTransaction(sender, tx), func() (_ types.Cycles, err error) {
 		if receipt, printed, err = traced.Simulate(v.state, sender, tx); err != nil {
 			return 0, err
 		}
@@ -330,7 +330,7 @@ func (v *reader) Simulate(ctx context.Context, tx *types.Transaction) (*api.Exec
 	}
 	out := &api.Executed{Receipt: *receipt, Logs: api.Printed(printed)}
 	t := &tracer{reader: v, state: v.state, sources: map[types.Hash]bool{}}
-	out.Trace = t.dry(receipt, out.Logs, traced.Recorder.Trace())
+	out.Trace = t.dryRunModel(receipt, out.Logs, traced.Recorder.Trace())
 	return out, nil
 }
 
@@ -361,21 +361,21 @@ func Refusal(err error) error {
 	return err
 }
 
-// environment answers for programs that could not be run here: this machine has
+// environmentError answers for programs that could not be run here: this machine has
 // no host of programs, or the program makes it fail. The host's output goes to the
 // logs.
-func environment(err error) error {
+func environmentError(err error) error {
 	var host *program.HostError
 	if !errors.As(err, &host) || host.Failure == program.Missing {
 		return refusal.New(api.CodeNoProgramHost, "this machine cannot run programs: %v", err).
-			Hint("%s", remedy(err))
+			Hint("%s", remedyFor(err))
 	}
 	return refusal.New(api.CodeHostFailed, "the host of programs failed on it: it %s", verb[host.Failure]).
-		Hint("%s", remedy(err))
+		Hint("%s", remedyFor(err))
 }
 
-// remedy says what may help where a host gave no outcome.
-func remedy(err error) string {
+// remedyFor says what may help where a host gave no outcome.
+func remedyFor(err error) string {
 	var host *program.HostError
 	if !errors.As(err, &host) {
 		return "See the node's log."
@@ -397,20 +397,20 @@ var verb = map[program.Failure]string{program.Stopped: "was stopped", program.La
 // killed, and a fresh one is sound.
 const maxDescribing = 2
 
-// describe returns what the code of an actor offers.
-func (s *Source) describe(hash types.Hash, state *ledger.State) (program.Description, error) {
-	d := s.described.Do(nil, hash, func() (d described, keep bool) {
+// describeActor returns what the code of an actor offers.
+func (s *Source) describeActor(hash types.Hash, state *ledger.State) (program.Description, error) {
+	d := s.described.Do(nil, hash, func() (d handlersOfCode, keep bool) {
 		for range maxDescribing {
-			if d.Description, d.err = s.inspect(program.Code{Hash: hash, Source: state.Code(hash)}); d.err == nil {
+			if d.Description, d.err = s.inspectCode(program.Code{Hash: hash, Source: state.Code(hash)}); d.err == nil {
 				return d, true
 			}
 		}
-		return described{err: environment(d.err)}, false
+		return handlersOfCode{err: environmentError(d.err)}, false
 	})
 	return d.Description, d.err
 }
 
-func (s *Source) inspect(code program.Code) (program.Description, error) {
+func (s *Source) inspectCode(code program.Code) (program.Description, error) {
 	session, err := s.programs.Open(program.ForRead)
 	if err != nil {
 		return program.Description{}, err

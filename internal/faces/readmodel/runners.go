@@ -46,7 +46,7 @@ func (v *reader) Runners(f api.RunnerFilter) (out []model.Runner, err error) {
 	}
 	v.state.Runners(func(r *system.Runner) bool {
 		switch {
-		case f.Health != "" && v.healthOf(r) != f.Health, f.Available && !v.available(r, latest.Bitmap):
+		case f.Health != "" && v.healthOf(r) != f.Health, f.Available && !v.isAvailable(r, latest.Bitmap):
 		case f.Offset > 0:
 			f.Offset--
 		default:
@@ -63,38 +63,39 @@ func (v *reader) RunnerAddresses(first, last types.Address) (out []types.Address
 	return out
 }
 
-// available reports whether a draw in the next block would look at a runner at all:
+// isAvailable reports whether a draw in the next block would look at a runner at all:
 // the filters that are the same for every job (CIP-11 §9.1).
-func (v *reader) available(r *system.Runner, latest *selection.Bitmap) bool {
+func (v *reader) isAvailable(r *system.Runner, latest *selection.Bitmap) bool {
 	p := v.state.NextParams()
 	phase := selection.Phase(p.Push)
 	hot := phase == selection.Hot || phase == selection.Sunset
-	return v.healthOf(r) == model.RunnerHealthy && (!hot || present(r, latest)) && v.reputation(r) >= p.MinReputation
+	return v.healthOf(r) == model.RunnerHealthy && (!hot || isPresent(r, latest)) && v.reputationOf(r) >= p.MinReputation
 }
 
-// reputation is a runner's for the draws of the next block (decision J21).
-func (v *reader) reputation(r *system.Runner) uint64 {
+// reputationOf is a runner's for the draws of the next block (decision J21).
+func (v *reader) reputationOf(r *system.Runner) uint64 {
 	limits := selection.LimitsOf(v.state.NextParams())
 	return limits.Reputed(r.Reputation, r.ReputedAt, v.state.Height()+1)
 }
 
-// refusals are those that lower a runner's weight in the next block.
-func (v *reader) refusals(r *system.Runner) uint64 {
+// countRefusals are those that lower a runner's weight in the next block.
+func (v *reader) countRefusals(r *system.Runner) uint64 {
 	if uint64(v.state.Height()+1-r.RefusedAt) >= v.state.NextParams().RefusalWindow {
 		return 0
 	}
 	return r.Refusals
 }
 
-// present reports whether the latest P shows a runner that holds its place.
-func present(r *system.Runner, latest *selection.Bitmap) bool {
+// isPresent reports whether the latest P shows a runner that holds its place.
+func isPresent(r *system.Runner, latest *selection.Bitmap) bool {
 	return !r.Stake.IsZero() && latest.Has(int(r.Index))
 }
 
 func (v *reader) runnerOf(r *system.Runner, latest *selection.Bitmap) model.Runner {
 	health := v.healthOf(r)
-	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake, Reputation: v.reputation(r),
-		Refusals: v.refusals(r), Health: health, Connected: []types.Address{}, Present: present(r, latest),
+	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake,
+		Reputation: v.reputationOf(r),
+		Refusals:   v.countRefusals(r), Health: health, Connected: []types.Address{}, Present: isPresent(r, latest),
 		Subset: []types.Address{}, ActiveJobs: r.ActiveJobs,
 		MaxConcurrentJobs: r.Offer.MaxConcurrentJobs, Accepting: health == model.RunnerHealthy,
 		Capabilities: append([]string{}, r.Offer.Capabilities...), Entitlements: append([]string{}, r.Offer.Entitlements...),

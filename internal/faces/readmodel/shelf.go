@@ -21,8 +21,8 @@ const (
 	maxOfRunner = 32
 )
 
-// sighted is one sighting, with its subject, sent with the block of a height.
-type sighted[K comparable, E any] struct {
+// sightingOf is one sighting, with its subject, sent with the block of a height.
+type sightingOf[K comparable, E any] struct {
 	height types.Height
 	of     K
 	idle   bool // it changes nothing: such sightings have a separate bound
@@ -31,35 +31,35 @@ type sighted[K comparable, E any] struct {
 
 // shelf keeps what was seen in the order of heights, within the bounds above.
 type shelf[K comparable, E any] struct {
-	all   []sighted[K, E]
-	count map[K]counted
+	all   []sightingOf[K, E]
+	count map[K]keyCount
 }
 
-// counted is the number of entries of one key.
-type counted struct{ idle, other int }
+// keyCount is the number of entries of one key.
+type keyCount struct{ idle, other int }
 
-// put adds one, whose like of the same key are at most bound.
-func (s *shelf[K, E]) put(one sighted[K, E], bound int) {
+// putEntry adds one, whose like of the same key are at most bound.
+func (s *shelf[K, E]) putEntry(one sightingOf[K, E], bound int) {
 	n := s.count[one.of]
 	if one.idle && n.idle >= bound || !one.idle && n.other >= bound {
-		s.remove(slices.IndexFunc(s.all, func(o sighted[K, E]) bool { return o.of == one.of && o.idle == one.idle }))
+		s.removeAt(slices.IndexFunc(s.all, func(o sightingOf[K, E]) bool { return o.of == one.of && o.idle == one.idle }))
 	}
 	if len(s.all) >= MaxSightings {
-		s.restore(slices.Clone(s.all[len(s.all)-MaxSightings*3/4:]))
+		s.restoreAll(slices.Clone(s.all[len(s.all)-MaxSightings*3/4:]))
 	}
 	s.all = append(s.all, one)
-	s.tally(one, 1)
+	s.tallyKey(one, 1)
 }
 
-func (s *shelf[K, E]) remove(at int) {
-	s.tally(s.all[at], -1)
+func (s *shelf[K, E]) removeAt(at int) {
+	s.tallyKey(s.all[at], -1)
 	s.all = slices.Delete(s.all, at, at+1)
 }
 
-// tally counts one, or one less.
-func (s *shelf[K, E]) tally(one sighted[K, E], by int) {
+// tallyKey counts one, or one less.
+func (s *shelf[K, E]) tallyKey(one sightingOf[K, E], by int) {
 	if s.count == nil {
-		s.count = map[K]counted{}
+		s.count = map[K]keyCount{}
 	}
 	n := s.count[one.of]
 	if one.idle {
@@ -67,30 +67,30 @@ func (s *shelf[K, E]) tally(one sighted[K, E], by int) {
 	} else {
 		n.other += by
 	}
-	if s.count[one.of] = n; n == (counted{}) {
+	if s.count[one.of] = n; n == (keyCount{}) {
 		delete(s.count, one.of)
 	}
 }
 
-// restore keeps these and nothing else.
-func (s *shelf[K, E]) restore(all []sighted[K, E]) {
+// restoreAll keeps these and nothing else.
+func (s *shelf[K, E]) restoreAll(all []sightingOf[K, E]) {
 	s.all, s.count = slices.Clone(all), nil
 	for _, one := range s.all {
-		s.tally(one, 1)
+		s.tallyKey(one, 1)
 	}
 }
 
-// between lists those above a height, up to another. The result may change later.
-func (s *shelf[K, E]) between(above, upTo types.Height) []sighted[K, E] {
+// listBetween lists those above a height, up to another. The result may change later.
+func (s *shelf[K, E]) listBetween(above, upTo types.Height) []sightingOf[K, E] {
 	at := func(h types.Height) int {
 		return sort.Search(len(s.all), func(i int) bool { return s.all[i].height > h })
 	}
 	return s.all[at(above):at(upTo)]
 }
 
-// of lists those of a key.
-func (s *shelf[K, E]) of(key K) (events []E) {
-	if s.count[key] == (counted{}) {
+// listOf lists those of a key.
+func (s *shelf[K, E]) listOf(key K) (events []E) {
+	if s.count[key] == (keyCount{}) {
 		return nil
 	}
 	for i := range s.all {

@@ -43,11 +43,11 @@ func TestJ22OneThatSaysMuchCrowdsOutItself(t *testing.T) {
 func TestTheShelfIsWhatTheDumbTwinSays(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var s shelf[byte, int]
-	var twin []sighted[byte, int]
+	var twin []sightingOf[byte, int]
 	for i := range 20_000 {
-		one := sighted[byte, int]{types.Height(i / 7), byte(random.IntN(5)), random.IntN(2) == 0, i}
-		s.put(one, 3)
-		like := func(o sighted[byte, int]) bool { return o.of == one.of && o.idle == one.idle }
+		one := sightingOf[byte, int]{types.Height(i / 7), byte(random.IntN(5)), random.IntN(2) == 0, i}
+		s.putEntry(one, 3)
+		like := func(o sightingOf[byte, int]) bool { return o.of == one.of && o.idle == one.idle }
 		twin = append(twin, one)
 		for n := len(slices.Collect(func(yield func(int) bool) {
 			for j := range twin {
@@ -61,8 +61,8 @@ func TestTheShelfIsWhatTheDumbTwinSays(t *testing.T) {
 		}
 		if i%50 == 0 {
 			kept := slices.Clone(s.all)
-			s.put(sighted[byte, int]{of: 200}, 3)
-			s.restore(kept)
+			s.putEntry(sightingOf[byte, int]{of: 200}, 3)
+			s.restoreAll(kept)
 		}
 	}
 	if !slices.Equal(s.all, twin) {

@@ -31,7 +31,7 @@ func (s *Sightings) Saw(next types.Height, validator types.Address, report gatew
 		if e.What == model.JobProgressed {
 			bound = maxProgressOfJob
 		}
-		s.jobs.put(sighted[types.Hash, model.JobEvent]{next, e.ID, e.What == model.JobProgressed, e}, bound)
+		s.jobs.putEntry(sightingOf[types.Hash, model.JobEvent]{next, e.ID, e.What == model.JobProgressed, e}, bound)
 	}
 	if e, registered, is := ofRunner(validator, report); is {
 		e.Height = next
@@ -39,7 +39,7 @@ func (s *Sightings) Saw(next types.Height, validator types.Address, report gatew
 		if !registered {
 			of = types.Address{} // strangers share one place: their keys cost nothing
 		}
-		s.runners.put(sighted[types.Address, model.RunnerEvent]{next, of, false, e}, maxOfRunner)
+		s.runners.putEntry(sightingOf[types.Address, model.RunnerEvent]{next, of, false, e}, maxOfRunner)
 	}
 }
 
@@ -51,24 +51,24 @@ func (s *Sightings) Keep() (restore func()) {
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.jobs.restore(jobs)
-		s.runners.restore(runners)
+		s.jobs.restoreAll(jobs)
+		s.runners.restoreAll(runners)
 	}
 }
 
-// before lists what was seen between a block and its parent.
-func (s *Sightings) before(parent, h types.Height) (jobs []model.JobEvent, runners []model.RunnerEvent) {
+// sightingsBefore lists what was seen between a block and its parent.
+func (s *Sightings) sightingsBefore(parent, h types.Height) (jobs []model.JobEvent, runners []model.RunnerEvent) {
 	if s == nil {
 		return nil, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, one := range s.jobs.between(parent, h) {
+	for _, one := range s.jobs.listBetween(parent, h) {
 		e := one.event
 		e.Height = h
 		jobs = append(jobs, e)
 	}
-	for _, one := range s.runners.between(parent, h) {
+	for _, one := range s.runners.listBetween(parent, h) {
 		e := one.event
 		e.Height = h
 		runners = append(runners, e)
@@ -83,7 +83,7 @@ func (s *Sightings) ofJob(id types.Hash) []model.JobEvent {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.jobs.of(id)
+	return s.jobs.listOf(id)
 }
 
 // ofRunner lists the sightings of a registered runner, in order.
@@ -93,7 +93,7 @@ func (s *Sightings) ofRunner(a types.Address) []model.RunnerEvent {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]model.RunnerEvent{}, s.runners.of(a)...)
+	return append([]model.RunnerEvent{}, s.runners.listOf(a)...)
 }
 
 // outcomes lists the outcomes of CIP-11 §10.6, as events show them.

@@ -71,37 +71,37 @@ func (v *reader) Story(id types.TimerID, from types.Height, blocks int) (*api.St
 		return nil, err
 	}
 	out := &api.Story{Timer: v.timerOf(&s.TimerRecord), Next: s.Next}
-	out.Entries = append(out.Entries, at(model.StoryScheduled, s.Timer.ScheduledAt))
+	out.Entries = append(out.Entries, newEntry(model.StoryScheduled, s.Timer.ScheduledAt))
 	out.Entries[0].Tier, out.Entries[0].ExpiresAt = firstTier(v.state.Params(), s), &s.ScheduledExpiry
 	if s.KeptFrom != 0 {
-		gone := at(model.StoryNotKept, s.Timer.ScheduledAt)
+		gone := newEntry(model.StoryNotKept, s.Timer.ScheduledAt)
 		gone.To, gone.Blocks = s.KeptFrom-1, uint64(s.KeptFrom-s.Timer.ScheduledAt)
 		out.Entries = append(out.Entries, gone)
 	}
 	for _, m := range s.Moves {
-		e := at(model.StoryMoved, m.At)
+		e := newEntry(model.StoryMoved, m.At)
 		e.TierFrom, e.Tier = m.From, m.To
 		out.Entries = append(out.Entries, e)
 	}
 	for i := range s.Notes {
-		out.Entries = append(out.Entries, note(&s.Notes[i]))
+		out.Entries = append(out.Entries, noteEntry(&s.Notes[i]))
 	}
 	for _, f := range s.Failures {
-		e := at(model.StoryBidFailed, f.At)
+		e := newEntry(model.StoryBidFailed, f.At)
 		e.Reason, e.Bidder = f.Reason, &f.Bidder
 		out.Entries = append(out.Entries, e)
 	}
 	for i := range s.Waits {
-		out.Entries = append(out.Entries, wait(&s.Waits[i]))
+		out.Entries = append(out.Entries, waitEntry(&s.Waits[i]))
 	}
 	slices.SortStableFunc(out.Entries, func(a, b model.StoryEntry) int { return cmp.Compare(a.From, b.From) })
 	if s.EndedAt != 0 {
-		out.Entries = append(out.Entries, end(s))
+		out.Entries = append(out.Entries, endEntry(s))
 	}
 	return out, nil
 }
 
-func at(kind string, h types.Height) model.StoryEntry {
+func newEntry(kind string, h types.Height) model.StoryEntry {
 	return model.StoryEntry{Kind: kind, From: h, To: h, Blocks: 1}
 }
 
@@ -126,16 +126,16 @@ func firstTier(p *params.Params, s *history.Story) string {
 	return "overflow"
 }
 
-func note(n *history.Note) model.StoryEntry {
+func noteEntry(n *history.Note) model.StoryEntry {
 	if n.Triggered() {
-		return at(model.StoryTriggered, n.At)
+		return newEntry(model.StoryTriggered, n.At)
 	}
-	e := at(model.StoryExtended, n.At)
+	e := newEntry(model.StoryExtended, n.At)
 	e.Reason, e.ExpiresAt = n.Reason, &n.ExpiresAt
 	return e
 }
 
-func wait(w *history.Wait) model.StoryEntry {
+func waitEntry(w *history.Wait) model.StoryEntry {
 	e := model.StoryEntry{Kind: model.StoryDeferred, From: w.From, To: w.To, Blocks: uint64(w.To-w.From) + 1, Reason: w.Reason,
 		Policy: w.Policy, Budget: &w.Budget, Spare: &w.LeastSpare,
 		LaneFee: &model.FeeRange{First: w.FirstFee, Last: w.LastFee, Least: w.LeastFee, Most: w.MostFee}}
@@ -148,8 +148,8 @@ func wait(w *history.Wait) model.StoryEntry {
 	return e
 }
 
-func end(s *history.Story) model.StoryEntry {
-	e := at(string(s.Status), s.EndedAt)
+func endEntry(s *history.Story) model.StoryEntry {
+	e := newEntry(string(s.Status), s.EndedAt)
 	if s.Status != types.TimerFired {
 		e.Reason = s.Reason
 	}
@@ -160,13 +160,13 @@ func end(s *history.Story) model.StoryEntry {
 	e.Policy, e.Priority, e.Weight = l.Policy, &s.Priority, s.Weight.String()
 	e.LaneFee = &model.FeeRange{First: l.BaseFeeLane, Last: l.BaseFeeLane, Least: l.BaseFeeLane, Most: l.BaseFeeLane}
 	if s.Status == types.TimerFired {
-		e.Paid = settlement(s)
+		e.Paid = settlementOf(s)
 	}
 	return e
 }
 
-// settlement is where the money of a fire went, by the prices of its block.
-func settlement(s *history.Story) *model.Settlement {
+// settlementOf is where the money of a fire went, by the prices of its block.
+func settlementOf(s *history.Story) *model.Settlement {
 	l := s.End
 	p := &model.Settlement{Status: string(s.Result), Payer: s.Timer.FeePayer, Proposer: l.Proposer, CyclesUsed: s.CyclesUsed,
 		CellsUsed:   s.CellsUsed,
@@ -177,7 +177,7 @@ func settlement(s *history.Story) *model.Settlement {
 		p.PerCycle, p.PerCell = types.Wei{}, types.Wei{}
 	}
 	var priority types.Wei
-	if auction(l.Policy) {
+	if isAuction(l.Policy) {
 		p.Tip, p.Payment = types.Wei{}, s.TipPaid
 		p.BidReturned = s.Timer.Bid.Sub(s.TipPaid)
 	} else {
@@ -191,7 +191,7 @@ func settlement(s *history.Story) *model.Settlement {
 	return p
 }
 
-// auction reports whether a policy takes an auction's payment and no tips.
-func auction(policy string) bool {
+// isAuction reports whether a policy takes an auction's payment and no tips.
+func isAuction(policy string) bool {
 	return policy == scheduler.BiasVCG || policy == scheduler.BiasFirstPrice
 }

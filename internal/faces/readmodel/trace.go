@@ -34,7 +34,7 @@ func (v *reader) Trace(ctx context.Context, hash types.Hash, ask api.TraceReques
 	replaying := again
 	again.Recorder = actors.NewRecorder(hash)
 	if ask.Profile {
-		probing, done, err := v.source.probing(again.Recorder)
+		probing, done, err := v.source.recordingHost(again.Recorder)
 		if err != nil {
 			return nil, err
 		}
@@ -49,16 +49,16 @@ func (v *reader) Trace(ctx context.Context, hash types.Hash, ask api.TraceReques
 	if err != nil {
 		return nil, notAgain(stored.Block.Header.Height, err)
 	}
-	v.source.past.keep(parent)
+	v.source.past.keepState(parent)
 	t := &tracer{reader: v, state: after, sources: map[types.Hash]bool{}, ask: ask}
-	return t.model(found, &stored.Block.Header, replayed), nil
+	return t.traceModel(found, &stored.Block.Header, replayed), nil
 }
 
 // notAgain says that a block cannot be executed again here.
 func notAgain(h types.Height, err error) error {
 	var missing *ledger.EnvironmentError
 	if errors.As(err, &missing) {
-		return environment(err)
+		return environmentError(err)
 	}
 	return refusal.New("not_again", "block %d, executed again, does not end as it did: %v", h, err).
 		Hint("It may have been executed by another version of devnet: devnet check HOME audits all of its blocks.")
@@ -68,7 +68,7 @@ func notAgain(h types.Height, err error) error {
 // executed again for it.
 func (v *reader) stateBefore(ctx context.Context, by *ledger.Executor, stored *history.Stored) (*ledger.State, int, error) {
 	target := &stored.Block.Header
-	state, err := v.nearest(target.Height)
+	state, err := v.nearestState(target.Height)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -78,7 +78,7 @@ func (v *reader) stateBefore(ctx context.Context, by *ledger.Executor, stored *h
 			return state, n, nil
 		}
 		if n%keepEvery == keepEvery-1 || ctx.Err() != nil {
-			v.source.past.keep(state)
+			v.source.past.keepState(state)
 		}
 		if ctx.Err() != nil {
 			return nil, 0, refusal.New("still_replaying",
@@ -86,14 +86,14 @@ func (v *reader) stateBefore(ctx context.Context, by *ledger.Executor, stored *h
 				target.Height, from+1, state.Height()).
 				Hint("Ask again: it continues from there.")
 		}
-		if state, err = v.step(by, state, target); err != nil {
+		if state, err = v.executeNext(by, state, target); err != nil {
 			return nil, 0, err
 		}
 	}
 }
 
-// step executes the block that follows a state again.
-func (v *reader) step(by *ledger.Executor, state *ledger.State, target *types.Header) (*ledger.State, error) {
+// executeNext executes the block that follows a state again.
+func (v *reader) executeNext(by *ledger.Executor, state *ledger.State, target *types.Header) (*ledger.State, error) {
 	next, err := v.Archive.Next(state.Height() + 1)
 	if err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func (v *reader) step(by *ledger.Executor, state *ledger.State, target *types.He
 	return after, nil
 }
 
-// nearest is the highest state below a height from which blocks can be executed.
-func (v *reader) nearest(h types.Height) (*ledger.State, error) {
+// nearestState is the highest state below a height from which blocks can be executed.
+func (v *reader) nearestState(h types.Height) (*ledger.State, error) {
 	genesis, _, err := v.source.genesis.State()
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (v *reader) nearest(h types.Height) (*ledger.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := v.source.past.before(h, func(s *ledger.State) bool {
+	state := v.source.past.nearestBefore(h, func(s *ledger.State) bool {
 		if s.Height() == 0 {
 			return s.Hash() == genesis.Hash()
 		}
@@ -140,8 +140,8 @@ func (v *reader) nearest(h types.Height) (*ledger.State, error) {
 	return genesis, nil
 }
 
-// probing is the host of programs that tells a recorder what lines take.
-func (s *Source) probing(to *actors.Recorder) (program.Host, func(), error) {
+// recordingHost is the host of programs that tells a recorder what lines take.
+func (s *Source) recordingHost(to *actors.Recorder) (program.Host, func(), error) {
 	prober, ok := s.programs.(program.Prober)
 	if !ok {
 		return nil, nil, refusal.New("no_profile", "this network's host of programs does not report the cost of "+

@@ -21,52 +21,52 @@ type tracer struct {
 	whole   model.Trace
 }
 
-func (t *tracer) model(found *ledger.Retraced, h *types.Header, replayed int) *model.Trace {
-	t.begin(found.Receipt, api.Printed(found.Logs), replayed)
+func (t *tracer) traceModel(found *ledger.Retraced, h *types.Header, replayed int) *model.Trace {
+	t.beginTrace(found.Receipt, api.Printed(found.Logs), replayed)
 	t.whole.Block = model.TraceBlock{ChainID: h.ChainID, Height: h.Height, TimestampMS: h.Timestamp}
 	t.whole.Fee = feeOf(found.Receipt, h, found.Message)
-	t.program(found.Trace)
+	t.addProgram(found.Trace)
 	for i := range found.Sent {
 		m := &found.Sent[i]
 		t.whole.Sent = append(t.whole.Sent, model.TraceSent{Hash: m.Hash(), From: m.From, To: m.To, Handler: m.Handler, Payload: m.Payload,
 			Cycles: m.Cycles, Cells: m.Cells, Prepaid: m.Prepaid()})
 	}
-	t.name(found.Trace.Call, t.whole.Call, sentBy(found.Sent))
+	t.nameDeliveries(found.Trace.Call, t.whole.Call, sentBy(found.Sent))
 	return &t.whole
 }
 
-// dry is what a dry run did.
-func (t *tracer) dry(r *types.Receipt, printed []string, trace *actors.Trace) *model.Trace {
-	t.begin(r, printed, 0)
+// dryRunModel is what a dry run did.
+func (t *tracer) dryRunModel(r *types.Receipt, printed []string, trace *actors.Trace) *model.Trace {
+	t.beginTrace(r, printed, 0)
 	next := t.state.NextBaseFees()
 	t.whole.Block = model.TraceBlock{ChainID: t.state.Header().ChainID, Height: r.Height}
 	t.whole.Fee = feeOf(r, &types.Header{BaseFeeCycle: next.Cycle, BaseFeeCell: next.Cell, BaseFeeLaneTimer: next.LaneTimer}, nil)
 	if trace.Call != nil {
 		t.whole.Block.TimestampMS = trace.Call.Block.TimestampMS
 	}
-	t.program(trace)
+	t.addProgram(trace)
 	return &t.whole
 }
 
-// begin adds the parts of every trace.
-func (t *tracer) begin(r *types.Receipt, printed []string, replayed int) {
+// beginTrace adds the parts of every trace.
+func (t *tracer) beginTrace(r *types.Receipt, printed []string, replayed int) {
 	t.whole = model.Trace{Receipt: api.ShowReceipt(r, printed), Changes: []model.TraceChange{}, Sent: []model.TraceSent{},
 		Sources: []model.TraceSource{}, Text: []string{}, Replayed: replayed}
 }
 
-// program adds the programs' actions.
-func (t *tracer) program(trace *actors.Trace) {
+// addProgram adds the programs' actions.
+func (t *tracer) addProgram(trace *actors.Trace) {
 	t.whole.Cut, t.whole.Steps = trace.Cut, trace.Steps
 	if trace.Call == nil {
 		return
 	}
 	t.whole.Block.TxHash = trace.Call.Block.TxHash
-	t.whole.Call = t.call(trace.Call, false)
+	t.whole.Call = t.showCall(trace.Call, false)
 	if s := t.whole.Receipt.Status; s != t.whole.Call.Status && s != string(types.StatusOK) { // the end that followed its handler
 		t.whole.Call.Status, t.whole.Call.Error = s, t.whole.Receipt.Error
-		undo(t.whole.Call)
+		undoCall(t.whole.Call)
 	}
-	t.changes(t.whole.Call)
+	t.addChanges(t.whole.Call)
 }
 
 // sentBy gives the messages that were sent, one after the other.
@@ -81,9 +81,9 @@ func sentBy(sent []actors.Message) func() *types.Hash {
 	}
 }
 
-// name gives each message that was sent the hash of its delivery. Reverted messages
+// nameDeliveries gives each message that was sent the hash of its delivery. Reverted messages
 // have none.
-func (t *tracer) name(from *actors.TracedCall, to *model.TraceCall, next func() *types.Hash) {
+func (t *tracer) nameDeliveries(from *actors.TracedCall, to *model.TraceCall, next func() *types.Hash) {
 	if from == nil || to == nil || to.Undone {
 		return
 	}
@@ -93,22 +93,22 @@ func (t *tracer) name(from *actors.TracedCall, to *model.TraceCall, next func() 
 			s.ID = next()
 		}
 		if s.Call != nil {
-			t.name(from.Steps[i].Call, s.Call, next)
+			t.nameDeliveries(from.Steps[i].Call, s.Call, next)
 		}
 	}
 }
 
-func undo(c *model.TraceCall) {
+func undoCall(c *model.TraceCall) {
 	c.Undone = true
 	for i := range c.Steps {
 		if c.Steps[i].Call != nil {
-			undo(c.Steps[i].Call)
+			undoCall(c.Steps[i].Call)
 		}
 	}
 }
 
-// call shows a handler; undone is whether what called it was undone.
-func (t *tracer) call(c *actors.TracedCall, undone bool) *model.TraceCall {
+// showCall shows a handler; undone is whether what called it was undone.
+func (t *tracer) showCall(c *actors.TracedCall, undone bool) *model.TraceCall {
 	m := &model.TraceCall{Actor: c.Message.Self, Name: t.nameOf(c.Message.Self), Code: c.Code.Hash, Kind: kindNames[c.Message.Kind],
 		Sender: c.Message.Sender, Owner: c.Message.Owner, Handler: c.Message.Handler, Payload: c.Message.Payload,
 		Value: c.Message.Value, CyclesLimit: c.Limit, Cycles: c.Cycles, Own: c.Own, Cells: c.Cells,
@@ -127,12 +127,12 @@ func (t *tracer) call(c *actors.TracedCall, undone bool) *model.TraceCall {
 	}
 	m.Undone = undone || m.Status != string(types.StatusOK)
 	for i := range c.Steps {
-		m.Steps = append(m.Steps, t.step(&c.Steps[i], m.Undone))
+		m.Steps = append(m.Steps, t.showStep(&c.Steps[i], m.Undone))
 	}
 	for _, u := range c.Uses {
 		m.Lines = append(m.Lines, model.TraceLine(u))
 	}
-	t.source(c, m.Name)
+	t.addSource(c, m.Name)
 	return m
 }
 
@@ -146,8 +146,8 @@ func (t *tracer) nameOf(a types.Address) string {
 	return types.ContractName(a)
 }
 
-// source adds the code of a call, once.
-func (t *tracer) source(c *actors.TracedCall, name string) {
+// addSource adds the code of a call, once.
+func (t *tracer) addSource(c *actors.TracedCall, name string) {
 	if !t.ask.Sources || c.Code.Hash.IsZero() || t.sources[c.Code.Hash] {
 		return
 	}
@@ -178,7 +178,7 @@ func placesIn(message string, source []byte) []model.TracePlace {
 	return found
 }
 
-func (t *tracer) step(s *actors.TracedStep, undone bool) model.TraceStep {
+func (t *tracer) showStep(s *actors.TracedStep, undone bool) model.TraceStep {
 	m := model.TraceStep{What: s.Name, After: s.After, Cycles: s.Cycles, Cells: s.Cells}
 	if s.Fault != nil {
 		m.Error = &model.Fault{Code: s.Fault.Code, Message: s.Fault.Message}
@@ -214,7 +214,7 @@ func (t *tracer) step(s *actors.TracedStep, undone bool) model.TraceStep {
 		m.ID = &s.ID
 	}
 	if s.Call != nil {
-		m.Call = t.call(s.Call, undone || s.Fault != nil)
+		m.Call = t.showCall(s.Call, undone || s.Fault != nil)
 	}
 	return m
 }
@@ -223,10 +223,10 @@ func shownBytes(b []byte) *types.Bytes {
 	return new(append(types.Bytes{}, b...))
 }
 
-// changes adds up what a call and those within it left in the state.
-func (t *tracer) changes(c *model.TraceCall) {
+// addChanges adds up what a call and those within it left in the state.
+func (t *tracer) addChanges(c *model.TraceCall) {
 	at := map[string]int{}
-	t.changed(c, at)
+	t.addChangesAt(c, at)
 	kept := t.whole.Changes[:0]
 	for _, change := range t.whole.Changes {
 		if !(change.Old == nil && change.New == nil || change.Old != nil && change.New != nil && bytes.Equal(*change.Old, *change.New)) {
@@ -236,14 +236,14 @@ func (t *tracer) changes(c *model.TraceCall) {
 	t.whole.Changes = kept
 }
 
-func (t *tracer) changed(c *model.TraceCall, at map[string]int) {
+func (t *tracer) addChangesAt(c *model.TraceCall, at map[string]int) {
 	if c.Undone {
 		return
 	}
 	for i := range c.Steps {
 		s := &c.Steps[i]
 		if s.Call != nil {
-			t.changed(s.Call, at)
+			t.addChangesAt(s.Call, at)
 		}
 		if s.What != "set_state" && s.What != "delete_state" || s.Error != nil {
 			continue

@@ -135,13 +135,13 @@ func NothingJudged(oracle string) error {
 	if !known {
 		need = "run some blocks first"
 	}
-	return &unjudged{fmt.Sprintf("the oracle of %s had nothing to judge yet: %s", oracle, need)}
+	return &nothingJudged{fmt.Sprintf("the oracle of %s had nothing to judge yet: %s", oracle, need)}
 }
 
-// unjudged is the error of NothingJudged.
-type unjudged struct{ what string }
+// nothingJudged is the error of NothingJudged.
+type nothingJudged struct{ what string }
 
-func (e *unjudged) Error() string { return e.what }
+func (e *nothingJudged) Error() string { return e.what }
 
 // needs names inputs of oracles that some blocks do not have.
 var needs = map[string]string{"roots": "it audits some heights; run some more blocks",

@@ -10,9 +10,9 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// check finds what is wrong with a script and what it loads, without running
+// checkScript finds what is wrong with a script and what it loads, without running
 // any of it.
-func (s *sources) check() error {
+func (s *sources) checkScript() error {
 	var found Mistakes
 	checked := map[string]bool{}
 	var loads []*syntax.LoadStmt
@@ -25,7 +25,7 @@ func (s *sources) check() error {
 			continue
 		}
 		checked[name] = true
-		file, err := s.parse(name)
+		file, err := s.parseFile(name)
 		if err != nil {
 			var more Mistakes
 			var one *Mistake
@@ -44,7 +44,7 @@ func (s *sources) check() error {
 		globals[name] = globalsOf(file)
 		l := &linter{s: s, nets: networksOf(file)}
 		l.nodes = nodesOf(file, l.nets)
-		syntax.Walk(file, l.visit)
+		syntax.Walk(file, l.visitNode)
 		s.computed = s.computed || l.named > l.settings
 		found = append(found, l.found...)
 		for _, statement := range file.Stmts {
@@ -52,12 +52,12 @@ func (s *sources) check() error {
 			if !ok {
 				continue
 			}
-			if _, err := s.read(load.ModuleName()); err != nil {
+			if _, err := s.readFile(load.ModuleName()); err != nil {
 				var wrong *Mistake
 				if !errors.As(err, &wrong) {
 					return err
 				}
-				wrong.At = s.at(load.Module.TokenPos)
+				wrong.At = s.positionAt(load.Module.TokenPos)
 				found = append(found, wrong)
 				continue
 			}
@@ -94,25 +94,26 @@ func globalsOf(file *syntax.File) (names []string) {
 func (s *sources) missingIn(load *syntax.LoadStmt, known []string) (found Mistakes) {
 	for _, wanted := range load.From {
 		if !slices.Contains(known, wanted.Name) {
-			found = append(found, &Mistake{s.at(wanted.NamePos), load.ModuleName() + " has no " + wanted.Name + meant(wanted.Name, known)})
+			found = append(found, &Mistake{s.positionAt(wanted.NamePos), load.ModuleName() + " has no " + wanted.Name + suggestNames(wanted.Name,
+				known)})
 		}
 	}
 	return found
 }
 
-// parse reads and resolves a file. Where names are unknown it returns both the
+// parseFile reads and resolves a file. Where names are unknown it returns both the
 // file and the mistakes.
-func (s *sources) parse(name string) (*syntax.File, error) {
-	text, err := s.read(name)
+func (s *sources) parseFile(name string) (*syntax.File, error) {
+	text, err := s.readFile(name)
 	if err != nil {
 		return nil, err
 	}
 	file, err := dialect.Parse(name, text, 0)
 	if err != nil {
-		return nil, s.located(err)
+		return nil, s.locateError(err)
 	}
-	known := func(name string) bool { return find(globalVerbs, name) != nil || name == json.Module.Name }
-	return file, s.located(resolve.File(file, known, starlark.Universe.Has))
+	known := func(name string) bool { return findVerb(globalVerbs, name) != nil || name == json.Module.Name }
+	return file, s.locateError(resolve.File(file, known, starlark.Universe.Has))
 }
 
 // networksOf are the names that a file binds to network(…), and to nothing else.
@@ -123,10 +124,10 @@ func networksOf(file *syntax.File) map[string]bool {
 		case *syntax.AssignStmt:
 			name, ok := n.LHS.(*syntax.Ident)
 			if !ok {
-				bound(n.LHS, others)
+				addBound(n.LHS, others)
 				break
 			}
-			if call, ok := n.RHS.(*syntax.CallExpr); ok && calls(call, "network") {
+			if call, ok := n.RHS.(*syntax.CallExpr); ok && isCallOf(call, "network") {
 				nets[name.Name] = true
 			} else {
 				others[name.Name] = true
@@ -134,16 +135,16 @@ func networksOf(file *syntax.File) map[string]bool {
 		case *syntax.DefStmt:
 			others[n.Name.Name] = true
 			for _, p := range n.Params {
-				bound(p, others)
+				addBound(p, others)
 			}
 		case *syntax.LambdaExpr:
 			for _, p := range n.Params {
-				bound(p, others)
+				addBound(p, others)
 			}
 		case *syntax.ForStmt:
-			bound(n.Vars, others)
+			addBound(n.Vars, others)
 		case *syntax.ForClause:
-			bound(n.Vars, others)
+			addBound(n.Vars, others)
 		case *syntax.LoadStmt:
 			for _, to := range n.To {
 				others[to.Name] = true
@@ -157,8 +158,8 @@ func networksOf(file *syntax.File) map[string]bool {
 	return nets
 }
 
-// bound adds the names that a pattern or parameter binds.
-func bound(e syntax.Expr, to map[string]bool) {
+// addBound adds the names that a pattern or parameter binds.
+func addBound(e syntax.Expr, to map[string]bool) {
 	syntax.Walk(e, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case *syntax.Ident:
@@ -170,7 +171,7 @@ func bound(e syntax.Expr, to map[string]bool) {
 	})
 }
 
-func calls(call *syntax.CallExpr, name string) bool {
+func isCallOf(call *syntax.CallExpr, name string) bool {
 	fn, ok := call.Fn.(*syntax.Ident)
 	return ok && fn.Name == name
 }
@@ -185,7 +186,7 @@ type linter struct {
 	found           Mistakes
 }
 
-func (l *linter) visit(node syntax.Node) bool {
+func (l *linter) visitNode(node syntax.Node) bool {
 	switch n := node.(type) {
 	case *syntax.Ident:
 		if b, ok := n.Binding.(*resolve.Binding); ok && b.Scope == resolve.Predeclared && n.Name == "setting" {
@@ -193,52 +194,52 @@ func (l *linter) visit(node syntax.Node) bool {
 		}
 	case *syntax.DotExpr:
 		l.s.snapshots = l.s.snapshots || n.Name.Name == "snapshot"
-		if name := l.net(n); name != "" {
-			known := attributes(networkVerbs, networkFields)
+		if name := l.networkField(n); name != "" {
+			known := attributeNames(networkVerbs, networkFields)
 			if !slices.Contains(known, name) {
-				l.report(n.Name.NamePos, "a network has no "+name+otherVerbs(name, known))
+				l.reportMistake(n.Name.NamePos, "a network has no "+name+otherVerbs(name, known))
 			}
 		}
 	case *syntax.IndexExpr:
-		l.index(n)
+		l.checkIndex(n)
 	case *syntax.CallExpr:
-		if v, title := l.verb(n.Fn); v != nil {
-			l.call(v, title, n)
+		if v, title := l.verbOf(n.Fn); v != nil {
+			l.checkCall(v, title, n)
 		}
 	}
 	return true
 }
 
-// net returns the name of the field that an expression reads from a network, or "".
-func (l *linter) net(dot *syntax.DotExpr) string {
+// networkField returns the name of the field that an expression reads from a network, or "".
+func (l *linter) networkField(dot *syntax.DotExpr) string {
 	if x, ok := dot.X.(*syntax.Ident); ok && l.nets[x.Name] {
 		return dot.Name.Name
 	}
 	return ""
 }
 
-// verb is the builtin that an expression names for sure, or nil.
-func (l *linter) verb(fn syntax.Expr) (*verb, string) {
+// verbOf is the builtin that an expression names for sure, or nil.
+func (l *linter) verbOf(fn syntax.Expr) (*verb, string) {
 	switch fn := fn.(type) {
 	case *syntax.Ident:
 		if b, ok := fn.Binding.(*resolve.Binding); ok && b.Scope == resolve.Predeclared {
-			return find(globalVerbs, fn.Name), fn.Name
+			return findVerb(globalVerbs, fn.Name), fn.Name
 		}
 	case *syntax.DotExpr:
-		if name := l.net(fn); name != "" {
-			return find(networkVerbs, name), "net." + name
+		if name := l.networkField(fn); name != "" {
+			return findVerb(networkVerbs, name), "net." + name
 		}
 	}
 	return nil, ""
 }
 
-// call looks at the names of the arguments, and at values that are written out.
-func (l *linter) call(v *verb, title string, call *syntax.CallExpr) {
-	if v.variadic() {
+// checkCall looks at the names of the arguments, and at values that are written out.
+func (l *linter) checkCall(v *verb, title string, call *syntax.CallExpr) {
+	if v.isVariadic() {
 		return
 	}
 	if v.name == "setting" {
-		l.setting(call)
+		l.noteSetting(call)
 	}
 	given, open := map[string]bool{}, false
 	for i, arg := range call.Args {
@@ -257,24 +258,24 @@ func (l *linter) call(v *verb, title string, call *syntax.CallExpr) {
 		pos, _ := arg.Span()
 		if name == "" {
 			if i >= len(v.params) || v.params[i].nowhere {
-				l.report(pos, title+" takes this argument by its name only: "+v.String())
+				l.reportMistake(pos, title+" takes this argument by its name only: "+v.String())
 				continue
 			}
 			name = v.params[i].name
-		} else if err := v.knows(title, name); err != nil {
-			l.report(pos, err.(*Mistake).What)
+		} else if err := v.refuseUnknownArgument(title, name); err != nil {
+			l.reportMistake(pos, err.(*Mistake).What)
 			continue
 		}
 		given[name] = true
-		l.value(v, title, name, value)
+		l.checkValue(v, title, name, value)
 	}
 	for _, p := range v.params {
 		if p.must && !given[p.name] && !open {
-			l.report(call.Lparen, title+" needs "+p.name+": "+v.String())
+			l.reportMistake(call.Lparen, title+" needs "+p.name+": "+v.String())
 		}
 	}
 }
 
-func (l *linter) report(pos syntax.Position, what string) {
-	l.found = append(l.found, &Mistake{l.s.at(pos), what})
+func (l *linter) reportMistake(pos syntax.Position, what string) {
+	l.found = append(l.found, &Mistake{l.s.positionAt(pos), what})
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 )
 
-// constant is the value of an expression that is written out: a literal, a
+// constantOf is the value of an expression that is written out: a literal, a
 // negative number, True, False, None, and lists, tuples and dicts of them.
-func constant(e syntax.Expr) (starlark.Value, bool) {
+func constantOf(e syntax.Expr) (starlark.Value, bool) {
 	switch e := e.(type) {
 	case *syntax.Literal:
-		return literal(e)
+		return literalValue(e)
 	case *syntax.Ident:
 		if b, ok := e.Binding.(*resolve.Binding); !ok || b.Scope != resolve.Universal {
 			return nil, false
@@ -27,23 +27,23 @@ func constant(e syntax.Expr) (starlark.Value, bool) {
 		_, isFunction := v.(starlark.Callable)
 		return v, !isFunction
 	case *syntax.ParenExpr:
-		return constant(e.X)
+		return constantOf(e.X)
 	case *syntax.UnaryExpr:
-		if v, ok := constant(e.X); ok && e.Op == syntax.MINUS {
+		if v, ok := constantOf(e.X); ok && e.Op == syntax.MINUS {
 			negative, err := starlark.Unary(e.Op, v)
 			return negative, err == nil
 		}
 	case *syntax.ListExpr:
-		return constants(e.List)
+		return constantList(e.List)
 	case *syntax.TupleExpr:
-		return constants(e.List)
+		return constantList(e.List)
 	case *syntax.DictExpr:
 		return constantDict(e)
 	}
 	return nil, false
 }
 
-func literal(e *syntax.Literal) (starlark.Value, bool) {
+func literalValue(e *syntax.Literal) (starlark.Value, bool) {
 	switch x := e.Value.(type) {
 	case string:
 		if e.Token == syntax.BYTES {
@@ -58,10 +58,10 @@ func literal(e *syntax.Literal) (starlark.Value, bool) {
 	return nil, false
 }
 
-func constants(list []syntax.Expr) (starlark.Value, bool) {
+func constantList(list []syntax.Expr) (starlark.Value, bool) {
 	var values []starlark.Value
 	for _, e := range list {
-		v, ok := constant(e)
+		v, ok := constantOf(e)
 		if !ok {
 			return nil, false
 		}
@@ -74,8 +74,8 @@ func constantDict(e *syntax.DictExpr) (starlark.Value, bool) {
 	d := starlark.NewDict(len(e.List))
 	for _, one := range e.List {
 		entry := one.(*syntax.DictEntry)
-		key, isConstant := constant(entry.Key)
-		value, valueToo := constant(entry.Value)
+		key, isConstant := constantOf(entry.Key)
+		value, valueToo := constantOf(entry.Value)
 		if !isConstant || !valueToo || d.SetKey(key, value) != nil {
 			return nil, false
 		}
@@ -86,24 +86,24 @@ func constantDict(e *syntax.DictExpr) (starlark.Value, bool) {
 // maxTold is how much of a file's own text an error shows.
 const maxTold = 40
 
-// value judges what stands for an argument, as far as it is written out.
-func (l *linter) value(v *verb, title, name string, e syntax.Expr) {
+// checkValue judges what stands for an argument, as far as it is written out.
+func (l *linter) checkValue(v *verb, title, name string, e syntax.Expr) {
 	p := v.params[slices.IndexFunc(v.params, func(p param) bool { return p.name == name })]
 	if p.kind == "function" && isComparison(e) {
-		l.report(start(e), fmt.Sprintf("%s: %s is %s; this one is true or false at once: write lambda: before it", title, name,
+		l.reportMistake(startOf(e), fmt.Sprintf("%s: %s is %s; this one is true or false at once: write lambda: before it", title, name,
 			kinds[p.kind].doc))
 		return
 	}
-	written, ok := constant(e)
+	written, ok := constantOf(e)
 	if !ok || written == starlark.None && !p.must {
 		return
 	}
-	if err := l.validate(title, p, written); err != nil {
-		l.report(start(e), title+": "+name+" "+err.Error())
+	if err := l.validateConstant(title, p, written); err != nil {
+		l.reportMistake(startOf(e), title+": "+name+" "+err.Error())
 	}
 }
 
-func start(e syntax.Expr) syntax.Position {
+func startOf(e syntax.Expr) syntax.Position {
 	from, _ := e.Span()
 	return from
 }
@@ -124,9 +124,9 @@ func isComparison(e syntax.Expr) bool {
 	return false
 }
 
-// validate returns why a constant is invalid for the argument; nil also if only the
+// validateConstant returns why a constant is invalid for the argument; nil also if only the
 // running network can decide.
-func (l *linter) validate(title string, p param, v starlark.Value) error {
+func (l *linter) validateConstant(title string, p param, v starlark.Value) error {
 	switch p.kind {
 	case "party": // an actor's name may be any
 		return l.unknownOf(title, v)
@@ -154,20 +154,20 @@ func (l *linter) validate(title string, p param, v starlark.Value) error {
 			return fmt.Errorf("names no parameter: %w", err)
 		}
 	case "net.deploy file":
-		if _, err := l.s.code(text); err != nil {
+		if _, err := l.s.readCode(text); err != nil {
 			return fmt.Errorf("names nothing to deploy: %s", strings.TrimPrefix(whatOf(err), "net.deploy: "))
 		}
 	case "net.submit_job kind", "net.submit_job mode", "net.submit_job data_format":
 		if words := jobWords[p.name]; !slices.Contains(words, text) {
-			return fmt.Errorf("is one of %s; got %q%s", strings.Join(words, ", "), text, meant(text, words))
+			return fmt.Errorf("is one of %s; got %q%s", strings.Join(words, ", "), text, suggestNames(text, words))
 		}
 	case "net.jobs status":
 		if !slices.Contains(jobStatuses, text) {
-			return fmt.Errorf("is one of %s; got %q%s", strings.Join(jobStatuses, ", "), text, meant(text, jobStatuses))
+			return fmt.Errorf("is one of %s; got %q%s", strings.Join(jobStatuses, ", "), text, suggestNames(text, jobStatuses))
 		}
 	case "net.submit_job sender":
 		if known := wallet.Accounts(); !slices.Contains(known, text) {
-			return fmt.Errorf("names %q, and no account is called so%s", text, meant(text, known))
+			return fmt.Errorf("names %q, and no account is called so%s", text, suggestNames(text, known))
 		}
 	}
 	return nil
@@ -196,10 +196,10 @@ func (l *linter) unknownNode(v starlark.Value) error {
 	switch v := v.(type) {
 	case starlark.String:
 		if l.nodes != nil && !slices.Contains(l.nodes, string(v)) {
-			return fmt.Errorf("names %q, and there is no such node; the nodes are %s", string(v), strings.Join(brief(l.nodes), ", "))
+			return fmt.Errorf("names %q, and there is no such node; the nodes are %s", string(v), strings.Join(shortenList(l.nodes), ", "))
 		}
 	case *starlark.List:
-		for _, one := range elements(v) {
+		for _, one := range listElements(v) {
 			if err := l.unknownNode(one); err != nil {
 				return err
 			}
@@ -223,11 +223,11 @@ func (l *linter) unknownOf(title string, v starlark.Value) error {
 	case len(known) == 0:
 		return fmt.Errorf("names %q, and the network has no %ss", string(name), kind)
 	}
-	return fmt.Errorf("names %q, and there is no such %s; the %ss are %s", string(name), kind, kind, strings.Join(brief(known), ", "))
+	return fmt.Errorf("names %q, and there is no such %s; the %ss are %s", string(name), kind, kind, strings.Join(shortenList(known), ", "))
 }
 
-// brief returns a list of names, without its middle if it is long.
-func brief(names []string) []string {
+// shortenList returns a list of names, without its middle if it is long.
+func shortenList(names []string) []string {
 	const most = 6
 	if len(names) <= most {
 		return names
@@ -246,7 +246,7 @@ func nodesOf(file *syntax.File, nets map[string]bool) (names []string) {
 		case *syntax.DotExpr:
 			unknown = unknown || strings.HasPrefix(n.Name.Name, "join_")
 		case *syntax.CallExpr:
-			if calls(n, "network") {
+			if isCallOf(n, "network") {
 				validators, known := numberIn(n, "validators", 4)
 				runners, knownToo := numberIn(n, "runners", 0)
 				made, run, unknown = max(made, validators), max(run, runners), unknown || !known || !knownToo
@@ -277,7 +277,7 @@ func numberIn(call *syntax.CallExpr, name string, otherwise int) (n int, known b
 		if given.X.(*syntax.Ident).Name != name {
 			continue
 		}
-		written, _ := constant(given.Y)
+		written, _ := constantOf(given.Y)
 		number, isInt := written.(starlark.Int)
 		if !isInt {
 			return 0, false
@@ -291,13 +291,13 @@ func numberIn(call *syntax.CallExpr, name string, otherwise int) (n int, known b
 	return n, true
 }
 
-// index checks reads from the lists of nodes.
-func (l *linter) index(e *syntax.IndexExpr) {
+// checkIndex checks reads from the lists of nodes.
+func (l *linter) checkIndex(e *syntax.IndexExpr) {
 	list, ok := e.X.(*syntax.DotExpr)
 	if !ok {
 		return
 	}
-	kind := strings.TrimSuffix(l.net(list), "s")
+	kind := strings.TrimSuffix(l.networkField(list), "s")
 	if kind != "validator" && kind != "runner" {
 		return
 	}
@@ -307,18 +307,18 @@ func (l *linter) index(e *syntax.IndexExpr) {
 			count++
 		}
 	}
-	written, ok := constant(e.Y)
+	written, ok := constantOf(e.Y)
 	if !ok {
 		return
 	}
 	switch at := written.(type) {
 	case starlark.Int:
 		if i, ok := at.Int64(); ok && l.nodes != nil && (i >= int64(count) || i < -int64(count)) {
-			l.report(start(e.Y), fmt.Sprintf("there is no %s %d: the first of %d is 0", kind, i, count))
+			l.reportMistake(startOf(e.Y), fmt.Sprintf("there is no %s %d: the first of %d is 0", kind, i, count))
 		}
 	default:
 		text := at.String()
-		l.report(start(e.Y), fmt.Sprintf("the %ss are a list, read by number: net.%ss[0]; by name it is net.%s(%s)", kind, kind, kind,
+		l.reportMistake(startOf(e.Y), fmt.Sprintf("the %ss are a list, read by number: net.%ss[0]; by name it is net.%s(%s)", kind, kind, kind,
 			text[:min(len(text), maxTold)]))
 	}
 }

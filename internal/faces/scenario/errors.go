@@ -34,7 +34,7 @@ type NoPython struct {
 }
 
 func (e *NoPython) Error() string {
-	return e.At.explain("net.deploy: actors in Python cannot run: " + e.Cause.Error())
+	return e.At.explainAt("net.deploy: actors in Python cannot run: " + e.Cause.Error())
 }
 
 func (e *NoPython) Unwrap() error { return e.Cause }
@@ -60,8 +60,8 @@ func (p Position) String() string {
 // maxShownLine bounds the lines that errors show, in bytes.
 const maxShownLine = 200
 
-// explain is what was wrong, with the line and a mark under the place.
-func (p Position) explain(what string) string {
+// explainAt is what was wrong, with the line and a mark under the place.
+func (p Position) explainAt(what string) string {
 	if p.Source == "" || p.Column < 1 || len(p.Source) > maxShownLine {
 		return p.String() + ": " + what
 	}
@@ -75,8 +75,8 @@ func (p Position) explain(what string) string {
 	return fmt.Sprintf("%s: %s\n    %s\n    %s^", p, what, p.Source, string(lead))
 }
 
-func (m *Mistake) Error() string { return m.At.explain(m.What) }
-func (f *Failure) Error() string { return f.At.explain(f.What) }
+func (m *Mistake) Error() string { return m.At.explainAt(m.What) }
+func (f *Failure) Error() string { return f.At.explainAt(f.What) }
 
 func (all Mistakes) Error() string {
 	var lines []string
@@ -95,13 +95,17 @@ func (all Mistakes) Unwrap() []error {
 	return list
 }
 
-// mistake and failure are errors of builtins; the place is filled in by located.
-func mistake(format string, args ...any) error { return &Mistake{What: fmt.Sprintf(format, args...)} }
-func failure(format string, args ...any) error { return &Failure{What: fmt.Sprintf(format, args...)} }
+// newMistake and failure are errors of builtins; the place is filled in by located.
+func newMistake(format string, args ...any) error {
+	return &Mistake{What: fmt.Sprintf(format, args...)}
+}
+func newFailure(format string, args ...any) error {
+	return &Failure{What: fmt.Sprintf(format, args...)}
+}
 
-// located makes an error of Starlark, or of a builtin, one of ours: with its
+// locateError makes an error of Starlark, or of a builtin, one of ours: with its
 // place in the script.
-func (s *sources) located(err error) error {
+func (s *sources) locateError(err error) error {
 	var (
 		syntaxError  syntax.Error
 		unresolved   resolve.ErrorList
@@ -120,15 +124,15 @@ func (s *sources) located(err error) error {
 	case errors.As(err, &unresolved):
 		var all Mistakes
 		for _, one := range unresolved {
-			all = append(all, &Mistake{s.at(one.Pos), unresolvedName(one.Msg)})
+			all = append(all, &Mistake{s.positionAt(one.Pos), unresolvedName(one.Msg)})
 		}
 		return all
 	case errors.As(err, &syntaxError):
-		return &Mistake{s.at(syntaxError.Pos), syntaxWords(syntaxError.Msg)}
+		return &Mistake{s.positionAt(syntaxError.Pos), syntaxWords(syntaxError.Msg)}
 	}
 	at := Position{File: s.main}
 	if errors.As(err, &eval) {
-		at = s.innermost(eval.CallStack)
+		at = s.innermostPosition(eval.CallStack)
 	}
 	switch {
 	case errors.As(err, &failed):
@@ -182,18 +186,18 @@ type internal struct{ err error }
 func (e *internal) Error() string { return e.err.Error() }
 func (e *internal) Unwrap() error { return e.err }
 
-// innermost is the place in a script that called what failed.
-func (s *sources) innermost(stack starlark.CallStack) Position {
+// innermostPosition is the place in a script that called what failed.
+func (s *sources) innermostPosition(stack starlark.CallStack) Position {
 	for i := range stack {
 		if pos := stack.At(i).Pos; pos.IsValid() && pos.Line > 0 {
-			return s.at(pos)
+			return s.positionAt(pos)
 		}
 	}
 	return Position{File: s.main}
 }
 
-// at is a position of Starlark with its line.
-func (s *sources) at(pos syntax.Position) Position {
+// positionAt is a position of Starlark with its line.
+func (s *sources) positionAt(pos syntax.Position) Position {
 	p := Position{File: pos.Filename(), Line: int(pos.Line), Column: int(pos.Col)}
 	lines := strings.Split(s.text[p.File], "\n")
 	if p.Line >= 1 && p.Line <= len(lines) {
@@ -230,5 +234,5 @@ func unresolvedName(message string) string {
 		return message
 	}
 	name, _, _ = strings.Cut(name, " ")
-	return "there is no " + name + meant(name, globalNames())
+	return "there is no " + name + suggestNames(name, globalNames())
 }

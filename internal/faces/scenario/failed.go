@@ -24,25 +24,25 @@ const (
 // script had not looked at that receipt, or failed on the line that looked at it. It
 // is empty without such a failure.
 func (n *network) traceOfFailed(at Position) []string {
-	failed, _ := n.timeline.failures()
+	failed, _ := n.timeline.firstFailures()
 	for _, f := range slices.Backward(failed) {
-		if n.height() >= f.height+tracedBlocks {
+		if n.highestFinal() >= f.height+tracedBlocks {
 			break
 		}
 		if looked := n.unread.looked[f.hash]; looked != nil && !slices.Contains(looked.lines, line{at.File, at.Line}) {
 			continue
 		}
-		lines, err := n.trace(f.hash)
+		lines, err := n.traceLines(f.hash)
 		if err != nil {
-			return wrapped("", fmt.Sprintf("the last failure has no trace: %v", err))
+			return wrapText("", fmt.Sprintf("the last failure has no trace: %v", err))
 		}
-		return append([]string{"trace of the last failure:"}, shortened(lines)...)
+		return append([]string{"trace of the last failure:"}, shortenLines(lines)...)
 	}
 	return nil
 }
 
-// trace executes one again, and returns its trace in lines of 80 columns.
-func (n *network) trace(hash types.Hash) ([]string, error) {
+// traceLines executes one again, and returns its trace in lines of 80 columns.
+func (n *network) traceLines(hash types.Hash) ([]string, error) {
 	v, err := n.backend.Reader("")
 	if err != nil {
 		return nil, err
@@ -60,11 +60,11 @@ func (n *network) trace(hash types.Hash) ([]string, error) {
 	case found == nil:
 		return nil, fmt.Errorf("%s is not kept", hash)
 	}
-	return api.TraceLines(v, found, n.called), nil
+	return api.TraceLines(v, found, n.calledName), nil
 }
 
-// called is what the script calls an address, or "".
-func (n *network) called(a types.Address) string {
+// calledName is what the script calls an address, or "".
+func (n *network) calledName(a types.Address) string {
 	for _, actor := range n.actors {
 		if actor.address == a {
 			return actor.name
@@ -78,8 +78,8 @@ func (n *network) called(a types.Address) string {
 	return ""
 }
 
-// shortened cuts the middle out of more than a screen or two of lines.
-func shortened(lines []string) []string {
+// shortenLines cuts the middle out of more than a screen or two of lines.
+func shortenLines(lines []string) []string {
 	if len(lines) <= headLines+tailLines {
 		return lines
 	}

@@ -9,11 +9,11 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// globals are the functions a script finds.
-func (r *runtime) globals() starlark.StringDict {
+// globalFunctions are the functions a script finds.
+func (r *runtime) globalFunctions() starlark.StringDict {
 	all := starlark.StringDict{}
 	for _, v := range globalVerbs {
-		all[v.name] = r.builtin(v, "", nil)
+		all[v.name] = r.bindVerb(v, "", nil)
 	}
 	all["json"] = json.Module
 	all["range"] = starlark.NewBuiltin("range", shortRange)
@@ -25,7 +25,7 @@ func (r *runtime) globals() starlark.StringDict {
 func shortRange(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	value, err := starlark.Call(t, starlark.Universe["range"], args, kwargs)
 	if err == nil && starlark.Len(value) > MaxSteps {
-		return nil, mistake("range has %d numbers, and a script takes at most %d steps", starlark.Len(value), MaxSteps)
+		return nil, newMistake("range has %d numbers, and a script takes at most %d steps", starlark.Len(value), MaxSteps)
 	}
 	return value, err
 }

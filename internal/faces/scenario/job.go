@@ -26,26 +26,26 @@ func (v *jobValue) Truth() starlark.Bool  { return true }
 func (v *jobValue) Hash() (uint32, error) { return starlark.Bytes(v.id[:]).Hash() }
 
 func (v *jobValue) AttrNames() []string {
-	return append(recordOf("job", model.Job{}).names, attributes(jobVerbs, nil)...)
+	return append(recordOf("job", model.Job{}).names, attributeNames(jobVerbs, nil)...)
 }
 
 // CompareSameType implements starlark.Comparable.
 func (v *jobValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compared(op, v.id == other.(*jobValue).id, "job")
+	return compareUnordered(op, v.id == other.(*jobValue).id, "job")
 }
 
 // Attr implements starlark.HasAttrs.
 func (v *jobValue) Attr(name string) (starlark.Value, error) {
-	if err := v.n.open(); err != nil {
+	if err := v.n.requireOpen(); err != nil {
 		return nil, err
 	}
-	if verb := find(jobVerbs, name); verb != nil {
-		return v.n.r.builtin(verb, "job", v), nil
+	if verb := findVerb(jobVerbs, name); verb != nil {
+		return v.n.r.bindVerb(verb, "job", v), nil
 	}
 	if !slices.Contains(v.AttrNames(), name) {
-		return nil, mistake("a job has no %s%s", name, otherVerbs(name, v.AttrNames()))
+		return nil, newMistake("a job has no %s%s", name, otherVerbs(name, v.AttrNames()))
 	}
-	shown, err := v.shown()
+	shown, err := v.showJob()
 	if err != nil {
 		return nil, err
 	}
@@ -55,17 +55,17 @@ func (v *jobValue) Attr(name string) (starlark.Value, error) {
 	return recordOf("job", *shown).Attr(name)
 }
 
-func (v *jobValue) shown() (*model.Job, error) {
+func (v *jobValue) showJob() (*model.Job, error) {
 	reader, err := v.n.backend.Reader("")
 	if err != nil {
-		return nil, readable("job", err)
+		return nil, readableError("job", err)
 	}
 	shown, err := reader.Job(v.id)
 	switch {
 	case err != nil:
 		return nil, &internal{err}
 	case shown == nil:
-		return nil, failure("there is no job %s", v.id)
+		return nil, newFailure("there is no job %s", v.id)
 	}
 	return shown, nil
 }
@@ -76,40 +76,41 @@ func (n *network) runnersAt(all []types.Address) starlark.Value {
 	for i, at := range all {
 		list[i] = &runnerValue{n, at}
 	}
-	return frozen(list)
+	return frozenList(list)
 }
 
 // jobAnswer gives the result of a job of the executor manual to the runners of its
 // committee.
 func jobAnswer(c *call) (starlark.Value, error) {
 	v := c.on.(*jobValue)
-	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Result: get[[]byte](c, "result")})
+	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Result: argOf[[]byte](c, "result")})
 }
 
 // jobProgress says how far a job of the executor manual is, as its runners would.
 func jobProgress(c *call) (starlark.Value, error) {
 	v := c.on.(*jobValue)
-	percent := get[uint64](c, "percent")
+	percent := argOf[uint64](c, "percent")
 	if percent < 1 || percent > 100 {
-		return nil, mistake("percent = %d: want a whole percent from 1 to 100", percent)
+		return nil, newMistake("percent = %d: want a whole percent from 1 to 100", percent)
 	}
-	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Percent: uint8(percent), Detail: get[string](c, "detail")})
+	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Percent: uint8(percent), Detail: argOf[string](c, "detail")})
 }
 
 // jobCancel ends a job for its submitter, and returns the receipt of that.
 func jobCancel(c *call) (starlark.Value, error) {
 	v := c.on.(*jobValue)
 	to := types.DispatcherAddress
-	if !c.has("sender") {
-		shown, err := v.shown()
+	if !c.hasArgument("sender") {
+		shown, err := v.showJob()
 		if err != nil {
 			return nil, err
 		}
 		c.values["sender"] = v.n.nameOf(shown.Submitter)
 	}
-	hash, err := c.submit(v.n, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: "cancel", Payload: v.id[:]}})
+	hash, err := c.submitDraft(v.n, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: "cancel",
+		Payload: v.id[:]}})
 	if err != nil {
 		return nil, err
 	}
-	return c.receipt(hash)
+	return c.receiptValue(hash)
 }

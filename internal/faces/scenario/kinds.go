@@ -68,8 +68,8 @@ func init() {
 	}
 }
 
-// want is the error of a value that is not of a kind.
-func want(kind string, got starlark.Value) error {
+// errWrongKind is the error of a value that is not of a kind.
+func errWrongKind(kind string, got starlark.Value) error {
 	text := got.String()
 	if len(text) > 60 {
 		text = text[:60] + "…"
@@ -83,7 +83,7 @@ func readCount(_ *call, v starlark.Value) (any, error) {
 			return u, nil
 		}
 	}
-	return nil, want("count", v)
+	return nil, errWrongKind("count", v)
 }
 
 func readHeight(_ *call, v starlark.Value) (any, error) {
@@ -92,7 +92,7 @@ func readHeight(_ *call, v starlark.Value) (any, error) {
 			return types.Height(u), nil
 		}
 	}
-	return nil, want("height", v)
+	return nil, errWrongKind("height", v)
 }
 
 func readDuration(_ *call, v starlark.Value) (any, error) {
@@ -106,47 +106,47 @@ func readDuration(_ *call, v starlark.Value) (any, error) {
 			return time.Duration(0), nil
 		}
 	}
-	return nil, want("duration", v)
+	return nil, errWrongKind("duration", v)
 }
 
 func readChance(_ *call, v starlark.Value) (any, error) {
 	if f, ok := starlark.AsFloat(v); ok && f >= 0 && f <= 1 {
 		return f, nil
 	}
-	return nil, want("chance", v)
+	return nil, errWrongKind("chance", v)
 }
 
 func readBool(_ *call, v starlark.Value) (any, error) {
 	if b, ok := v.(starlark.Bool); ok {
 		return bool(b), nil
 	}
-	return nil, want("bool", v)
+	return nil, errWrongKind("bool", v)
 }
 
 func readText(_ *call, v starlark.Value) (any, error) {
 	if s, ok := v.(starlark.String); ok {
 		return string(s), nil
 	}
-	return nil, want("text", v)
+	return nil, errWrongKind("text", v)
 }
 
 func readNumber(_ *call, v starlark.Value) (any, error) {
 	if f, ok := starlark.AsFloat(v); ok {
 		return f, nil
 	}
-	return nil, want("number", v)
+	return nil, errWrongKind("number", v)
 }
 
 func readTexts(_ *call, v starlark.Value) (any, error) {
 	list, ok := v.(starlark.Iterable)
 	if !ok {
-		return nil, want("texts", v)
+		return nil, errWrongKind("texts", v)
 	}
 	texts := []string{}
-	for _, one := range elements(list) {
+	for _, one := range listElements(list) {
 		text, ok := one.(starlark.String)
 		if !ok {
-			return nil, want("texts", v)
+			return nil, errWrongKind("texts", v)
 		}
 		texts = append(texts, string(text))
 	}
@@ -156,7 +156,7 @@ func readTexts(_ *call, v starlark.Value) (any, error) {
 func readJSON(_ *call, v starlark.Value) (any, error) {
 	text, err := starlark.Call(new(starlark.Thread), starlarkjson.Module.Members["encode"], starlark.Tuple{v}, nil)
 	if err != nil {
-		return nil, want("json", v)
+		return nil, errWrongKind("json", v)
 	}
 	return json.RawMessage(text.(starlark.String)), nil
 }
@@ -164,13 +164,13 @@ func readJSON(_ *call, v starlark.Value) (any, error) {
 func readJSONs(c *call, v starlark.Value) (any, error) {
 	list, ok := v.(starlark.Iterable)
 	if !ok {
-		return nil, want("jsons", v)
+		return nil, errWrongKind("jsons", v)
 	}
 	var all []json.RawMessage
-	for _, one := range elements(list) {
+	for _, one := range listElements(list) {
 		text, err := readJSON(c, one)
 		if err != nil {
-			return nil, want("jsons", v)
+			return nil, errWrongKind("jsons", v)
 		}
 		all = append(all, text.(json.RawMessage))
 	}
@@ -181,9 +181,9 @@ func readJSONs(c *call, v starlark.Value) (any, error) {
 func readArgs(c *call, v starlark.Value) (any, error) {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
-		return nil, want("args", v)
+		return nil, errWrongKind("args", v)
 	}
-	plain, err := argument(c, d, 0)
+	plain, err := jsonArgument(c, d, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +194,8 @@ func readArgs(c *call, v starlark.Value) (any, error) {
 // maxArgumentDepth is that of a schema's types, and of their containers.
 const maxArgumentDepth = 64
 
-// argument is a value that encoding/json writes as an argument's JSON.
-func argument(c *call, v starlark.Value, depth int) (any, error) {
+// jsonArgument is a value that encoding/json writes as an argument's JSON.
+func jsonArgument(c *call, v starlark.Value, depth int) (any, error) {
 	if depth > maxArgumentDepth {
 		return nil, fmt.Errorf("is deeper than %d", maxArgumentDepth)
 	}
@@ -218,9 +218,9 @@ func argument(c *call, v starlark.Value, depth int) (any, error) {
 		for _, item := range v.Items() {
 			key, ok := item[0].(starlark.String)
 			if !ok {
-				return nil, want("args", v)
+				return nil, errWrongKind("args", v)
 			}
-			one, err := argument(c, item[1], depth+1)
+			one, err := jsonArgument(c, item[1], depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -229,8 +229,8 @@ func argument(c *call, v starlark.Value, depth int) (any, error) {
 		return all, nil
 	case *starlark.List, starlark.Tuple:
 		all := []any{}
-		for _, item := range elements(v.(starlark.Iterable)) {
-			one, err := argument(c, item, depth+1)
+		for _, item := range listElements(v.(starlark.Iterable)) {
+			one, err := jsonArgument(c, item, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -240,7 +240,7 @@ func argument(c *call, v starlark.Value, depth int) (any, error) {
 	}
 	party, err := readParty(c, v)
 	if err != nil {
-		return nil, want("args", v)
+		return nil, errWrongKind("args", v)
 	}
 	return party.(types.Address).String(), nil
 }
@@ -254,13 +254,13 @@ func readRunners(_ *call, v starlark.Value) (any, error) {
 	}
 	list, ok := v.(starlark.Iterable)
 	if _, isDict := v.(*starlark.Dict); !ok || isDict {
-		return nil, want("runners", v)
+		return nil, errWrongKind("runners", v)
 	}
 	var all runners
-	for _, one := range elements(list) {
+	for _, one := range listElements(list) {
 		terms, ok := one.(*termsValue)
 		if !ok {
-			return nil, want("runners", v)
+			return nil, errWrongKind("runners", v)
 		}
 		all.count, all.terms = all.count+1, append(all.terms, terms.terms)
 	}
@@ -276,14 +276,14 @@ type runners struct {
 func readRates(c *call, v starlark.Value) (any, error) {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
-		return nil, want("rates", v)
+		return nil, errWrongKind("rates", v)
 	}
 	rates := map[string]types.Wei{}
 	for _, item := range d.Items() {
 		word, isText := item[0].(starlark.String)
 		amount, err := readAmount(c, item[1])
 		if !isText || err != nil {
-			return nil, want("rates", v)
+			return nil, errWrongKind("rates", v)
 		}
 		rates[string(word)] = amount.(types.Wei)
 	}
@@ -297,13 +297,13 @@ func readBytes(_ *call, v starlark.Value) (any, error) {
 	case starlark.String:
 		return []byte(v), nil
 	}
-	return nil, want("bytes", v)
+	return nil, errWrongKind("bytes", v)
 }
 
 func readFunction(_ *call, v starlark.Value) (any, error) {
 	f, ok := v.(starlark.Callable)
 	if !ok {
-		return nil, fmt.Errorf("%w; write lambda: before it", want("function", v))
+		return nil, fmt.Errorf("%w; write lambda: before it", errWrongKind("function", v))
 	}
 	return f, nil
 }
@@ -312,7 +312,7 @@ func readLink(_ *call, v starlark.Value) (any, error) {
 	if l, ok := v.(*linkValue); ok {
 		return l.link, nil
 	}
-	return nil, want("link", v)
+	return nil, errWrongKind("link", v)
 }
 
 func readHash(_ *call, v starlark.Value) (any, error) {
@@ -332,19 +332,19 @@ func readHash(_ *call, v starlark.Value) (any, error) {
 			return readHash(nil, id)
 		}
 	}
-	return nil, want("hash", v)
+	return nil, errWrongKind("hash", v)
 }
 
 func readParams(_ *call, v starlark.Value) (any, error) {
 	d, ok := v.(*starlark.Dict)
 	if !ok {
-		return nil, want("params", v)
+		return nil, errWrongKind("params", v)
 	}
 	out := map[string]string{}
 	for _, item := range d.Items() {
 		key, ok := item[0].(starlark.String)
 		if !ok {
-			return nil, want("params", v)
+			return nil, errWrongKind("params", v)
 		}
 		text, err := paramText(item[1])
 		if err != nil {
@@ -383,7 +383,7 @@ func readAmount(_ *call, v starlark.Value) (any, error) {
 			return w, nil
 		}
 	}
-	return nil, want("amount", v)
+	return nil, errWrongKind("amount", v)
 }
 
 // ParseAmount reads an amount with its unit: "100 CBY", "0.5 CBY", "7 wei".
@@ -419,7 +419,7 @@ func readParty(c *call, v starlark.Value) (any, error) {
 	case *actorValue:
 		return v.address, nil
 	case *validatorValue:
-		return v.address(), nil
+		return v.addressOf(), nil
 	case *runnerValue:
 		return v.at, nil
 	case starlark.Bytes:
@@ -437,9 +437,9 @@ func readParty(c *call, v starlark.Value) (any, error) {
 			}
 			break
 		}
-		return c.network().named(string(v))
+		return c.networkOf().findAddress(string(v))
 	}
-	return nil, want("party", v)
+	return nil, errWrongKind("party", v)
 }
 
 // sender is the origin of a transaction: an account that signs, or an impersonated
@@ -451,7 +451,7 @@ type sender struct {
 
 func readSender(c *call, v starlark.Value) (any, error) {
 	name, text := starlark.AsString(v)
-	if text && (name == wallet.System || c.network().backend.Signer(name) != nil) {
+	if text && (name == wallet.System || c.networkOf().backend.Signer(name) != nil) {
 		return sender{name: name}, nil
 	}
 	at, err := readParty(c, v)
@@ -462,16 +462,16 @@ func readSender(c *call, v starlark.Value) (any, error) {
 		return nil, err
 	}
 	address := at.(types.Address)
-	for _, a := range c.network().backend.Accounts() {
-		if a.Address == address && c.network().backend.Signer(a.Name) != nil {
+	for _, a := range c.networkOf().backend.Accounts() {
+		if a.Address == address && c.networkOf().backend.Signer(a.Name) != nil {
 			return sender{name: a.Name}, nil
 		}
 	}
-	return sender{c.network().nameOf(address), &address}, nil
+	return sender{c.networkOf().nameOf(address), &address}, nil
 }
 
-// named finds an account, an actor or a validator by name.
-func (n *network) named(name string) (types.Address, error) {
+// findAddress finds an account, an actor or a validator by name.
+func (n *network) findAddress(name string) (types.Address, error) {
 	var known []string
 	for _, a := range n.backend.Accounts() {
 		if a.Name == name {
@@ -497,7 +497,7 @@ func (n *network) named(name string) (types.Address, error) {
 		}
 		known = append(known, a.name)
 	}
-	return types.Address{}, fmt.Errorf("names %q, and no account, actor or node is called so%s", name, meant(name, known))
+	return types.Address{}, fmt.Errorf("names %q, and no account, actor or node is called so%s", name, suggestNames(name, known))
 }
 
 func readNode(c *call, v starlark.Value) (any, error) {
@@ -505,17 +505,17 @@ func readNode(c *call, v starlark.Value) (any, error) {
 	case *validatorValue:
 		return v.called, nil
 	case *runnerValue:
-		if name := v.name(); name != "" {
+		if name := v.nodeName(); name != "" {
 			return name, nil
 		}
 	case starlark.String:
-		known := c.network().nodeNames()
+		known := c.networkOf().nodeNames()
 		if slices.Contains(known, string(v)) {
 			return string(v), nil
 		}
-		return nil, fmt.Errorf("names %s, and there is no such node; the nodes are %s", v, strings.Join(brief(known), ", "))
+		return nil, fmt.Errorf("names %s, and there is no such node; the nodes are %s", v, strings.Join(shortenList(known), ", "))
 	}
-	return nil, want("node", v)
+	return nil, errWrongKind("node", v)
 }
 
 // nodeNames lists the names of all nodes, validators first.
@@ -532,10 +532,10 @@ func (n *network) nodeNames() (names []string) {
 func readNodes(c *call, v starlark.Value) (any, error) {
 	list, ok := v.(starlark.Iterable)
 	if !ok {
-		return nil, want("nodes", v)
+		return nil, errWrongKind("nodes", v)
 	}
 	var names []string
-	for _, one := range elements(list) {
+	for _, one := range listElements(list) {
 		name, err := readNode(c, one)
 		if err != nil {
 			return nil, err
@@ -548,12 +548,12 @@ func readNodes(c *call, v starlark.Value) (any, error) {
 func readGroups(c *call, v starlark.Value) (any, error) {
 	list, ok := v.(starlark.Iterable)
 	if !ok {
-		return nil, want("groups", v)
+		return nil, errWrongKind("groups", v)
 	}
 	var groups [][]string
-	for _, one := range elements(list) {
+	for _, one := range listElements(list) {
 		if _, ok := one.(starlark.Iterable); !ok {
-			return nil, want("groups", v)
+			return nil, errWrongKind("groups", v)
 		}
 		names, err := readNodes(c, one)
 		if err != nil {
@@ -564,7 +564,7 @@ func readGroups(c *call, v starlark.Value) (any, error) {
 	return groups, nil
 }
 
-func elements(list starlark.Iterable) (out []starlark.Value) {
+func listElements(list starlark.Iterable) (out []starlark.Value) {
 	iter := list.Iterate()
 	defer iter.Done()
 	var one starlark.Value
@@ -574,10 +574,10 @@ func elements(list starlark.Iterable) (out []starlark.Value) {
 	return out
 }
 
-// network is the network that the call is about.
-func (c *call) network() *network { return c.r.net }
+// networkOf is the network that the call is about.
+func (c *call) networkOf() *network { return c.r.net }
 
-func asRefused(err error) *refusal.Error {
+func asRefusal(err error) *refusal.Error {
 	var refused *refusal.Error
 	if errors.As(err, &refused) {
 		return refused

@@ -29,10 +29,10 @@ func Heap() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// limit bounds the script: steps exactly, memory at looks between steps. Starlark
+// boundScript bounds the script: steps exactly, memory at looks between steps. Starlark
 // (2^30 elements) and the limits of memory and time that the command sets for its
 // process (Options.Pulse) bound a single step.
-func (r *runtime) limit() {
+func (r *runtime) boundScript() {
 	steps, memory, pulse := r.options.Steps, r.options.Memory, r.options.Pulse
 	if steps == 0 {
 		steps = MaxSteps
@@ -47,7 +47,7 @@ func (r *runtime) limit() {
 			t.Cancel(tooManySteps)
 			return
 		}
-		pulse.beat(t.CallFrame(0).Pos)
+		pulse.beginStep(t.CallFrame(0).Pos)
 		t.SetMaxExecutionSteps(done + 1)
 		if done < look {
 			return

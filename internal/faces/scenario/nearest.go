@@ -13,17 +13,17 @@ const (
 	maxTypos   = 3 // letters wrong, missing, swapped or too many
 )
 
-// meant offers the known names closest to an unknown one: "; did you mean run?", or
+// suggestNames offers the known names closest to an unknown one: "; did you mean run?", or
 // "" if none is close.
-func meant(name string, known []string) string {
-	near := nearest(name, known)
+func suggestNames(name string, known []string) string {
+	near := nearestNames(name, known)
 	if len(near) == 0 {
 		return ""
 	}
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-func nearest(name string, known []string) []string {
+func nearestNames(name string, known []string) []string {
 	type candidate struct {
 		name  string
 		typos int

@@ -37,39 +37,39 @@ type network struct {
 var _ starlark.HasAttrs = (*network)(nil)
 
 func (n *network) String() string {
-	return fmt.Sprintf("network(%s, height %d)", n.backend.Name(), n.height())
+	return fmt.Sprintf("network(%s, height %d)", n.backend.Name(), n.highestFinal())
 }
 func (n *network) Type() string          { return "network" }
 func (n *network) Freeze()               {}
 func (n *network) Truth() starlark.Bool  { return true }
 func (n *network) Hash() (uint32, error) { return 0, fmt.Errorf("a network cannot be a key") }
-func (n *network) AttrNames() []string   { return attributes(networkVerbs, networkFields) }
+func (n *network) AttrNames() []string   { return attributeNames(networkVerbs, networkFields) }
 
-// open refuses requests to a closed network.
-func (n *network) open() error {
+// requireOpen refuses requests to a closed network.
+func (n *network) requireOpen() error {
 	if n.closed {
-		return mistake("net.close() closed this network; read from it before that")
+		return newMistake("net.close() closed this network; read from it before that")
 	}
 	return nil
 }
 
 // Attr implements starlark.HasAttrs.
 func (n *network) Attr(name string) (starlark.Value, error) {
-	if err := n.open(); err != nil {
+	if err := n.requireOpen(); err != nil {
 		return nil, err
 	}
-	if v := find(networkVerbs, name); v != nil {
-		return n.r.builtin(v, "net", n), nil
+	if v := findVerb(networkVerbs, name); v != nil {
+		return n.r.bindVerb(v, "net", n), nil
 	}
 	switch name {
 	case "height":
-		return starlark.MakeUint64(uint64(n.height())), nil
+		return starlark.MakeUint64(uint64(n.highestFinal())), nil
 	case "validators":
 		var list []starlark.Value
 		for _, node := range n.backend.Nodes() {
 			list = append(list, &validatorValue{n, node.Name})
 		}
-		return frozen(list), nil
+		return frozenList(list), nil
 	case "runners":
 		return n.netRunners()
 	case "basefee":
@@ -81,7 +81,7 @@ func (n *network) Attr(name string) (starlark.Value, error) {
 		return recordOf("basefee", model.BaseFee{Height: head.Height + 1, BaseFeeCycle: head.NextBaseFeeCycle,
 			BaseFeeCell: head.NextBaseFeeCell, BaseFeeLaneTimer: head.NextBaseFeeLane}), nil
 	case "params":
-		return n.params()
+		return n.readParams()
 	case "time_ms":
 		return starlark.MakeInt64(int64(n.backend.Now().Millis())), nil
 	case "seed":
@@ -92,17 +92,17 @@ func (n *network) Attr(name string) (starlark.Value, error) {
 		digest, err := n.backend.Digest()
 		return starlark.Bytes(digest[:]), err
 	}
-	return nil, mistake("a network has no %s%s", name, otherVerbs(name, n.AttrNames()))
+	return nil, newMistake("a network has no %s%s", name, otherVerbs(name, n.AttrNames()))
 }
 
 func otherVerbs(name string, known []string) string {
-	if near := meant(name, known); near != "" {
+	if near := suggestNames(name, known); near != "" {
 		return near
 	}
 	return "; docs/SCENARIOS.md lists its verbs: " + strings.Join(known, ", ")
 }
 
-func (n *network) params() (starlark.Value, error) {
+func (n *network) readParams() (starlark.Value, error) {
 	v, err := n.backend.Reader("")
 	if err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (n *network) params() (starlark.Value, error) {
 	return d, nil
 }
 
-// height returns the highest final height, 0 if no validator runs.
-func (n *network) height() types.Height {
+// highestFinal returns the highest final height, 0 if no validator runs.
+func (n *network) highestFinal() types.Height {
 	if v, err := n.backend.Reader(""); err == nil {
 		n.last = v.Head().Height
 	}
@@ -133,33 +133,33 @@ func (n *network) height() types.Height {
 func doNetwork(c *call) (starlark.Value, error) {
 	r := c.r
 	if r.net != nil {
-		return nil, mistake("a script has one network at a time: end the one before with net.close()")
+		return nil, newMistake("a script has one network at a time: end the one before with net.close()")
 	}
-	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Runners: int(min(get[runners](c, "runners").count, 1<<20)),
-		Terms: get[runners](c, "runners").terms, Params: map[string]string{}, Link: get[fault.Link](c, "link"),
+	config := Config{Seed: argOf[uint64](c, "seed"), Validators: 4, Runners: int(min(argOf[runners](c, "runners").count, 1<<20)),
+		Terms: argOf[runners](c, "runners").terms, Params: map[string]string{}, Link: argOf[fault.Link](c, "link"),
 		BlockTime: DefaultBlockTime, Trace: r.options.Trace, Snapshots: r.sources.snapshots}
 	if r.options.Seed != nil {
 		config.Seed = *r.options.Seed
 	}
-	if c.has("validators") {
-		config.Validators = int(min(get[uint64](c, "validators"), 1<<20))
+	if c.hasArgument("validators") {
+		config.Validators = int(min(argOf[uint64](c, "validators"), 1<<20))
 	}
 	if config.Validators < 1 || config.Validators > MaxValidators {
-		return nil, mistake("network: validators is 1 to %d, and got %d", MaxValidators, config.Validators)
+		return nil, newMistake("network: validators is 1 to %d, and got %d", MaxValidators, config.Validators)
 	}
 	if config.Runners > MaxRunners {
-		return nil, mistake("network: runners is 0 to %d, and got %d", MaxRunners, config.Runners)
+		return nil, newMistake("network: runners is 0 to %d, and got %d", MaxRunners, config.Runners)
 	}
-	for key, value := range get[map[string]string](c, "params") { // order: a map to a map
+	for key, value := range argOf[map[string]string](c, "params") { // order: a map to a map
 		config.Params[key] = value
 	}
-	strategy, err := roles.ParseStrategy(get[string](c, "supervision"))
+	strategy, err := roles.ParseStrategy(argOf[string](c, "supervision"))
 	if err != nil {
-		return nil, mistake("network: supervision %v", err)
+		return nil, newMistake("network: supervision %v", err)
 	}
 	config.Strategy = strategy
-	if c.has("policy") {
-		config.Params["cip1.policy"] = get[string](c, "policy")
+	if c.hasArgument("policy") {
+		config.Params["cip1.policy"] = argOf[string](c, "policy")
 	}
 	if err := config.readBlockTime(c); err != nil {
 		return nil, err
@@ -167,15 +167,15 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if pace := r.options.Pace; pace != nil {
 		config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
 	} else {
-		r.slow(&config)
+		r.keepBlockTime(&config)
 	}
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(config.Params)); err != nil {
-		return nil, mistake("network: %v", err)
+		return nil, newMistake("network: %v", err)
 	}
 	for i, terms := range config.Terms {
 		if terms.Stake != nil && terms.Stake.Less(p.MinStake) {
-			return nil, mistake("network: runner %d has a stake of %s, and cip2.min_stake is %s", i, inCBY(terms.Stake.Big()),
+			return nil, newMistake("network: runner %d has a stake of %s, and cip2.min_stake is %s", i, inCBY(terms.Stake.Big()),
 				inCBY(p.MinStake.Big()))
 		}
 	}
@@ -196,9 +196,9 @@ func doNetwork(c *call) (starlark.Value, error) {
 	return n, nil
 }
 
-// slow gives a network the block time that its world keeps, where the script's is shorter.
+// keepBlockTime gives a network the block time that its world keeps, where the script's is shorter.
 // A network without time between blocks makes them as fast as it can anyway.
-func (r *runtime) slow(config *Config) {
+func (r *runtime) keepBlockTime(config *Config) {
 	if r.options.Least == nil || config.Auto || config.BlockTime <= 0 {
 		return
 	}
@@ -220,12 +220,12 @@ const (
 )
 
 func (config *Config) readBlockTime(c *call) error {
-	if !c.has("block_time") {
+	if !c.hasArgument("block_time") {
 		return nil
 	}
-	pace, err := ParsePace(get[string](c, "block_time"))
+	pace, err := ParsePace(argOf[string](c, "block_time"))
 	if err != nil {
-		return mistake("network: block_time is %v", err)
+		return newMistake("network: block_time is %v", err)
 	}
 	config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
 	return nil
@@ -240,37 +240,37 @@ type validatorValue struct {
 var _ starlark.HasAttrs = (*validatorValue)(nil)
 
 func (v *validatorValue) String() string        { return v.called }
-func (v *validatorValue) name() string          { return v.called }
+func (v *validatorValue) nodeName() string      { return v.called }
 func (v *validatorValue) Type() string          { return "validator" }
 func (v *validatorValue) Freeze()               {}
 func (v *validatorValue) Truth() starlark.Bool  { return true }
 func (v *validatorValue) Hash() (uint32, error) { return starlark.String(v.called).Hash() }
 
 func (v *validatorValue) AttrNames() []string {
-	return append(slices.Clone(v.fields().names), attributes(validatorVerbs, nil)...)
+	return append(slices.Clone(v.fieldRecord().names), attributeNames(validatorVerbs, nil)...)
 }
 
 // CompareSameType implements starlark.Comparable.
 func (v *validatorValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compared(op, v.called == other.(*validatorValue).called, "validator")
+	return compareUnordered(op, v.called == other.(*validatorValue).called, "validator")
 }
 
 // Attr implements starlark.HasAttrs.
 func (v *validatorValue) Attr(name string) (starlark.Value, error) {
-	if err := v.n.open(); err != nil {
+	if err := v.n.requireOpen(); err != nil {
 		return nil, err
 	}
-	if verb := find(validatorVerbs, name); verb != nil {
-		return v.n.r.builtin(verb, v.called, v), nil
+	if verb := findVerb(validatorVerbs, name); verb != nil {
+		return v.n.r.bindVerb(verb, v.called, v), nil
 	}
-	fields := v.fields()
+	fields := v.fieldRecord()
 	if i := slices.Index(fields.names, name); i >= 0 {
 		return fields.fields[i], nil
 	}
-	return nil, mistake("a validator has no %s%s", name, otherVerbs(name, v.AttrNames()))
+	return nil, newMistake("a validator has no %s%s", name, otherVerbs(name, v.AttrNames()))
 }
 
-func (v *validatorValue) node() (api.Node, int) {
+func (v *validatorValue) nodeOf() (api.Node, int) {
 	for i, node := range byAddress(v.n.backend.Nodes()) {
 		if node.Name == v.called {
 			return node, i
@@ -279,12 +279,12 @@ func (v *validatorValue) node() (api.Node, int) {
 	return api.Node{Name: v.called, Status: "left"}, -1
 }
 
-func (v *validatorValue) fields() *record {
-	node, index := v.node()
+func (v *validatorValue) fieldRecord() *record {
+	node, index := v.nodeOf()
 	return recordOf("validator", api.ShowValidator(index, node))
 }
 
-func (v *validatorValue) address() types.Address {
-	node, _ := v.node()
+func (v *validatorValue) addressOf() types.Address {
+	node, _ := v.nodeOf()
 	return node.Validator.Address
 }

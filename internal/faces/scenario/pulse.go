@@ -54,15 +54,15 @@ func (p *Pulse) Look() (beats uint64, alone bool, at Position) {
 	return p.beats, p.alone, at
 }
 
-// beat notes that a step begins.
-func (p *Pulse) beat(at syntax.Position) {
+// beginStep notes that a step begins.
+func (p *Pulse) beginStep(at syntax.Position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.beats, p.at = p.beats+1, at
 }
 
-// set says whether the script computes from here on, and returns what was.
-func (p *Pulse) set(alone bool) (was bool) {
+// setAlone says whether the script computes from here on, and returns what was.
+func (p *Pulse) setAlone(alone bool) (was bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	was, p.alone = p.alone, alone
@@ -70,9 +70,9 @@ func (p *Pulse) set(alone bool) (was bool) {
 	return was
 }
 
-// waits says that a verb may wait for the network: all of a network and its
+// mayWait says that a verb may wait for the network: all of a network and its
 // validators, and those functions that run it.
-func (v *verb) waits(of string) bool {
+func (v *verb) mayWait(of string) bool {
 	switch v.name {
 	case "network", "eventually", "always", "check":
 		return true

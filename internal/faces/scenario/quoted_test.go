@@ -40,7 +40,7 @@ func TestTheLinesOfACallAreQuotedOfBothFiles(t *testing.T) {
 		": x: line 3, in f: E: no": "f",
 		": x: stranger line 1, in f: CallError: x: " + types.Address{2}.String() + " line 1, in h: E": "a",
 	} {
-		if got := strings.Join(strings.Fields(strings.Join(n.underlined(of, message), " ")), " "); got != want {
+		if got := strings.Join(strings.Fields(strings.Join(n.underlineError(of, message), " ")), " "); got != want {
 			t.Errorf("%q: quoted %q, want %q", message, got, want)
 		}
 	}

@@ -102,7 +102,7 @@ func TestEveryFaultCanBeOrdered(t *testing.T) {
 			}
 		}
 		for whose, verbs := range map[fault.Whose][]*verb{0: networkVerbs, fault.Validators: validatorVerbs, fault.Runners: runnerVerbs} {
-			if v.OfNode() == (whose != 0) && (whose == 0 || v.Of.Has(whose)) && find(verbs, v.Name) == nil {
+			if v.OfNode() == (whose != 0) && (whose == 0 || v.Of.Has(whose)) && findVerb(verbs, v.Name) == nil {
 				t.Errorf("scripts do not have %s of %s", v.Name, whose)
 			}
 		}

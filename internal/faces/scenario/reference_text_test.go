@@ -124,7 +124,7 @@ func fieldNames(t reflect.Type) (names []string) {
 		f := t.Field(i)
 		if f.Anonymous {
 			names = append(names, fieldNames(f.Type)...)
-		} else if name := spelled(f); name != "" {
+		} else if name := scriptName(f); name != "" {
 			names = append(names, name)
 		}
 	}

@@ -83,24 +83,24 @@ func Run(path string, o Options) (*Report, error) {
 	if err != nil {
 		return r.report, err
 	}
-	defer s.close()
+	defer s.closeFolder()
 	r.sources = s
-	if err := s.check(); err != nil {
+	if err := s.checkScript(); err != nil {
 		return r.report, err
 	}
-	r.thread = &starlark.Thread{Name: s.main, Load: r.load, Print: r.print}
-	r.limit()
+	r.thread = &starlark.Thread{Name: s.main, Load: r.loadFile, Print: r.printText}
+	r.boundScript()
 	if o.Stop != nil {
 		defer context.AfterFunc(o.Stop, func() { r.thread.Cancel("the run was stopped") })()
 	}
-	o.Pulse.set(true)
-	_, err = r.exec(s.main)
-	o.Pulse.set(false)
+	o.Pulse.setAlone(true)
+	_, err = r.execFile(s.main)
+	o.Pulse.setAlone(false)
 	if err == nil {
-		err = r.ended()
+		err = r.judgeEnd()
 	}
-	err = s.located(err)
-	return r.report, errors.Join(err, r.close(err))
+	err = s.locateError(err)
+	return r.report, errors.Join(err, r.closeReport(err))
 }
 
 // Check says what is wrong with a script without running it: syntax, names,
@@ -111,8 +111,8 @@ func Check(path string) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	return s.check()
+	defer s.closeFolder()
+	return s.checkScript()
 }
 
 // runtime is one run of one script.
@@ -133,31 +133,31 @@ type runtime struct {
 
 var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
 
-func (r *runtime) exec(name string) (values starlark.StringDict, err error) {
-	text, err := r.sources.read(name)
+func (r *runtime) execFile(name string) (values starlark.StringDict, err error) {
+	text, err := r.sources.readFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer r.tooLarge(&err)
-	return starlark.ExecFileOptions(dialect, r.thread, name, text, r.globals())
+	return starlark.ExecFileOptions(dialect, r.thread, name, text, r.globalFunctions())
 }
 
-// load runs a file of the script's folder, once.
-func (r *runtime) load(_ *starlark.Thread, name string) (starlark.StringDict, error) {
+// loadFile runs a file of the script's folder, once.
+func (r *runtime) loadFile(_ *starlark.Thread, name string) (starlark.StringDict, error) {
 	name = filepath.Clean(name)
 	if known, ok := r.loaded[name]; ok {
 		return known, nil
 	}
 	for _, one := range append(r.loading, r.sources.main) {
 		if one == name {
-			return nil, mistake("%s loads itself", name)
+			return nil, newMistake("%s loads itself", name)
 		}
 	}
 	r.loading = append(r.loading, name)
-	values, err := r.exec(name)
+	values, err := r.execFile(name)
 	r.loading = r.loading[:len(r.loading)-1]
 	if err != nil {
-		return nil, r.sources.located(err)
+		return nil, r.sources.locateError(err)
 	}
 	if r.loaded == nil {
 		r.loaded = map[string]starlark.StringDict{}
@@ -166,7 +166,7 @@ func (r *runtime) load(_ *starlark.Thread, name string) (starlark.StringDict, er
 	return values, nil
 }
 
-func (r *runtime) print(_ *starlark.Thread, text string) {
+func (r *runtime) printText(_ *starlark.Thread, text string) {
 	if r.options.Out != nil {
 		fmt.Fprintln(r.options.Out, text)
 	}
@@ -180,8 +180,8 @@ type line struct {
 	number int
 }
 
-// here is where the script is now.
-func (r *runtime) here() *place {
+// currentPlace is where the script is now.
+func (r *runtime) currentPlace() *place {
 	p := &place{}
 	for _, frame := range r.thread.CallStack() {
 		p.lines = append(p.lines, line{frame.Pos.Filename(), int(frame.Pos.Line)})
@@ -189,14 +189,14 @@ func (r *runtime) here() *place {
 	return p
 }
 
-// ended is what is judged when the script is through: the oracles' word, and
+// judgeEnd is what is judged when the script is through: the oracles' word, and
 // that each fault had an effect.
-func (r *runtime) ended() error {
+func (r *runtime) judgeEnd() error {
 	if r.net == nil {
 		return nil
 	}
 	if err := r.net.backend.Violation(); err != nil {
-		return failure("%v", err)
+		return newFailure("%v", err)
 	}
 	for i, fault := range r.net.backend.Faults() {
 		if fault.Idle && !r.allowed[i] {
@@ -211,15 +211,15 @@ func (r *runtime) ended() error {
 	return nil
 }
 
-// close fills in the report and ends the network. For several networks the report
+// closeReport fills in the report and ends the network. For several networks the report
 // has all their heights together, all faults, and a digest over all digests.
-func (r *runtime) close(failing error) error {
+func (r *runtime) closeReport(failing error) error {
 	r.report.Steps = r.thread.ExecutionSteps()
 	if r.net == nil {
 		return nil
 	}
 	if failing != nil {
-		r.report.Timeline = r.net.timeline.Lines(r.net.names())
+		r.report.Timeline = r.net.timeline.Lines(r.net.nameReplacer())
 	}
 	var failed *Failure
 	if errors.As(failing, &failed) {
@@ -227,7 +227,7 @@ func (r *runtime) close(failing error) error {
 	}
 	r.report.Unread = append(r.report.Unread, r.net.unreadLines()...)
 	b := r.net.backend
-	r.report.Height += r.net.height()
+	r.report.Height += r.net.highestFinal()
 	r.report.Faults = append(r.report.Faults, b.Faults()...)
 	digest, err := b.Digest()
 	if r.closed > 0 {
@@ -259,8 +259,8 @@ func openSources(path string) (*sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.read(s.main); err != nil {
-		s.close()
+	if _, err := s.readFile(s.main); err != nil {
+		s.closeFolder()
 		var wrong *Mistake
 		if errors.As(err, &wrong) {
 			return nil, wrong
@@ -292,50 +292,50 @@ func folderOf(file string) (*sources, error) {
 	return &sources{root: root.FS(), end: root.Close, main: filepath.Base(file), text: map[string]string{}}, nil
 }
 
-func (s *sources) close() { _ = s.end() }
+func (s *sources) closeFolder() { _ = s.end() }
 
-// read returns a file of the script's folder. Nothing outside it can be named,
+// readFile returns a file of the script's folder. Nothing outside it can be named,
 // not by a symbolic link either.
-func (s *sources) read(name string) (string, error) {
+func (s *sources) readFile(name string) (string, error) {
 	if text, ok := s.text[name]; ok {
 		return text, nil
 	}
 	if !filepath.IsLocal(name) {
-		return "", mistake("%q is outside the script's folder: a script can read only files of that folder", name)
+		return "", newMistake("%q is outside the script's folder: a script can read only files of that folder", name)
 	}
 	if len(s.text) == MaxFiles {
-		return "", mistake("a script has at most %d files", MaxFiles)
+		return "", newMistake("a script has at most %d files", MaxFiles)
 	}
 	within := path.Clean(filepath.ToSlash(name))
 	if info, err := fs.Stat(s.root, within); err == nil && !info.Mode().IsRegular() { // a pipe would block
-		return "", &Mistake{What: fmt.Sprintf("%s is not a regular file", name), At: Position{File: s.missing(name)}}
+		return "", &Mistake{What: fmt.Sprintf("%s is not a regular file", name), At: Position{File: s.missingMessage(name)}}
 	}
 	file, err := s.root.Open(within)
 	if err != nil {
-		return "", &Mistake{What: fmt.Sprintf("%s cannot be read: %v", name, reason(err)), At: Position{File: s.missing(name)}}
+		return "", &Mistake{What: fmt.Sprintf("%s cannot be read: %v", name, innermostReason(err)), At: Position{File: s.missingMessage(name)}}
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, MaxScriptBytes+1))
 	switch {
 	case err != nil:
-		return "", mistake("%s cannot be read: %v", name, reason(err))
+		return "", newMistake("%s cannot be read: %v", name, innermostReason(err))
 	case len(data) > MaxScriptBytes:
-		return "", &Mistake{What: fmt.Sprintf("%s has more than %d bytes", name, MaxScriptBytes), At: Position{File: s.missing(name)}}
+		return "", &Mistake{What: fmt.Sprintf("%s has more than %d bytes", name, MaxScriptBytes), At: Position{File: s.missingMessage(name)}}
 	}
 	s.text[name] = string(data)
 	return s.text[name], nil
 }
 
-// missing is where to say that a file cannot be read: "" leaves it to the call
+// missingMessage is where to say that a file cannot be read: "" leaves it to the call
 // that wanted it.
-func (s *sources) missing(name string) string {
+func (s *sources) missingMessage(name string) string {
 	if name == s.main {
 		return name
 	}
 	return ""
 }
 
-func reason(err error) error {
+func innermostReason(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		return path.Err

@@ -22,7 +22,7 @@ type runnerValue struct {
 var _ starlark.HasAttrs = (*runnerValue)(nil)
 
 func (v *runnerValue) String() string {
-	if name := v.name(); name != "" {
+	if name := v.nodeName(); name != "" {
 		return name
 	}
 	return v.at.String()
@@ -33,49 +33,49 @@ func (v *runnerValue) Truth() starlark.Bool  { return true }
 func (v *runnerValue) Hash() (uint32, error) { return starlark.Bytes(v.at[:]).Hash() }
 
 func (v *runnerValue) AttrNames() []string {
-	return append(recordOf("runner", model.Runner{}).names, attributes(runnerVerbs, nil)...)
+	return append(recordOf("runner", model.Runner{}).names, attributeNames(runnerVerbs, nil)...)
 }
 
 // CompareSameType implements starlark.Comparable.
 func (v *runnerValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compared(op, v.at == other.(*runnerValue).at, "runner")
+	return compareUnordered(op, v.at == other.(*runnerValue).at, "runner")
 }
 
 // Attr implements starlark.HasAttrs.
 func (v *runnerValue) Attr(name string) (starlark.Value, error) {
-	if err := v.n.open(); err != nil {
+	if err := v.n.requireOpen(); err != nil {
 		return nil, err
 	}
-	if verb := find(runnerVerbs, name); verb != nil {
-		return v.n.r.builtin(verb, v.String(), v), nil
+	if verb := findVerb(runnerVerbs, name); verb != nil {
+		return v.n.r.bindVerb(verb, v.String(), v), nil
 	}
 	if !slices.Contains(v.AttrNames(), name) {
-		return nil, mistake("a runner has no %s%s", name, otherVerbs(name, v.AttrNames()))
+		return nil, newMistake("a runner has no %s%s", name, otherVerbs(name, v.AttrNames()))
 	}
 	switch name { // known also for an unregistered runner, or if no validator runs
 	case "name":
-		return starlark.String(v.name()), nil
+		return starlark.String(v.nodeName()), nil
 	case "address":
-		return address(v.at), nil
+		return addressValue(v.at), nil
 	}
 	reader, err := v.n.backend.Reader("")
 	if err != nil {
-		return nil, readable(v.String(), err)
+		return nil, readableError(v.String(), err)
 	}
 	shown, err := reader.Runner(v.at)
 	if err != nil {
 		return nil, &internal{err}
 	}
 	if shown == nil {
-		return nil, failure("%s is not registered", v)
+		return nil, newFailure("%s is not registered", v)
 	}
-	return recordOf("runner", v.n.completed(*shown)).Attr(name)
+	return recordOf("runner", v.n.completeRunner(*shown)).Attr(name)
 }
 
-// completed adds facts about a runner that the chain does not know: its name, the
+// completeRunner adds facts about a runner that the chain does not know: its name, the
 // validators that report it as connected, and its dead letters.
-func (n *network) completed(r model.Runner) model.Runner {
-	r.Name = (&runnerValue{n, r.Address}).name()
+func (n *network) completeRunner(r model.Runner) model.Runner {
+	r.Name = (&runnerValue{n, r.Address}).nodeName()
 	for _, node := range byAddress(n.backend.Nodes()) {
 		at := slices.IndexFunc(node.Runners, func(c api.Connected) bool { return c.Runner == r.Address })
 		if at >= 0 {
@@ -92,8 +92,8 @@ func (n *network) completed(r model.Runner) model.Runner {
 	return r
 }
 
-// name returns the name of one of the devnet's own runners, or "".
-func (v *runnerValue) name() string {
+// nodeName returns the name of one of the devnet's own runners, or "".
+func (v *runnerValue) nodeName() string {
 	for _, known := range v.n.backend.Runners() {
 		if known.Address == v.at {
 			return known.Name
@@ -102,28 +102,28 @@ func (v *runnerValue) name() string {
 	return ""
 }
 
-// readable is an error of the backend for the script.
-func readable(title string, err error) error {
-	if refused := asRefused(err); refused != nil {
-		return failure("%s: %s", title, refused.Message)
+// readableError is an error of the backend for the script.
+func readableError(title string, err error) error {
+	if refused := asRefusal(err); refused != nil {
+		return newFailure("%s: %s", title, refused.Message)
 	}
 	return &internal{err}
 }
 
-// ready sees that a runner is as a fault's verb needs it: one of the devnet's own,
+// requireReady sees that a runner is as a fault's verb needs it: one of the devnet's own,
 // that runs. A running one that is to be restarted is dropped first.
-func (v *runnerValue) ready(c *call, verb *fault.Verb) error {
-	name := v.name()
+func (v *runnerValue) requireReady(c *call, verb *fault.Verb) error {
+	name := v.nodeName()
 	if name == "" {
-		return mistake("%s: the devnet does not run %s: faults apply only to its own runners, r0, r1, …", c.title, v.at)
+		return newMistake("%s: the devnet does not run %s: faults apply only to its own runners, r0, r1, …", c.title, v.at)
 	}
 	running := v.n.backend.RunnerRuns(name)
 	switch {
 	case verb.Needs == fault.Running && !running:
-		return failure("%s: %s does not run", c.title, name)
+		return newFailure("%s: %s does not run", c.title, name)
 	case verb.Name == "restart" && running:
 		_, err := v.n.backend.Do(fault.Order{Verb: "drop", Node: name})
-		return faultRefused(c.title, err)
+		return explainFaultRefusal(c.title, err)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ func (v *runnerValue) ready(c *call, verb *fault.Verb) error {
 func (n *network) netRunners() (starlark.Value, error) {
 	v, err := n.backend.Reader("")
 	if err != nil {
-		return nil, readable("net.runners", err)
+		return nil, readableError("net.runners", err)
 	}
 	all, err := v.Runners(api.RunnerFilter{Limit: MaxListed})
 	if err != nil {
@@ -142,12 +142,12 @@ func (n *network) netRunners() (starlark.Value, error) {
 	for i := range all {
 		list = append(list, &runnerValue{n, all[i].Address})
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }
 
 func netRunner(c *call) (starlark.Value, error) {
-	n, who := netOf(c), get[types.Address](c, "name")
-	v, err := c.reader()
+	n, who := netOf(c), argOf[types.Address](c, "name")
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func netRunner(c *call) (starlark.Value, error) {
 	case err != nil:
 		return nil, err
 	case known == nil:
-		return nil, mistake("net.runner: no runner has the address %s", who)
+		return nil, newMistake("net.runner: no runner has the address %s", who)
 	}
 	return &runnerValue{n, who}, nil
 }
@@ -164,11 +164,11 @@ func netRunner(c *call) (starlark.Value, error) {
 // netPresence returns P(H), a bool per runner by index; None before block H + 1 is
 // final.
 func netPresence(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	p, err := v.Presence(get[types.Height](c, "height"))
+	p, err := v.Presence(argOf[types.Height](c, "height"))
 	if err != nil || p == nil {
 		return starlark.None, err
 	}
@@ -179,12 +179,12 @@ func netPresence(c *call) (starlark.Value, error) {
 		}
 		list[p.Runners[i].Index] = starlark.Bool(p.Runners[i].Present)
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }
 
 func netJoinRunner(c *call) (starlark.Value, error) {
 	n := netOf(c)
-	name := get[string](c, "name")
+	name := argOf[string](c, "name")
 	before := n.backend.Runners()
 	terms := c.runnerTerms()
 	terms.Name = name
@@ -196,7 +196,7 @@ func netJoinRunner(c *call) (starlark.Value, error) {
 			return &runnerValue{n, r.Address}, nil
 		}
 	}
-	return nil, failure("net.join_runner: the runner left again")
+	return nil, newFailure("net.join_runner: the runner left again")
 }
 
 // termArguments are what a runner registers with, and where it differs from the others.
@@ -207,17 +207,17 @@ var offerArguments = strings.TrimPrefix(termArguments, "stake: amount?, ")
 
 // runnerTerms reads termArguments.
 func (c *call) runnerTerms() (terms model.RunnerRequest) {
-	if c.has("stake") {
-		stake := get[types.Wei](c, "stake")
+	if c.hasArgument("stake") {
+		stake := argOf[types.Wei](c, "stake")
 		terms.Stake = &stake
 	}
-	if c.has("max_concurrent") {
-		most := get[uint64](c, "max_concurrent")
+	if c.hasArgument("max_concurrent") {
+		most := argOf[uint64](c, "max_concurrent")
 		terms.MaxConcurrent = &most
 	}
-	terms.Rate = get[map[string]types.Wei](c, "rate")
-	terms.Entitlement = get[[]string](c, "entitlements")
-	terms.Capability, terms.Model = get[[]string](c, "capabilities"), get[[]string](c, "models")
+	terms.Rate = argOf[map[string]types.Wei](c, "rate")
+	terms.Entitlement = argOf[[]string](c, "entitlements")
+	terms.Capability, terms.Model = argOf[[]string](c, "capabilities"), argOf[[]string](c, "models")
 	return terms
 }
 
@@ -232,17 +232,17 @@ func (t *termsValue) Hash() (uint32, error) { return 0, fmt.Errorf("runner terms
 
 func doRunner(c *call) (starlark.Value, error) { return &termsValue{c.runnerTerms()}, nil }
 
-// own is the name of a runner that the devnet runs, whose owner it is.
-func (c *call) own() (string, error) {
+// ownRunner is the name of a runner that the devnet runs, whose owner it is.
+func (c *call) ownRunner() (string, error) {
 	v := c.on.(*runnerValue)
-	if name := v.name(); name != "" {
+	if name := v.nodeName(); name != "" {
 		return name, nil
 	}
-	return "", mistake("%s: the devnet does not run %s; only its owner can do that", c.title, v.at)
+	return "", newMistake("%s: the devnet does not run %s; only its owner can do that", c.title, v.at)
 }
 
 func runnerOffer(c *call) (starlark.Value, error) {
-	name, err := c.own()
+	name, err := c.ownRunner()
 	if err != nil {
 		return nil, err
 	}
@@ -250,18 +250,18 @@ func runnerOffer(c *call) (starlark.Value, error) {
 }
 
 func runnerAddStake(c *call) (starlark.Value, error) {
-	name, err := c.own()
+	name, err := c.ownRunner()
 	if err != nil {
 		return nil, err
 	}
-	return starlark.None, c.on.(*runnerValue).n.backend.AddStake(name, get[types.Wei](c, "amount"))
+	return starlark.None, c.on.(*runnerValue).n.backend.AddStake(name, argOf[types.Wei](c, "amount"))
 }
 
 func netLeaveRunner(c *call) (starlark.Value, error) {
-	of := &runnerValue{netOf(c), get[types.Address](c, "runner")}
-	name := of.name()
+	of := &runnerValue{netOf(c), argOf[types.Address](c, "runner")}
+	name := of.nodeName()
 	if name == "" {
-		return nil, mistake("net.leave_runner: %s does not run here; only its owner can deregister it", of.at)
+		return nil, newMistake("net.leave_runner: %s does not run here; only its owner can deregister it", of.at)
 	}
 	return starlark.None, netOf(c).backend.LeaveRunner(name)
 }

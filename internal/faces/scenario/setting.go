@@ -35,12 +35,12 @@ type Setting struct {
 
 // doSetting is setting(name, default).
 func doSetting(c *call) (starlark.Value, error) {
-	name, preset := get[string](c, "name"), get[starlark.Value](c, "default")
+	name, preset := argOf[string](c, "name"), argOf[starlark.Value](c, "default")
 	if err := checkSettingName(name); err != nil {
-		return nil, mistake("setting: %v", err)
+		return nil, newMistake("setting: %v", err)
 	}
 	if _, known := settingTypes[preset.Type()]; !known {
-		return nil, mistake("setting: the default of %q is a whole number, a number, a string, True or False; got %s %.40s", name,
+		return nil, newMistake("setting: the default of %q is a whole number, a number, a string, True or False; got %s %.40s", name,
 			preset.Type(), preset.String())
 	}
 	value := preset
@@ -50,7 +50,7 @@ func doSetting(c *call) (starlark.Value, error) {
 		}
 		var err error
 		if value, err = readSetting(given, preset); err != nil {
-			return nil, mistake("%v", err)
+			return nil, newMistake("%v", err)
 		}
 	}
 	return value, c.r.noteSetting(name, preset, value)
@@ -69,12 +69,12 @@ func (r *runtime) noteSetting(name string, preset, value starlark.Value) error {
 			continue
 		}
 		if same, err := starlark.Equal(before.preset, preset); err != nil || !same || before.preset.Type() != preset.Type() {
-			return mistake("setting: the default of %q was %s before; got %s", name, before.preset, preset)
+			return newMistake("setting: the default of %q was %s before; got %s", name, before.preset, preset)
 		}
 		return nil
 	}
 	if len(r.asked) == MaxSettings {
-		return mistake("setting: a run reads at most %d names; %q is one more", MaxSettings, name)
+		return newMistake("setting: a run reads at most %d names; %q is one more", MaxSettings, name)
 	}
 	r.asked = append(r.asked, asked{name, preset})
 	r.report.Settings = append(r.report.Settings, Setting{Name: name, Text: settingText(value)})
@@ -149,8 +149,8 @@ func CheckSettings(paths []string, settings []Setting) error {
 		if err != nil {
 			return err
 		}
-		err = s.check()
-		s.close()
+		err = s.checkScript()
+		s.closeFolder()
 		if err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func CheckSettings(paths []string, settings []Setting) error {
 	}
 	for _, given := range settings {
 		if err := checkSettingName(given.Name); err != nil {
-			return mistake("--set: %v", err)
+			return newMistake("--set: %v", err)
 		}
 		if !slices.Contains(known, given.Name) && !computed {
 			return NoSetting(given.Name, known)
@@ -174,7 +174,7 @@ func CheckSettings(paths []string, settings []Setting) error {
 				continue
 			}
 			if _, err := readSetting(given, a.preset); err != nil {
-				return mistake("%v", err)
+				return newMistake("%v", err)
 			}
 		}
 	}
@@ -183,7 +183,7 @@ func CheckSettings(paths []string, settings []Setting) error {
 
 // NoSetting says that no script reads a setting, and which name was meant.
 func NoSetting(name string, known []string) *Mistake {
-	near := meant(name, known)
+	near := suggestNames(name, known)
 	switch {
 	case near != "":
 	case len(known) == 0:
@@ -194,8 +194,8 @@ func NoSetting(name string, known []string) *Mistake {
 	return &Mistake{What: "--set: no script reads the setting " + name + near}
 }
 
-// setting notes a call of setting(…): its name and default, as far as they are written out.
-func (l *linter) setting(call *syntax.CallExpr) {
+// noteSetting notes a call of setting(…): its name and default, as far as they are written out.
+func (l *linter) noteSetting(call *syntax.CallExpr) {
 	l.settings++
 	var name, preset starlark.Value
 	for i, arg := range call.Args {
@@ -203,7 +203,7 @@ func (l *linter) setting(call *syntax.CallExpr) {
 		if named, ok := arg.(*syntax.BinaryExpr); ok && named.Op == syntax.EQ {
 			value, at = named.Y, named.X.(*syntax.Ident).Name
 		}
-		written, ok := constant(value)
+		written, ok := constantOf(value)
 		if !ok {
 			continue
 		}

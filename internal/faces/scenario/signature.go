@@ -24,10 +24,10 @@ type param struct {
 	nowhere bool   // the parameter may be given by name only
 }
 
-// parse reads a signature: "run(blocks: count?, until: function?, within: count = 100)".
+// newVerb reads a signature: "run(blocks: count?, until: function?, within: count = 100)".
 // A ? is an argument that may be missing, and so is one with a preset. After *
 // arguments are given by name.
-func parse(signature, doc string, do func(*call) (starlark.Value, error)) *verb {
+func newVerb(signature, doc string, do func(*call) (starlark.Value, error)) *verb {
 	name, list, ok := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
 	if !ok {
 		panic("scenario: not a signature: " + signature)
@@ -61,7 +61,7 @@ func parse(signature, doc string, do func(*call) (starlark.Value, error)) *verb 
 
 // String is the signature as the reference shows it.
 func (v *verb) String() string {
-	if v.variadic() {
+	if v.isVariadic() {
 		return v.name + "(*" + v.params[0].name + ")"
 	}
 	var list []string
@@ -83,8 +83,8 @@ func (v *verb) String() string {
 	return v.name + "(" + strings.Join(list, ", ") + ")"
 }
 
-// variadic says that a verb takes any number of names, as check does.
-func (v *verb) variadic() bool { return len(v.params) == 1 && v.params[0].kind == "names" }
+// isVariadic says that a verb takes any number of names, as check does.
+func (v *verb) isVariadic() bool { return len(v.params) == 1 && v.params[0].kind == "names" }
 
 func (v *verb) paramNames() (names []string) {
 	for _, p := range v.params {
@@ -93,8 +93,8 @@ func (v *verb) paramNames() (names []string) {
 	return names
 }
 
-// builtin makes a verb callable: as itself, or of the value on.
-func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
+// bindVerb makes a verb callable: as itself, or of the value on.
+func (r *runtime) bindVerb(v *verb, of string, on any) *starlark.Builtin {
 	title := v.name
 	if of != "" {
 		title = of + "." + v.name
@@ -103,20 +103,20 @@ func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
 		kwargs []starlark.Tuple) (starlark.Value, error) {
 		c := &call{r: r, title: title, on: on, thread: t, values: map[string]any{}}
 		if n := c.ofNetwork(); n != nil && n.closed {
-			return nil, n.open()
+			return nil, n.requireOpen()
 		}
-		if err := c.bind(v, args, kwargs); err != nil {
+		if err := c.bindArguments(v, args, kwargs); err != nil {
 			return nil, err
 		}
-		if v.waits(of) {
+		if v.mayWait(of) {
 			if at := t.CallFrame(1).Pos; at.Line > 0 { // a call by a function of Starlark's own has no line
-				r.options.Pulse.beat(at)
+				r.options.Pulse.beginStep(at)
 			}
-			defer r.options.Pulse.set(r.options.Pulse.set(false))
+			defer r.options.Pulse.setAlone(r.options.Pulse.setAlone(false))
 		}
 		value, err := v.do(c)
 		if err != nil {
-			return nil, c.explain(err)
+			return nil, c.explainError(err)
 		}
 		c.tellDeed(v.name)
 		c.lookedAt(v.name)
@@ -149,8 +149,8 @@ func (c *call) ofNetwork() *network {
 	return nil
 }
 
-func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	if v.variadic() {
+func (c *call) bindArguments(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	if v.isVariadic() {
 		return c.bindNames(v, args, kwargs)
 	}
 	positional := 0
@@ -160,7 +160,7 @@ func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error
 		}
 	}
 	if len(args) > positional {
-		return mistake("%s takes at most %d arguments without a name, and got %d: %s", c.title, positional, len(args), v)
+		return newMistake("%s takes at most %d arguments without a name, and got %d: %s", c.title, positional, len(args), v)
 	}
 	given := map[string]starlark.Value{}
 	for i, value := range args {
@@ -168,11 +168,11 @@ func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error
 	}
 	for _, pair := range kwargs {
 		name := string(pair[0].(starlark.String))
-		if err := v.knows(c.title, name); err != nil {
+		if err := v.refuseUnknownArgument(c.title, name); err != nil {
 			return err
 		}
 		if _, twice := given[name]; twice {
-			return mistake("%s got %s twice: %s", c.title, name, v)
+			return newMistake("%s got %s twice: %s", c.title, name, v)
 		}
 		given[name] = pair[1]
 	}
@@ -180,13 +180,13 @@ func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error
 		value, ok := given[p.name]
 		if !ok || value == starlark.None && !p.must && p.kind != "value" {
 			if p.must {
-				return mistake("%s needs %s: %s", c.title, p.name, v)
+				return newMistake("%s needs %s: %s", c.title, p.name, v)
 			}
 			continue
 		}
 		converted, err := kinds[p.kind].read(c, value)
 		if err != nil {
-			return mistake("%s: %s %v", c.title, p.name, err)
+			return newMistake("%s: %s %v", c.title, p.name, err)
 		}
 		c.values[p.name] = converted
 	}
@@ -196,13 +196,13 @@ func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error
 // bindNames takes any number of strings.
 func (c *call) bindNames(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	if len(kwargs) > 0 {
-		return mistake("%s takes only names, like %s(\"agreement\", \"supply\")", c.title, c.title)
+		return newMistake("%s takes only names, like %s(\"agreement\", \"supply\")", c.title, c.title)
 	}
 	var names []string
 	for _, value := range args {
 		name, err := readText(c, value)
 		if err != nil {
-			return mistake("%s: a name %v", c.title, err)
+			return newMistake("%s: a name %v", c.title, err)
 		}
 		names = append(names, name.(string))
 	}
@@ -210,49 +210,49 @@ func (c *call) bindNames(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) 
 	return nil
 }
 
-// knows refuses the name of an argument that the verb does not have.
-func (v *verb) knows(title, name string) error {
+// refuseUnknownArgument refuses the name of an argument that the verb does not have.
+func (v *verb) refuseUnknownArgument(title, name string) error {
 	for _, p := range v.params {
 		if p.name == name {
 			return nil
 		}
 	}
 	if len(v.params) == 0 {
-		return mistake("%s takes no arguments, and got %s", title, name)
+		return newMistake("%s takes no arguments, and got %s", title, name)
 	}
-	near := meant(name, v.paramNames())
+	near := suggestNames(name, v.paramNames())
 	if near == "" {
 		near = "; it takes " + strings.Join(v.paramNames(), ", ")
 	}
-	return mistake("%s has no argument %s%s", title, name, near)
+	return newMistake("%s has no argument %s%s", title, name, near)
 }
 
-func (c *call) has(name string) bool {
+func (c *call) hasArgument(name string) bool {
 	_, ok := c.values[name]
 	return ok
 }
 
-// get returns an argument, or the zero value if it was not given.
-func get[T any](c *call, name string) (value T) {
+// argOf returns an argument, or the zero value if it was not given.
+func argOf[T any](c *call, name string) (value T) {
 	if given, ok := c.values[name]; ok {
 		return given.(T)
 	}
 	return value
 }
 
-// explain puts the verb's name before the world's error, and marks the devnet's own
+// explainError puts the verb's name before the world's error, and marks the devnet's own
 // faults.
-func (c *call) explain(err error) error {
+func (c *call) explainError(err error) error {
 	switch err.(type) {
 	case *Mistake, *Failure, Mistakes, *starlark.EvalError:
 		return err
 	}
-	if refused := asRefused(err); refused != nil {
+	if refused := asRefusal(err); refused != nil {
 		what := c.title + ": " + refused.Message
 		if refused.Remedy != "" && !strings.HasPrefix(refused.Remedy, "GET ") {
 			what += ". " + refused.Remedy
 		}
-		return mistake("%s", what)
+		return newMistake("%s", what)
 	}
 	return &internal{fmt.Errorf("%s: %w", c.title, err)}
 }

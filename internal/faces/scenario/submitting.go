@@ -28,8 +28,8 @@ type outstanding struct {
 	since  types.Height // when it was handed in last
 }
 
-// pump hands in again what waits too long, and forgets what is final.
-func (n *network) pump(now types.Height) error {
+// resubmitWaiting hands in again what waits too long, and forgets what is final.
+func (n *network) resubmitWaiting(now types.Height) error {
 	if len(n.waiting) == 0 {
 		return nil
 	}
@@ -68,10 +68,10 @@ func (n *network) nextNonce(sender types.Address) types.Nonce {
 	return next
 }
 
-// submit signs a transaction of a devnet account and hands it in. It offers four
+// submitDraft signs a transaction of a devnet account and hands it in. It offers four
 // times the next block's base fees, which holds for ten blocks of the steepest
 // rise.
-func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
+func (c *call) submitDraft(n *network, d wallet.Draft) (types.Hash, error) {
 	by := sender{name: wallet.Users()[0]}
 	switch given := c.values["sender"].(type) {
 	case string:
@@ -81,7 +81,7 @@ func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
 	}
 	name := by.name
 	if by.as != nil {
-		hash, err := c.instruct(n, api.As{From: *by.as, Draft: d})
+		hash, err := c.submitInstruction(n, api.As{From: *by.as, Draft: d})
 		if err == nil {
 			n.backend.Cheated(api.Told("impersonate", "transaction "+hash.Short(), "%s: %s", name, c.title))
 		}
@@ -95,42 +95,42 @@ func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
 				known = append(known, a.Name)
 			}
 		}
-		return types.Hash{}, mistake("%s: sender is one of %s; got %q%s", c.title, strings.Join(known, ", "), name, meant(name, known))
+		return types.Hash{}, newMistake("%s: sender is one of %s; got %q%s", c.title, strings.Join(known, ", "), name, suggestNames(name, known))
 	}
-	return c.signed(n, key, d)
+	return c.signAndSubmit(n, key, d)
 }
 
-// instruct signs by the system key and hands in.
-func (c *call) instruct(n *network, d api.Signable) (types.Hash, error) {
+// submitInstruction signs by the system key and hands in.
+func (c *call) submitInstruction(n *network, d api.Signable) (types.Hash, error) {
 	key := n.backend.SystemKey()
 	if key == nil {
-		return types.Hash{}, mistake("%s: it is a cheat, and this network has none (chain.cheats)", c.title)
+		return types.Hash{}, newMistake("%s: it is a cheat, and this network has none (chain.cheats)", c.title)
 	}
-	return c.signed(n, key, d)
+	return c.signAndSubmit(n, key, d)
 }
 
-// signed signs a transaction and hands it in.
-func (c *call) signed(n *network, key env.Signer, d api.Signable) (types.Hash, error) {
+// signAndSubmit signs a transaction and hands it in.
+func (c *call) signAndSubmit(n *network, key env.Signer, d api.Signable) (types.Hash, error) {
 	if len(n.waiting) >= MaxOutstanding {
-		return types.Hash{}, mistake("%s: %d transactions wait already to be final; run the network", c.title, MaxOutstanding)
+		return types.Hash{}, newMistake("%s: %d transactions wait already to be final; run the network", c.title, MaxOutstanding)
 	}
 	v, err := n.backend.Reader("")
 	if err != nil {
-		return types.Hash{}, failure("%s: %v", c.title, err)
+		return types.Hash{}, newFailure("%s: %v", c.title, err)
 	}
 	head, nonce := v.Head(), n.nextNonce(key.Address())
 	tx := d.Sign(wallet.Times(4, n.backend.Info().ChainID, head.NextBaseFeeCycle, head.NextBaseFeeCell), key, nonce)
 	raw := tx.Encode()
 	hash, err := n.backend.Submit(raw)
-	if refused := asRefused(err); refused != nil && refused.Code == "no_validator" {
-		return hash, failure("%s: %s", c.title, refused.Message)
+	if refused := asRefusal(err); refused != nil && refused.Code == "no_validator" {
+		return hash, newFailure("%s: %s", c.title, refused.Message)
 	} else if refused != nil {
-		return hash, failure("%s: the transaction was refused: %s", c.title, refused.Message)
+		return hash, newFailure("%s: the transaction was refused: %s", c.title, refused.Message)
 	}
 	if err != nil {
 		return hash, err
 	}
-	n.unread.sent(hash, c.r.sources.innermost(c.thread.CallStack()))
+	n.unread.noteSent(hash, c.r.sources.innermostPosition(c.thread.CallStack()))
 	n.waiting = append(n.waiting, &outstanding{hash: hash, sender: key.Address(), nonce: nonce, raw: raw, since: head.Height})
 	return hash, nil
 }
@@ -139,11 +139,11 @@ func (c *call) signed(n *network, key env.Signer, d api.Signable) (types.Hash, e
 // none if its validators were killed before they reported it.
 const patientForOracles = 5 * time.Second
 
-// await runs the network until a transaction is final, and the oracles have its block.
-func (c *call) await(n *network, hash types.Hash) (*api.Executed, error) {
-	within := c.asked("within", 50)
+// awaitReceipt runs the network until a transaction is final, and the oracles have its block.
+func (c *call) awaitReceipt(n *network, hash types.Hash) (*api.Executed, error) {
+	within := c.countOr("within", 50)
 	var receipt *api.Executed
-	patience := max(n.patience(within), n.times(patientForCalls))
+	patience := max(n.patienceBlocks(within), n.blockTimesIn(patientForCalls))
 	made, _, err := n.goOnFor(within, patience, func() (bool, error) {
 		v, err := n.backend.Reader("")
 		if err != nil {
@@ -157,7 +157,7 @@ func (c *call) await(n *network, hash types.Hash) (*api.Executed, error) {
 		if made < within {
 			why = fmt.Sprintf("after %d of %d blocks: none came in %d block times", made, within, patience)
 		}
-		err = failure("%s: the transaction was not final %s (%s)", c.title, why, n.stand())
+		err = newFailure("%s: the transaction was not final %s (%s)", c.title, why, n.describePosition())
 	}
 	if err == nil { // the state shows a block a moment before the oracles and the timeline
 		_, err = n.backend.Next(receipt.Height-1, patientForOracles)

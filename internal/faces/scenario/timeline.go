@@ -54,19 +54,19 @@ func (t *Timeline) Tell(at types.Time, node string, report simplex.Report) {
 	ofView := t.views.Tell(at, node, report)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pass(at)
+	t.passTime(at)
 	if ofView {
 		return
 	}
 	switch r := report.(type) {
 	case simplex.SitsOut:
-		t.do(at, node+" sits out: its log of votes is lost")
+		t.addDeed(at, node+" sits out: its log of votes is lost")
 	case simplex.ComesBack:
-		t.do(at, node+" votes again")
+		t.addDeed(at, node+" votes again")
 	case simplex.Evidence:
-		t.do(at, fmt.Sprintf("%s saw two messages signed by %s that contradict each other", node, r.Offender))
+		t.addDeed(at, fmt.Sprintf("%s saw two messages signed by %s that contradict each other", node, r.Offender))
 	case simplex.Conflict:
-		t.do(at, fmt.Sprintf("%s saw a finalization that contradicts its chain: block %d", node, r.Certificate.Height))
+		t.addDeed(at, fmt.Sprintf("%s saw a finalization that contradicts its chain: block %d", node, r.Certificate.Height))
 	}
 }
 
@@ -81,31 +81,31 @@ func (t *Timeline) Final(at types.Time, h types.Height, receipts []types.Receipt
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pass(at)
+	t.passTime(at)
 	if h <= t.tip {
 		return
 	}
 	t.tip = h
 	for i := range receipts {
 		if r := &receipts[i]; r.Status != types.StatusOK {
-			t.fail(at, h, r)
+			t.addFailure(at, h, r)
 		}
 	}
 }
 
-// rewind sets the network back to a height, from which it continues.
-func (t *Timeline) rewind(h types.Height) {
+// rewindTo sets the network back to a height, from which it continues.
+func (t *Timeline) rewindTo(h types.Height) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tip = h
 }
 
-func (t *Timeline) fail(at types.Time, h types.Height, r *types.Receipt) {
+func (t *Timeline) addFailure(at types.Time, h types.Height, r *types.Receipt) {
 	text := fmt.Sprintf("%s failed: %s", kindOf(r), r.Status)
 	if r.Error != nil {
 		text = fmt.Sprintf("%s failed: %s: %s", kindOf(r), r.Error.Code, r.Error.Message)
 	}
-	t.do(at, fmt.Sprintf("block %d: %s", h, text))
+	t.addDeed(at, fmt.Sprintf("block %d: %s", h, text))
 	if len(t.failed) == maxFailed {
 		t.more++
 		return
@@ -113,8 +113,8 @@ func (t *Timeline) fail(at types.Time, h types.Height, r *types.Receipt) {
 	t.failed = append(t.failed, failedReceipt{r.Hash, r.Origin, h, r.To, text})
 }
 
-// failures are the first receipts that failed, and how many there were beyond.
-func (t *Timeline) failures() (failed []failedReceipt, more int) {
+// firstFailures are the first receipts that failed, and how many there were beyond.
+func (t *Timeline) firstFailures() (failed []failedReceipt, more int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.failed), t.more
@@ -137,18 +137,18 @@ func kindOf(r *types.Receipt) string {
 func (t *Timeline) Do(at types.Time, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pass(at)
-	t.do(at, text)
+	t.passTime(at)
+	t.addDeed(at, text)
 }
 
-func (t *Timeline) do(at types.Time, text string) {
+func (t *Timeline) addDeed(at types.Time, text string) {
 	if len(t.deeds) == keptDeeds {
 		t.deeds = append(t.deeds[:0], t.deeds[1:]...)
 	}
 	t.deeds = append(t.deeds, deed{at, text})
 }
 
-func (t *Timeline) pass(at types.Time) { t.began, t.now = cmp.Or(t.began, at), max(t.now, at) }
+func (t *Timeline) passTime(at types.Time) { t.began, t.now = cmp.Or(t.began, at), max(t.now, at) }
 
 // row is a line of the timeline before it is wrapped.
 type row struct {
@@ -182,14 +182,14 @@ func (t *Timeline) Lines(name func(string) string) []string {
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.at, b.at) })
 	lines := []string{fmt.Sprintf("the last %d views, by leader, in seconds of the network:", len(views))}
 	for _, r := range rows {
-		lines = append(lines, wrapped(fmt.Sprintf("%9.3f  %-9s %-3s ", r.at.Sub(t.began).Seconds(), r.what, r.who), r.text)...)
+		lines = append(lines, wrapText(fmt.Sprintf("%9.3f  %-9s %-3s ", r.at.Sub(t.began).Seconds(), r.what, r.who), r.text)...)
 	}
 	return lines
 }
 
-// wrapped returns a text after its head, on as many lines as needed; those after
+// wrapText returns a text after its head, on as many lines as needed; those after
 // the first begin under the text.
-func wrapped(head, text string) (lines []string) {
+func wrapText(head, text string) (lines []string) {
 	line, indent := head, strings.Repeat(" ", len(head))
 	fresh := true
 	for _, word := range strings.Fields(text) {
@@ -220,12 +220,12 @@ func (c *call) tellDeed(verb string) {
 	if n == nil || n.closed || fault.Lookup(verb) == nil && !slices.Contains(timelineVerbs, verb) {
 		return
 	}
-	at := c.r.sources.innermost(c.thread.CallStack())
+	at := c.r.sources.innermostPosition(c.thread.CallStack())
 	n.timeline.Do(n.backend.Now(), fmt.Sprintf("%s:%d  %s", at.File, at.Line, strings.TrimSpace(at.Source)))
 }
 
-// names replaces the addresses of nodes and actors in a text by their names.
-func (n *network) names() func(string) string {
+// nameReplacer replaces the addresses of nodes and actors in a text by their names.
+func (n *network) nameReplacer() func(string) string {
 	var pairs []string
 	for _, node := range n.backend.Nodes() {
 		pairs = append(pairs, node.Validator.Address.String(), node.Name)

@@ -40,21 +40,21 @@ func newUnread() *unread {
 	return &unread{looked: map[types.Hash]*place{}, places: map[types.Hash]Position{}}
 }
 
-// sent notes where in the script a transaction was made.
-func (u *unread) sent(hash types.Hash, at Position) {
+// noteSent notes where in the script a transaction was made.
+func (u *unread) noteSent(hash types.Hash, at Position) {
 	if len(u.places) < maxPlaces {
 		u.places[hash] = at
 	}
 }
 
-func (u *unread) look(hash types.Hash, at *place) { u.looked[hash] = at }
+func (u *unread) noteLooked(hash types.Hash, at *place) { u.looked[hash] = at }
 
 // lookAll is that the script asked for all that happened so far: of fires and
 // messages, or of transactions too.
 func (u *unread) lookAll(known []failedReceipt, transactions bool, at *place) {
 	for i := range known {
 		if transactions || known[i].origin != types.OriginTransaction {
-			u.look(known[i].hash, at)
+			u.noteLooked(known[i].hash, at)
 		}
 	}
 }
@@ -65,8 +65,8 @@ func (c *call) lookedAt(verb string) {
 	if n == nil || n.closed || !slices.Contains([]string{"events", "timers", "timer", "story"}, verb) {
 		return
 	}
-	failed, _ := n.timeline.failures()
-	n.unread.lookAll(failed, verb == "events", n.r.here())
+	failed, _ := n.timeline.firstFailures()
+	n.unread.lookAll(failed, verb == "events", n.r.currentPlace())
 }
 
 // receiptRecord returns a receipt for the script, which counts as looked at when a
@@ -74,7 +74,7 @@ func (c *call) lookedAt(verb string) {
 func (n *network) receiptRecord(hash types.Hash, shown any) *record {
 	r := recordOf("receipt", shown)
 	if receipt, ok := shown.(model.Receipt); ok && receipt.Status != string(types.StatusOK) {
-		r.seen = func() { n.unread.look(hash, n.r.here()) }
+		r.seen = func() { n.unread.noteLooked(hash, n.r.currentPlace()) }
 	}
 	return r
 }
@@ -107,9 +107,9 @@ func quotedLine(message, code string) string {
 	return ""
 }
 
-// underlined are the lines of files that a receipt's error names, for below it: of each actor
+// underlineError are the lines of files that a receipt's error names, for below it: of each actor
 // on the way the innermost.
-func (n *network) underlined(of types.Address, message string) (lines []string) {
+func (n *network) underlineError(of types.Address, message string) (lines []string) {
 	places := placesIn(message)
 	for i, at := range places {
 		if i+1 < len(places) && places[i+1].Actor == at.Actor {
@@ -120,7 +120,7 @@ func (n *network) underlined(of types.Address, message string) (lines []string) 
 				continue
 			}
 			if line := sourceLine(at, a.code); line != "" {
-				lines = append(lines, wrapped("        ", line)...)
+				lines = append(lines, wrapText("        ", line)...)
 			}
 			break
 		}
@@ -131,21 +131,21 @@ func (n *network) underlined(of types.Address, message string) (lines []string) 
 // unreadLines lists the failed receipts that were not looked at, by the script's
 // lines that made them if known, in lines of 80 columns.
 func (n *network) unreadLines() (lines []string) {
-	failed, more := n.timeline.failures()
+	failed, more := n.timeline.firstFailures()
 	failed = slices.DeleteFunc(failed, func(f failedReceipt) bool {
 		return n.unread.looked[f.hash] != nil
 	})
-	names := n.names()
+	names := n.nameReplacer()
 	for i, f := range failed {
 		if i == maxUnread {
 			more += len(failed) - i
 			break
 		}
 		if at, known := n.unread.places[f.hash]; known {
-			lines = append(lines, wrapped("  ", fmt.Sprintf("%s:%d %s", at.File, at.Line, strings.TrimSpace(at.Source)))...)
+			lines = append(lines, wrapText("  ", fmt.Sprintf("%s:%d %s", at.File, at.Line, strings.TrimSpace(at.Source)))...)
 		}
-		lines = append(lines, wrapped("      ", fmt.Sprintf("block %d: %s", f.height, names(f.text)))...)
-		lines = append(lines, n.underlined(f.to, f.text)...)
+		lines = append(lines, wrapText("      ", fmt.Sprintf("block %d: %s", f.height, names(f.text)))...)
+		lines = append(lines, n.underlineError(f.to, f.text)...)
 	}
 	if more > 0 && len(lines) > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more", more))

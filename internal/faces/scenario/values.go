@@ -37,26 +37,26 @@ func (r *record) Freeze()              {} // its fields never change
 func (r *record) Hash() (uint32, error) { return 0, fmt.Errorf("a %s cannot be a key", r.kind) }
 
 func (r *record) String() string {
-	r.look()
+	r.lookAt()
 	var b strings.Builder
 	b.WriteString(r.kind + "(")
 	for i, name := range r.names {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(name + " = " + show(r.fields[i]))
+		b.WriteString(name + " = " + showValue(r.fields[i]))
 	}
 	return b.String() + ")"
 }
 
-func (r *record) look() {
+func (r *record) lookAt() {
 	if r.seen != nil {
 		r.seen()
 	}
 }
 
-// show writes a value for people: bytes as 0x-hex.
-func show(v starlark.Value) string {
+// showValue writes a value for people: bytes as 0x-hex.
+func showValue(v starlark.Value) string {
 	if b, ok := v.(starlark.Bytes); ok {
 		return "0x" + hex.EncodeToString([]byte(b))
 	}
@@ -65,17 +65,17 @@ func show(v starlark.Value) string {
 
 // Attr implements starlark.HasAttrs.
 func (r *record) Attr(name string) (starlark.Value, error) {
-	r.look()
+	r.lookAt()
 	for i, known := range r.names {
 		if known == name {
 			return r.fields[i], nil
 		}
 	}
-	return nil, mistake("a %s has no field %s%s", r.kind, name, otherFields(name, r.names))
+	return nil, newMistake("a %s has no field %s%s", r.kind, name, otherFields(name, r.names))
 }
 
 func otherFields(name string, known []string) string {
-	if near := meant(name, known); near != "" {
+	if near := suggestNames(name, known); near != "" {
 		return near
 	}
 	return "; its fields are " + strings.Join(known, ", ")
@@ -84,8 +84,8 @@ func otherFields(name string, known []string) string {
 // CompareSameType implements starlark.Comparable: by all fields.
 func (r *record) CompareSameType(op syntaxToken, other starlark.Value, depth int) (bool, error) {
 	o := other.(*record)
-	r.look()
-	o.look()
+	r.lookAt()
+	o.lookAt()
 	same := len(r.fields) == len(o.fields)
 	for i := 0; same && i < len(r.fields); i++ {
 		equal, err := starlark.EqualDepth(r.fields[i], o.fields[i], depth-1)
@@ -94,25 +94,25 @@ func (r *record) CompareSameType(op syntaxToken, other starlark.Value, depth int
 		}
 		same = equal && r.names[i] == o.names[i]
 	}
-	return compared(op, same, r.kind)
+	return compareUnordered(op, same, r.kind)
 }
 
 // recordOf makes a record of a struct of package model, by its JSON names.
 func recordOf(kind string, v any) *record {
 	r := &record{kind: kind}
-	r.add(reflect.ValueOf(v))
+	r.addFields(reflect.ValueOf(v))
 	return r
 }
 
-func (r *record) add(v reflect.Value) {
+func (r *record) addFields(v reflect.Value) {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if f.Anonymous {
-			r.add(v.Field(i))
+			r.addFields(v.Field(i))
 			continue
 		}
-		name := spelled(f)
+		name := scriptName(f)
 		if name == "" {
 			continue
 		}
@@ -121,9 +121,9 @@ func (r *record) add(v reflect.Value) {
 	}
 }
 
-// spelled returns the name of a field in scripts: its JSON name, or "" without one.
+// scriptName returns the name of a field in scripts: its JSON name, or "" without one.
 // The word from is reserved in Starlark, so that no script could read it.
-func spelled(f reflect.StructField) string {
+func scriptName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	switch {
 	case name == "-" || !f.IsExported():
@@ -169,7 +169,7 @@ func valueOf(name string, v reflect.Value) starlark.Value {
 		for i := range list {
 			list[i] = valueOf(strings.TrimSuffix(name, "s"), v.Index(i))
 		}
-		return frozen(list)
+		return frozenList(list)
 	case reflect.Struct:
 		return recordOf(name, v.Interface())
 	}
@@ -189,16 +189,16 @@ func fromJSON(text json.RawMessage) starlark.Value {
 	return v
 }
 
-// frozen is a list that scripts only read.
-func frozen(values []starlark.Value) starlark.Value {
+// frozenList is a list that scripts only read.
+func frozenList(values []starlark.Value) starlark.Value {
 	list := starlark.NewList(values)
 	list.Freeze()
 	return list
 }
 
-func wei(w types.Wei) starlark.Value { return starlark.MakeBigInt(w.Big()) }
+func weiValue(w types.Wei) starlark.Value { return starlark.MakeBigInt(w.Big()) }
 
-func address(a types.Address) starlark.Value { return starlark.Bytes(a[:]) }
+func addressValue(a types.Address) starlark.Value { return starlark.Bytes(a[:]) }
 
 // inCBY writes wei for people.
 func inCBY(n *big.Int) string {
@@ -227,14 +227,14 @@ type actorValue struct {
 
 var actorFields = []string{"address", "name", "receipt"}
 
-func (a *actorValue) String() string        { return "actor(" + a.label() + ")" }
+func (a *actorValue) String() string        { return "actor(" + a.actorLabel() + ")" }
 func (a *actorValue) Type() string          { return "actor" }
 func (a *actorValue) Freeze()               {}
 func (a *actorValue) Truth() starlark.Bool  { return true }
 func (a *actorValue) Hash() (uint32, error) { return starlark.Bytes(a.address[:]).Hash() }
 func (a *actorValue) AttrNames() []string   { return actorFields }
 
-func (a *actorValue) label() string {
+func (a *actorValue) actorLabel() string {
 	if a.name != "" {
 		return a.name
 	}
@@ -245,16 +245,16 @@ func (a *actorValue) label() string {
 func (a *actorValue) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "address":
-		return address(a.address), nil
+		return addressValue(a.address), nil
 	case "name":
 		return starlark.String(a.name), nil
 	case "receipt":
 		return a.receipt, nil
 	}
-	return nil, mistake("an actor has no field %s%s", name, otherFields(name, actorFields))
+	return nil, newMistake("an actor has no field %s%s", name, otherFields(name, actorFields))
 }
 
 // CompareSameType implements starlark.Comparable.
 func (a *actorValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compared(op, a.address == other.(*actorValue).address, "actor")
+	return compareUnordered(op, a.address == other.(*actorValue).address, "actor")
 }

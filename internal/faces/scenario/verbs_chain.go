@@ -23,32 +23,32 @@ import (
 )
 
 func netDeploy(c *call) (starlark.Value, error) {
-	n, file, name := netOf(c), get[string](c, "file"), get[string](c, "name")
-	code, err := c.r.sources.code(file)
+	n, file, name := netOf(c), argOf[string](c, "file"), argOf[string](c, "name")
+	code, err := c.r.sources.readCode(file)
 	if err != nil {
 		return nil, err
 	}
 	if err := n.backend.Python(); err != nil && !strings.HasPrefix(file, actors.SamplePrefix) {
 		return nil, &NoPython{Cause: err}
 	}
-	if _, err := n.named(name); err == nil {
-		return nil, mistake("net.deploy: the name %q is taken", name)
+	if _, err := n.findAddress(name); err == nil {
+		return nil, newMistake("net.deploy: the name %q is taken", name)
 	}
 	terms, err := c.termsOf()
 	if err != nil {
 		return nil, err
 	}
-	init, err := c.given("init", api.InitOf(code))
+	init, err := c.resolveArguments("init", api.InitOf(code))
 	if err != nil {
 		return nil, err
 	}
-	hash, err := c.submit(n, wallet.Draft{Value: get[types.Wei](c, "fund"),
+	hash, err := c.submitDraft(n, wallet.Draft{Value: argOf[types.Wei](c, "fund"),
 		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init,
 			Manifest: types.Manifest{Name: name, Upgrade: terms}}})
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := c.await(n, hash)
+	receipt, err := c.awaitReceipt(n, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +57,9 @@ func netDeploy(c *call) (starlark.Value, error) {
 		if line := quotedLine(faultText(receipt.Error), string(code)); line != "" {
 			text += "\n    " + line
 		}
-		return nil, failure("%s", text)
+		return nil, newFailure("%s", text)
 	}
-	shown, err := n.shown(receipt)
+	shown, err := n.showReceipt(receipt)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +75,13 @@ func faultText(f *types.Fault) string {
 	return ": " + f.Code + ": " + f.Message
 }
 
-// code reads what a script deploys: a Go sample, a file of its folder, or a
+// readCode reads what a script deploys: a Go sample, a file of its folder, or a
 // fixture of the repository, which the program carries.
-func (s *sources) code(file string) ([]byte, error) {
+func (s *sources) readCode(file string) ([]byte, error) {
 	if name, sample := strings.CutPrefix(file, actors.SamplePrefix); sample {
 		return []byte(file), oneOf("net.deploy: a Go sample", name, slices.Sorted(maps.Keys(samples.All)))
 	}
-	text, err := s.read(file)
+	text, err := s.readFile(file)
 	if err == nil {
 		return []byte(text), nil
 	}
@@ -92,46 +92,47 @@ func (s *sources) code(file string) ([]byte, error) {
 	}
 	var wrong *Mistake
 	if errors.As(err, &wrong) {
-		return nil, mistake("%s; the fixtures are %s", wrong.What, strings.Join(fixtures.ActorNames(), ", "))
+		return nil, newMistake("%s; the fixtures are %s", wrong.What, strings.Join(fixtures.ActorNames(), ", "))
 	}
 	return nil, err
 }
 
-// given is what a verb gives a handler: bytes, or arguments by name.
-func (c *call) given(bytes string, to api.Taker) ([]byte, error) {
-	if !c.has("args") {
-		return get[[]byte](c, bytes), nil
+// resolveArguments is what a verb gives a handler: bytes, or arguments by name.
+func (c *call) resolveArguments(bytes string, to api.Taker) ([]byte, error) {
+	if !c.hasArgument("args") {
+		return argOf[[]byte](c, bytes), nil
 	}
-	if c.has(bytes) {
-		return nil, mistake("%s: args and %s are two forms of one thing; leave one out", c.title, bytes)
+	if c.hasArgument(bytes) {
+		return nil, newMistake("%s: args and %s are two forms of one thing; leave one out", c.title, bytes)
 	}
 	v, err := netOf(c).backend.Reader("")
 	if err != nil {
 		return nil, err
 	}
-	payload, err := api.Arguments(v, to, get[json.RawMessage](c, "args"), c.addressOf)
-	if refused := asRefused(err); refused != nil {
-		return nil, mistake("%s: %s", c.title, refused.Message)
+	payload, err := api.Arguments(v, to, argOf[json.RawMessage](c, "args"), c.addressOf)
+	if refused := asRefusal(err); refused != nil {
+		return nil, newMistake("%s: %s", c.title, refused.Message)
 	}
 	return payload, err
 }
 
 // addressOf finds the address of a name in what a script gives.
 func (c *call) addressOf(name, field string) (types.Address, error) {
-	at, err := netOf(c).named(name)
+	at, err := netOf(c).findAddress(name)
 	if err != nil {
-		err = mistake("%s: %s %v", c.title, field, err)
+		err = newMistake("%s: %s %v", c.title, field, err)
 	}
 	return at, err
 }
 
 // readState is the result of a read of typed state, if the script names that and no handler.
 func (c *call) readState(v api.Reader) (result starlark.Value, is bool, err error) {
-	actor := get[types.Address](c, "actor")
+	actor := argOf[types.Address](c, "actor")
 	schema, _ := api.SchemaOf(v, actor) // without one it has no typed state
-	shown, is, err := api.ReadState(v, actor, schema, get[string](c, "handler"), c.has("payload") || c.has("args"), c.addressOf)
-	if refused := asRefused(err); refused != nil {
-		return nil, true, failure("%s: %s", c.title, refused.Message)
+	shown, is, err := api.ReadState(v, actor, schema, argOf[string](c, "handler"), c.hasArgument("payload") || c.hasArgument("args"),
+		c.addressOf)
+	if refused := asRefusal(err); refused != nil {
+		return nil, true, newFailure("%s: %s", c.title, refused.Message)
 	}
 	if !is || err != nil {
 		return nil, is, err
@@ -139,23 +140,23 @@ func (c *call) readState(v api.Reader) (result starlark.Value, is bool, err erro
 	return recordOf("result", shown), true, nil
 }
 
-// payload is what a verb gives the handler that it calls.
-func (c *call) payload() ([]byte, error) {
-	return c.given("payload", api.HandlerOf(get[types.Address](c, "actor"), get[string](c, "handler")))
+// resolvePayload is what a verb gives the handler that it calls.
+func (c *call) resolvePayload() ([]byte, error) {
+	return c.resolveArguments("payload", api.HandlerOf(argOf[types.Address](c, "actor"), argOf[string](c, "handler")))
 }
 
 func (c *call) executeDraft() (wallet.Draft, error) {
-	to := get[types.Address](c, "actor")
-	payload, err := c.payload()
-	return wallet.Draft{To: &to, Value: get[types.Wei](c, "value"), Cycles: stated[types.Cycles](c, "cycles"),
-		Cells: stated[types.Cells](c, "cells"),
-		Payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: payload,
-			Sponsor: types.SponsorOf(get[types.Wei](c, "sponsor"))}}, err
+	to := argOf[types.Address](c, "actor")
+	payload, err := c.resolvePayload()
+	return wallet.Draft{To: &to, Value: argOf[types.Wei](c, "value"), Cycles: limitOrNil[types.Cycles](c, "cycles"),
+		Cells: limitOrNil[types.Cells](c, "cells"),
+		Payload: types.Execute{Kind: types.KindExecute, Handler: argOf[string](c, "handler"), Payload: payload,
+			Sponsor: types.SponsorOf(argOf[types.Wei](c, "sponsor"))}}, err
 }
 
-// stated is a limit that a script gives, or nil where it gives none.
-func stated[T ~uint64](c *call, name string) *T {
-	limit := T(get[uint64](c, name))
+// limitOrNil is a limit that a script gives, or nil where it gives none.
+func limitOrNil[T ~uint64](c *call, name string) *T {
+	limit := T(argOf[uint64](c, name))
 	if limit == 0 {
 		return nil
 	}
@@ -167,23 +168,23 @@ func netCall(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.submitted(draft)
+	return c.submitForReceipt(draft)
 }
 
-func (c *call) receipt(hash types.Hash) (starlark.Value, error) {
-	receipt, err := c.await(netOf(c), hash)
+func (c *call) receiptValue(hash types.Hash) (starlark.Value, error) {
+	receipt, err := c.awaitReceipt(netOf(c), hash)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := netOf(c).shown(receipt)
+	shown, err := netOf(c).showReceipt(receipt)
 	if err != nil {
 		return nil, err
 	}
 	return netOf(c).receiptRecord(hash, shown), nil
 }
 
-// shown is a receipt with its meaning by the schemas of the latest final state.
-func (n *network) shown(r *api.Executed) (model.Receipt, error) {
+// showReceipt is a receipt with its meaning by the schemas of the latest final state.
+func (n *network) showReceipt(r *api.Executed) (model.Receipt, error) {
 	v, err := n.backend.Reader("")
 	if err != nil {
 		return model.Receipt{}, err
@@ -196,7 +197,7 @@ func netSend(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash, err := c.submit(netOf(c), draft)
+	hash, err := c.submitDraft(netOf(c), draft)
 	if err != nil {
 		return nil, err
 	}
@@ -204,37 +205,38 @@ func netSend(c *call) (starlark.Value, error) {
 }
 
 func netTransfer(c *call) (starlark.Value, error) {
-	to := get[types.Address](c, "to")
-	hash, err := c.submit(netOf(c), wallet.Draft{To: &to, Value: get[types.Wei](c, "amount"),
+	to := argOf[types.Address](c, "to")
+	hash, err := c.submitDraft(netOf(c), wallet.Draft{To: &to, Value: argOf[types.Wei](c, "amount"),
 		Payload: types.Transfer{Kind: types.KindTransfer}})
 	if err != nil {
 		return nil, err
 	}
-	return c.receipt(hash)
+	return c.receiptValue(hash)
 }
 
-// reader is what a reading verb reads: node's, or the highest.
-func (c *call) reader() (api.Reader, error) {
-	v, err := netOf(c).backend.Reader(get[string](c, "node"))
-	if refused := asRefused(err); refused != nil {
-		return nil, failure("%s: %s", c.title, refused.Message)
+// readerOf is what a reading verb reads: node's, or the highest.
+func (c *call) readerOf() (api.Reader, error) {
+	v, err := netOf(c).backend.Reader(argOf[string](c, "node"))
+	if refused := asRefusal(err); refused != nil {
+		return nil, newFailure("%s: %s", c.title, refused.Message)
 	}
 	return v, err
 }
 
 func netRead(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
 	if found, is, err := c.readState(v); is || err != nil {
 		return found, err
 	}
-	payload, err := c.payload()
+	payload, err := c.resolvePayload()
 	if err != nil {
 		return nil, err
 	}
-	call := ledger.Call{Actor: get[types.Address](c, "actor"), Sender: get[types.Address](c, "sender"), Handler: get[string](c, "handler"),
+	call := ledger.Call{Actor: argOf[types.Address](c, "actor"), Sender: argOf[types.Address](c, "sender"),
+		Handler: argOf[string](c, "handler"),
 		Payload: payload}
 	result, err := v.Read(context.Background(), call)
 	if err != nil {
@@ -246,15 +248,15 @@ func netRead(c *call) (starlark.Value, error) {
 }
 
 func netReceipt(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := v.Receipt(get[types.Hash](c, "hash"))
+	receipt, err := v.Receipt(argOf[types.Hash](c, "hash"))
 	if err != nil || receipt == nil {
 		return starlark.None, err
 	}
-	netOf(c).unread.look(receipt.Hash, c.r.here())
+	netOf(c).unread.noteLooked(receipt.Hash, c.r.currentPlace())
 	return recordOf("receipt", api.TypesOf(v).Receipt(&receipt.Receipt, receipt.Logs)), nil
 }
 
@@ -262,16 +264,16 @@ func netReceipt(c *call) (starlark.Value, error) {
 const MaxStateKeys = 100_000
 
 func netState(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	key := get[[]byte](c, "key")
-	entries, err := v.State(get[types.Address](c, "actor"), key, 0, MaxStateKeys)
+	key := argOf[[]byte](c, "key")
+	entries, err := v.State(argOf[types.Address](c, "actor"), key, 0, MaxStateKeys)
 	if err != nil {
 		return nil, err
 	}
-	if c.has("key") {
+	if c.hasArgument("key") {
 		for _, e := range entries {
 			if string(e.Key) == string(key) {
 				return starlark.Bytes(e.Value), nil
@@ -289,20 +291,20 @@ func netState(c *call) (starlark.Value, error) {
 }
 
 func netBalance(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	account, err := v.Account(get[types.Address](c, "of"))
-	return wei(account.Balance), err
+	account, err := v.Account(argOf[types.Address](c, "of"))
+	return weiValue(account.Balance), err
 }
 
 func netAccount(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	of := get[types.Address](c, "of")
+	of := argOf[types.Address](c, "of")
 	account, err := v.Account(of)
 	if err != nil {
 		return nil, err
@@ -333,21 +335,21 @@ var timerStatuses = []string{string(types.TimerPending), string(types.TimerFired
 	string(types.TimerInsufficientFunds), string(types.TimerCancelled)}
 
 func netTimers(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
 	filter := history.TimerFilter{Page: history.Page{Limit: MaxListed}}
-	if c.has("actor") {
-		of := get[types.Address](c, "actor")
+	if c.hasArgument("actor") {
+		of := argOf[types.Address](c, "actor")
 		filter.Actor = &of
 	}
-	if c.has("due_by") {
-		by := get[types.Height](c, "due_by")
+	if c.hasArgument("due_by") {
+		by := argOf[types.Height](c, "due_by")
 		filter.DueBy = &by
 	}
-	if c.has("status") {
-		status := get[string](c, "status")
+	if c.hasArgument("status") {
+		status := argOf[string](c, "status")
 		if err := oneOf("net.timers: status", status, timerStatuses); err != nil {
 			return nil, err
 		}
@@ -361,7 +363,7 @@ func netTimers(c *call) (starlark.Value, error) {
 	for i, as := 0, api.TypesOf(v); i < len(timers); i++ {
 		list = append(list, recordOf("timer", as.Timer(&timers[i])))
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }
 
 // oneOf refuses a word that is not of a list.
@@ -371,15 +373,15 @@ func oneOf(what, word string, known []string) error {
 			return nil
 		}
 	}
-	return mistake("%s is one of %s; got %q%s", what, strings.Join(known, ", "), word, meant(word, known))
+	return newMistake("%s is one of %s; got %q%s", what, strings.Join(known, ", "), word, suggestNames(word, known))
 }
 
 func netTimer(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	timer, err := v.Timer(get[types.Hash](c, "id"))
+	timer, err := v.Timer(argOf[types.Hash](c, "id"))
 	if err != nil || timer == nil {
 		return starlark.None, err
 	}
@@ -387,13 +389,13 @@ func netTimer(c *call) (starlark.Value, error) {
 }
 
 func netBlock(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
 	h := v.Head().Height
-	if c.has("height") {
-		h = get[types.Height](c, "height")
+	if c.hasArgument("height") {
+		h = argOf[types.Height](c, "height")
 	}
 	block, err := v.Block(h)
 	if err != nil || block == nil {
@@ -403,14 +405,14 @@ func netBlock(c *call) (starlark.Value, error) {
 }
 
 func netBlocks(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	head, limit := v.Head().Height, c.asked("limit", 50)
+	head, limit := v.Head().Height, c.countOr("limit", 50)
 	first := types.Height(1)
-	if c.has("first") {
-		first = get[types.Height](c, "first")
+	if c.hasArgument("first") {
+		first = argOf[types.Height](c, "first")
 	} else if uint64(head) > limit {
 		first = head - types.Height(limit) + 1
 	}
@@ -424,5 +426,5 @@ func netBlocks(c *call) (starlark.Value, error) {
 			list = append(list, recordOf("block", api.ShowBlock(block)))
 		}
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// ordered submits an instruction of the system key, and waits until the chain has
+// submitAndAwait submits an instruction of the system key, and waits until the chain has
 // judged it.
-func (c *call) ordered(d wallet.Draft) (*types.Receipt, error) {
+func (c *call) submitAndAwait(d wallet.Draft) (*types.Receipt, error) {
 	n := netOf(c)
 	if l := n.backend.Info(); l.Strict {
-		return nil, mistake("%s: it is a cheat, and this network has none (chain.cheats)", c.title)
+		return nil, newMistake("%s: it is a cheat, and this network has none (chain.cheats)", c.title)
 	}
-	hash, err := c.instruct(n, d)
+	hash, err := c.submitInstruction(n, d)
 	if err != nil {
 		return nil, err
 	}
-	executed, err := c.await(n, hash)
+	executed, err := c.awaitReceipt(n, hash)
 	if err != nil {
 		return nil, err
 	}
@@ -30,8 +30,8 @@ func (c *call) ordered(d wallet.Draft) (*types.Receipt, error) {
 }
 
 func netSetBalance(c *call) (starlark.Value, error) {
-	of := get[types.Address](c, "of")
-	r, err := c.ordered(api.SetBalance(of, get[types.Wei](c, "balance")))
+	of := argOf[types.Address](c, "of")
+	r, err := c.submitAndAwait(api.SetBalance(of, argOf[types.Wei](c, "balance")))
 	if err != nil {
 		return nil, err
 	}
@@ -45,14 +45,14 @@ func netSetBalance(c *call) (starlark.Value, error) {
 }
 
 func netSetState(c *call) (starlark.Value, error) {
-	actor, key := get[types.Address](c, "actor"), get[[]byte](c, "key")
+	actor, key := argOf[types.Address](c, "actor"), argOf[[]byte](c, "key")
 	var value *[]byte
 	did := "removed"
-	if c.has("value") {
-		data := append([]byte{}, get[[]byte](c, "value")...)
+	if c.hasArgument("value") {
+		data := append([]byte{}, argOf[[]byte](c, "value")...)
 		value, did = &data, fmt.Sprintf("set, %d bytes", len(data))
 	}
-	if _, err := c.ordered(api.SetState(actor, key, value)); err != nil {
+	if _, err := c.submitAndAwait(api.SetState(actor, key, value)); err != nil {
 		return nil, err
 	}
 	n := netOf(c)
@@ -61,16 +61,16 @@ func netSetState(c *call) (starlark.Value, error) {
 }
 
 func netMine(c *call) (starlark.Value, error) {
-	blocks := max(1, c.asked("blocks", 1))
-	value, err := c.travel(history.Target{Make: blocks})
+	blocks := max(1, c.countOr("blocks", 1))
+	value, err := c.travelTo(history.Target{Make: blocks})
 	if err == nil {
-		netOf(c).backend.Cheated(api.Told("mine", fmt.Sprintf("%d blocks", blocks), "to height %d", netOf(c).height()))
+		netOf(c).backend.Cheated(api.Told("mine", fmt.Sprintf("%d blocks", blocks), "to height %d", netOf(c).highestFinal()))
 	}
 	return value, err
 }
 
 func netAutomine(c *call) (starlark.Value, error) {
-	if get[bool](c, "on") {
+	if argOf[bool](c, "on") {
 		return starlark.None, netOf(c).backend.Resume()
 	}
 	return starlark.None, netOf(c).backend.Pause()

@@ -13,24 +13,24 @@ var eventTypes = []string{model.EventBlock, model.EventTx, model.EventTimer, mod
 	model.EventRunner}
 
 func netEvents(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	kind := get[string](c, "type")
-	if c.has("type") {
+	kind := argOf[string](c, "type")
+	if c.hasArgument("type") {
 		if err := oneOf("net.events: type", kind, eventTypes); err != nil {
 			return nil, err
 		}
 	}
 	var of *types.Address
-	if c.has("actor") {
-		a := get[types.Address](c, "actor")
+	if c.hasArgument("actor") {
+		a := argOf[types.Address](c, "actor")
 		of = &a
 	}
 	first := types.Height(1)
-	if c.has("since") {
-		first = get[types.Height](c, "since")
+	if c.hasArgument("since") {
+		first = argOf[types.Height](c, "since")
 	}
 	as := api.TypesOf(v)
 	var list []starlark.Value
@@ -43,7 +43,7 @@ func netEvents(c *call) (starlark.Value, error) {
 			list = append(list, eventsOf(block, as, h, kind, of)...)
 		}
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }
 
 // eventsOf are a block's events, in the order of GET /events.
@@ -74,7 +74,7 @@ func eventsOf(b *api.Block, as *api.Typing, h types.Height, kind string, of *typ
 		add(model.EventLog, []types.Address{line.Actor}, api.ShowLog(history.LogLine{Height: h, LogLine: line}))
 	}
 	for i := range b.Jobs {
-		add(model.EventJob, concerned(&b.Jobs[i]), b.Jobs[i])
+		add(model.EventJob, runnersOfEvent(&b.Jobs[i]), b.Jobs[i])
 	}
 	for i := range b.Presence {
 		add(model.EventPresence, []types.Address{b.Presence[i].Runner}, b.Presence[i])
@@ -85,8 +85,8 @@ func eventsOf(b *api.Block, as *api.Typing, h types.Height, kind string, of *typ
 	return list
 }
 
-// concerned are the runners that an event of a job is about.
-func concerned(e *model.JobEvent) []types.Address {
+// runnersOfEvent are the runners that an event of a job is about.
+func runnersOfEvent(e *model.JobEvent) []types.Address {
 	if e.Runner != nil {
 		return []types.Address{*e.Runner}
 	}

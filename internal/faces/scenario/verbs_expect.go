@@ -21,50 +21,50 @@ const (
 	livenessBlocks = 5
 )
 
-// because is a message of the script, or nothing.
-func (c *call) because() string {
-	if message := get[string](c, "message"); message != "" {
+// messageSuffix is a message of the script, or nothing.
+func (c *call) messageSuffix() string {
+	if message := argOf[string](c, "message"); message != "" {
 		return ": " + message
 	}
 	return ""
 }
 
 func doExpect(c *call) (starlark.Value, error) {
-	if !get[starlark.Value](c, "condition").Truth() {
-		return nil, failure("expect: not true%s", c.because())
+	if !argOf[starlark.Value](c, "condition").Truth() {
+		return nil, newFailure("expect: not true%s", c.messageSuffix())
 	}
 	return starlark.None, nil
 }
 
 func doExpectEq(c *call) (starlark.Value, error) {
-	got, want := get[starlark.Value](c, "got"), get[starlark.Value](c, "want")
+	got, want := argOf[starlark.Value](c, "got"), argOf[starlark.Value](c, "want")
 	same, err := starlark.Equal(got, want)
 	if err != nil {
-		return nil, mistake("expect_eq: %v", err)
+		return nil, newMistake("expect_eq: %v", err)
 	}
 	if !same {
-		return nil, failure("expect_eq: got %s, and wanted %s%s", show(got), show(want), c.because())
+		return nil, newFailure("expect_eq: got %s, and wanted %s%s", showValue(got), showValue(want), c.messageSuffix())
 	}
 	return starlark.None, nil
 }
 
-// world is the script's network, for functions that need it.
-func (c *call) world() (*network, error) {
+// scriptNetwork is the script's network, for functions that need it.
+func (c *call) scriptNetwork() (*network, error) {
 	if c.r.net == nil {
-		return nil, mistake("%s needs a network: call network(…) first", c.title)
+		return nil, newMistake("%s needs a network: call network(…) first", c.title)
 	}
 	return c.r.net, nil
 }
 
 func doEventually(c *call) (starlark.Value, error) {
-	n, err := c.world()
+	n, err := c.scriptNetwork()
 	if err != nil {
 		return nil, err
 	}
-	within := c.asked("within", 50)
-	made, ended, err := n.goOn(within, c.truth(get[starlark.Callable](c, "condition")))
+	within := c.countOr("within", 50)
+	made, ended, err := n.goOn(within, c.conditionOf(argOf[starlark.Callable](c, "condition")))
 	if err == nil && !ended {
-		err = failure("eventually: not true within %d blocks%s (%s)", within, c.because(), n.stand())
+		err = newFailure("eventually: not true within %d blocks%s (%s)", within, c.messageSuffix(), n.describePosition())
 	}
 	if err != nil {
 		return nil, err
@@ -73,17 +73,17 @@ func doEventually(c *call) (starlark.Value, error) {
 }
 
 func doAlways(c *call) (starlark.Value, error) {
-	n, err := c.world()
+	n, err := c.scriptNetwork()
 	if err != nil {
 		return nil, err
 	}
-	holds := c.truth(get[starlark.Callable](c, "condition"))
-	made, broken, err := n.goOn(c.asked("blocks", 20), func() (bool, error) {
+	holds := c.conditionOf(argOf[starlark.Callable](c, "condition"))
+	made, broken, err := n.goOn(c.countOr("blocks", 20), func() (bool, error) {
 		ok, err := holds()
 		return !ok, err
 	})
 	if err == nil && broken {
-		err = failure("always: no longer true after %d blocks%s (%s)", made, c.because(), n.stand())
+		err = newFailure("always: no longer true after %d blocks%s (%s)", made, c.messageSuffix(), n.describePosition())
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func doAlways(c *call) (starlark.Value, error) {
 }
 
 func doSometimes(c *call) (starlark.Value, error) {
-	name, now := get[string](c, "name"), bool(get[starlark.Value](c, "condition").Truth())
+	name, now := argOf[string](c, "name"), bool(argOf[starlark.Value](c, "condition").Truth())
 	for i := range c.r.report.Sometimes {
 		if s := &c.r.report.Sometimes[i]; s.Name == name {
 			s.True = s.True || now
@@ -107,11 +107,11 @@ func doSometimes(c *call) (starlark.Value, error) {
 var ownChecks = []string{"queues", "liveness"}
 
 func doCheck(c *call) (starlark.Value, error) {
-	n, err := c.world()
+	n, err := c.scriptNetwork()
 	if err != nil {
 		return nil, err
 	}
-	asked := get[[]string](c, "oracles")
+	asked := argOf[[]string](c, "oracles")
 	for _, name := range asked {
 		if err := oneOf("check: an oracle", name, slices.Concat(Oracles, OraclesOfRunners, ownChecks)); err != nil {
 			return nil, err
@@ -122,16 +122,16 @@ func doCheck(c *call) (starlark.Value, error) {
 		asked = slices.Concat(ownChecks, Oracles, OraclesOfRunners)
 	}
 	for _, name := range asked {
-		if err := n.judged(name, every); err != nil {
+		if err := n.judgeBy(name, every); err != nil {
 			return nil, err
 		}
 	}
 	return starlark.None, nil
 }
 
-// judged runs one of the checks that check(…) names. An oracle may have nothing to judge
+// judgeBy runs one of the checks that check(…) names. An oracle may have nothing to judge
 // only if every one is asked.
-func (n *network) judged(name string, every bool) error {
+func (n *network) judgeBy(name string, every bool) error {
 	switch name {
 	case "queues":
 		return n.checkQueues()
@@ -139,17 +139,17 @@ func (n *network) judged(name string, every bool) error {
 		return n.checkLiveness()
 	}
 	wrong := n.backend.Check(name)
-	var nothing *unjudged
+	var nothing *nothingJudged
 	if wrong == nil || every && errors.As(wrong, &nothing) {
 		return nil
 	}
-	return failure("check: %v", wrong)
+	return newFailure("check: %v", wrong)
 }
 
 func (n *network) checkQueues() error {
 	for _, q := range n.backend.Queues() {
 		if q.Length > q.Limit {
-			return failure("check: queues: %s of %s holds %d, and its limit is %d", q.Name, q.Node, q.Length, q.Limit)
+			return newFailure("check: queues: %s of %s holds %d, and its limit is %d", q.Name, q.Node, q.Length, q.Limit)
 		}
 	}
 	return nil
@@ -158,28 +158,28 @@ func (n *network) checkQueues() error {
 // checkLiveness runs the network until every sound validator has finalized some
 // more blocks.
 func (n *network) checkLiveness() error {
-	at := n.height()
+	at := n.highestFinal()
 	goal, deadline := at+livenessBlocks, n.backend.Now().Add(livenessBound)
 	for {
-		behind := n.behind(goal)
+		behind := n.validatorsBehind(goal)
 		if len(behind) == 0 {
 			return nil
 		}
 		if n.backend.Now() >= deadline {
-			return failure("check: liveness: %s did not finalize height %d within %v (%s)", strings.Join(behind, ", "), goal, livenessBound,
-				n.stand())
+			return newFailure("check: liveness: %s did not finalize height %d within %v (%s)", strings.Join(behind, ", "), goal, livenessBound,
+				n.describePosition())
 		}
 		var err error
-		if at, err = n.next(at, n.blockTime); err != nil {
+		if at, err = n.runForBlock(at, n.blockTime); err != nil {
 			return err
 		}
 	}
 }
 
-// behind lists the sound validators that have not finalized a height. A sound
+// validatorsBehind lists the sound validators that have not finalized a height. A sound
 // validator runs, is in the set, and had no order to misbehave, freeze or lose its
 // disk.
-func (n *network) behind(h types.Height) (names []string) {
+func (n *network) validatorsBehind(h types.Height) (names []string) {
 	sound := 0
 	for _, node := range n.backend.Nodes() {
 		if node.Running && node.Status != "left" && !n.unsound[node.Name] {
@@ -196,27 +196,27 @@ func (n *network) behind(h types.Height) (names []string) {
 }
 
 func doRandom(c *call) (starlark.Value, error) {
-	n, err := c.world()
+	n, err := c.scriptNetwork()
 	if err != nil {
 		return nil, err
 	}
-	below := get[uint64](c, "below")
+	below := argOf[uint64](c, "below")
 	if below == 0 {
-		return nil, mistake("random: below is 1 or more")
+		return nil, newMistake("random: below is 1 or more")
 	}
 	return starlark.MakeUint64(n.random.Uint64N(below)), nil
 }
 
 func doBE8(c *call) (starlark.Value, error) {
-	return starlark.Bytes(binary.BigEndian.AppendUint64(nil, get[uint64](c, "number"))), nil
+	return starlark.Bytes(binary.BigEndian.AppendUint64(nil, argOf[uint64](c, "number"))), nil
 }
 
 func doHex(c *call) (starlark.Value, error) {
-	return starlark.String(types.Bytes(get[[]byte](c, "data")).String()), nil
+	return starlark.String(types.Bytes(argOf[[]byte](c, "data")).String()), nil
 }
 
 func doCBY(c *call) (starlark.Value, error) {
-	return starlark.String(inCBY(new(big.Int).Set(get[types.Wei](c, "amount").Big()))), nil
+	return starlark.String(inCBY(new(big.Int).Set(argOf[types.Wei](c, "amount").Big()))), nil
 }
 
 func byAddress(nodes []api.Node) []api.Node {

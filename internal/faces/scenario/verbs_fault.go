@@ -22,57 +22,57 @@ type faultArgument struct {
 // verbs besides the validator.
 var faultArguments = map[fault.Argument]faultArgument{
 	fault.Node: {signature: "node: node", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Node = get[string](c, "node")
+		o.Node = argOf[string](c, "node")
 		return nil
 	}},
 	fault.Kind: {signature: "kind: text", read: readKind},
 	fault.Over: {signature: "actor: party, how: text", read: func(c *call, v *fault.Verb, o *fault.Order) error {
-		o.Actor, o.How = get[types.Address](c, "actor"), get[string](c, "how")
+		o.Actor, o.How = argOf[types.Address](c, "actor"), argOf[string](c, "how")
 		return oneOf(c.title+": how", o.How, v.Words)
 	}},
 	fault.On: {signature: "on: bool = True", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.On = !c.has("on") || get[bool](c, "on")
+		o.On = !c.hasArgument("on") || argOf[bool](c, "on")
 		return nil
 	}},
 	fault.Skew: {signature: "by: duration", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Skew = get[time.Duration](c, "by")
+		o.Skew = argOf[time.Duration](c, "by")
 		return nil
 	}},
 	fault.Groups: {signature: "groups: groups", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Groups = get[[][]string](c, "groups")
+		o.Groups = argOf[[][]string](c, "groups")
 		return nil
 	}},
 	fault.Sides: {signature: "left: nodes, right: nodes", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Left, o.Right = get[[]string](c, "left"), get[[]string](c, "right")
+		o.Left, o.Right = argOf[[]string](c, "left"), argOf[[]string](c, "right")
 		return nil
 	}},
 	fault.Ends: {signature: "a: node, b: node", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.A, o.B = get[string](c, "a"), get[string](c, "b")
+		o.A, o.B = argOf[string](c, "a"), argOf[string](c, "b")
 		return nil
 	}},
 	fault.Delay: {signature: "delay: duration", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Delay = get[time.Duration](c, "delay")
+		o.Delay = argOf[time.Duration](c, "delay")
 		return nil
 	}},
 	fault.Flapping: {signature: "up: duration, down: duration, times: count", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Up, o.Down, o.Times = get[time.Duration](c, "up"), get[time.Duration](c, "down"), int(min(get[uint64](c, "times"), 1<<30))
+		o.Up, o.Down, o.Times = argOf[time.Duration](c, "up"), argOf[time.Duration](c, "down"), int(min(argOf[uint64](c, "times"), 1<<30))
 		return nil
 	}},
 	fault.Rejoining: {signature: "after_blocks: count, new_identity: bool = False", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.AfterBlocks, o.NewIdentity = get[uint64](c, "after_blocks"), get[bool](c, "new_identity")
+		o.AfterBlocks, o.NewIdentity = argOf[uint64](c, "after_blocks"), argOf[bool](c, "new_identity")
 		return nil
 	}},
 	fault.Offers: {named: true, signature: "add: texts?, remove: texts?", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		if c.has("add") {
-			o.Add = get[[]string](c, "add")
+		if c.hasArgument("add") {
+			o.Add = argOf[[]string](c, "add")
 		}
-		if c.has("remove") {
-			o.Remove = get[[]string](c, "remove")
+		if c.hasArgument("remove") {
+			o.Remove = argOf[[]string](c, "remove")
 		}
 		return nil
 	}},
 	fault.Victim: {named: true, signature: "role: text?, contract: text?", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Role, o.Contract = get[string](c, "role"), get[string](c, "contract")
+		o.Role, o.Contract = argOf[string](c, "role"), argOf[string](c, "contract")
 		return nil
 	}},
 	fault.Properties: {named: true, signature: linkProperties, read: func(c *call, _ *fault.Verb, o *fault.Order) (err error) {
@@ -89,7 +89,7 @@ const linkProperties = "latency: duration?, jitter: duration?, loss: chance?, du
 
 // readKind reads how a node is to misbehave; "" ends it.
 func readKind(c *call, v *fault.Verb, o *fault.Order) error {
-	if o.Kind = get[string](c, "kind"); o.Kind == "" {
+	if o.Kind = argOf[string](c, "kind"); o.Kind == "" {
 		o.Kind = fault.Honest
 		return nil
 	}
@@ -102,9 +102,9 @@ func readKind(c *call, v *fault.Verb, o *fault.Order) error {
 
 // nodeOf is a node whose verbs are faults.
 type nodeOf interface {
-	name() string
-	// ready sees that it is as a verb needs it.
-	ready(*call, *fault.Verb) error
+	nodeName() string
+	// requireReady sees that it is as a verb needs it.
+	requireReady(*call, *fault.Verb) error
 }
 
 // faultVerbs returns the verbs in the table of faults for a kind of node, or
@@ -115,7 +115,7 @@ func faultVerbs(of fault.Whose) (verbs []*verb) {
 		if v.OfNode() != (of != 0) || v.OfNode() && !v.Of.Has(of) {
 			continue
 		}
-		verbs = append(verbs, parse(signatureOf(v), v.ScriptOf(of), func(c *call) (starlark.Value, error) { return c.fault(v) }))
+		verbs = append(verbs, newVerb(signatureOf(v), v.ScriptOf(of), func(c *call) (starlark.Value, error) { return c.orderFault(v) }))
 	}
 	return verbs
 }
@@ -142,37 +142,37 @@ func signatureOf(v *fault.Verb) string {
 	return v.Name + "(" + strings.Join(placed, ", ") + ")"
 }
 
-// fault orders a fault and notes where the script did, for the end, when each
+// orderFault orders a fault and notes where the script did, for the end, when each
 // must have had an effect.
-func (c *call) fault(v *fault.Verb) (starlark.Value, error) {
-	o, err := c.order(v)
+func (c *call) orderFault(v *fault.Verb) (starlark.Value, error) {
+	o, err := c.newOrder(v)
 	if err != nil {
 		return nil, err
 	}
 	n := c.ofNetwork()
 	before := len(n.backend.Faults())
 	if _, err := n.backend.Do(o); err != nil {
-		return nil, faultRefused(c.title, err)
+		return nil, explainFaultRefusal(c.title, err)
 	}
-	at := c.r.sources.innermost(c.thread.CallStack())
+	at := c.r.sources.innermostPosition(c.thread.CallStack())
 	for i := before; i < len(n.backend.Faults()); i++ {
 		for len(c.r.places) <= i {
 			c.r.places = append(c.r.places, Position{})
 		}
 		c.r.places[i] = at
-		c.r.allowed[i] = get[bool](c, "may_be_idle")
+		c.r.allowed[i] = argOf[bool](c, "may_be_idle")
 	}
 	return starlark.None, nil
 }
 
-// order is what a call of a fault's verb orders, of a validator that is as the
+// newOrder is what a call of a fault's verb orders, of a validator that is as the
 // verb needs it.
-func (c *call) order(v *fault.Verb) (fault.Order, error) {
+func (c *call) newOrder(v *fault.Verb) (fault.Order, error) {
 	o := fault.Order{Verb: v.Name}
 	of, isNode := c.on.(nodeOf)
 	for _, a := range v.Takes {
 		if isNode && a == fault.Node {
-			o.Node = of.name()
+			o.Node = of.nodeName()
 			continue
 		}
 		if err := faultArguments[a].read(c, v, &o); err != nil {
@@ -180,50 +180,50 @@ func (c *call) order(v *fault.Verb) (fault.Order, error) {
 		}
 	}
 	if err := o.Check(); err != nil {
-		return o, faultRefused(c.title, err)
+		return o, explainFaultRefusal(c.title, err)
 	}
 	if !isNode {
 		return o, nil
 	}
-	if err := of.ready(c, v); err != nil {
+	if err := of.requireReady(c, v); err != nil {
 		return o, err
 	}
 	if of, validator := of.(*validatorValue); validator && v.Unsound != nil {
-		of.mark(v.Unsound(&o))
+		of.markUnsound(v.Unsound(&o))
 	}
 	return o, nil
 }
 
-// ready sees that a validator is as a verb needs it. A running one that is to be
+// requireReady sees that a validator is as a verb needs it. A running one that is to be
 // restarted is crashed first.
-func (v *validatorValue) ready(c *call, verb *fault.Verb) error {
+func (v *validatorValue) requireReady(c *call, verb *fault.Verb) error {
 	switch {
-	case verb.Needs == fault.Running && !v.running():
-		return failure("%s: %s does not run", c.title, v.called)
-	case verb.Needs == fault.Down && v.running():
-		return mistake("%s: %s runs: crash it first", c.title, v.called)
-	case verb.Name == "restart" && v.running():
+	case verb.Needs == fault.Running && !v.isRunning():
+		return newFailure("%s: %s does not run", c.title, v.called)
+	case verb.Needs == fault.Down && v.isRunning():
+		return newMistake("%s: %s runs: crash it first", c.title, v.called)
+	case verb.Name == "restart" && v.isRunning():
 		_, err := v.n.backend.Do(fault.Order{Verb: "crash", Node: v.called})
-		return faultRefused(c.title, err)
+		return explainFaultRefusal(c.title, err)
 	}
 	return nil
 }
 
-// faultRefused makes why a fault was not made the script's to read.
-func faultRefused(title string, err error) error {
-	if err == nil || asRefused(err) != nil {
+// explainFaultRefusal makes why a fault was not made the script's to read.
+func explainFaultRefusal(title string, err error) error {
+	if err == nil || asRefusal(err) != nil {
 		return err
 	}
-	return mistake("%s: %v", title, err)
+	return newMistake("%s: %v", title, err)
 }
 
 // linkOf reads the properties of a link.
 func linkOf(c *call) (fault.Link, error) {
-	l := fault.Link{Latency: get[time.Duration](c, "latency"), Jitter: get[time.Duration](c, "jitter"), Loss: get[float64](c, "loss"),
-		Duplicate: get[float64](c, "duplicate"), Reorder: get[float64](c, "reorder"),
-		Bandwidth: int64(min(get[uint64](c, "bandwidth"), 1<<62)), OneWay: get[bool](c, "one_way")}
+	l := fault.Link{Latency: argOf[time.Duration](c, "latency"), Jitter: argOf[time.Duration](c, "jitter"), Loss: argOf[float64](c, "loss"),
+		Duplicate: argOf[float64](c, "duplicate"), Reorder: argOf[float64](c, "reorder"),
+		Bandwidth: int64(min(argOf[uint64](c, "bandwidth"), 1<<62)), OneWay: argOf[bool](c, "one_way")}
 	if err := l.Check(); err != nil {
-		return l, mistake("%s: %v", c.title, err)
+		return l, newMistake("%s: %v", c.title, err)
 	}
 	return l, nil
 }
@@ -238,7 +238,7 @@ func netFaults(c *call) (starlark.Value, error) {
 	for _, f := range netOf(c).backend.Faults() {
 		list = append(list, recordOf("fault", shownFault{f.Verb, f.Detail, f.Did, f.Idle, f.Ended}))
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }
 
 type shownFault struct {
@@ -249,8 +249,8 @@ type shownFault struct {
 	Ended  bool   `json:"ended"`
 }
 
-// mark notes whether a validator can be expected to keep up.
-func (v *validatorValue) mark(unsound bool) {
+// markUnsound notes whether a validator can be expected to keep up.
+func (v *validatorValue) markUnsound(unsound bool) {
 	if unsound {
 		v.n.unsound[v.called] = true
 	} else {
@@ -258,19 +258,19 @@ func (v *validatorValue) mark(unsound bool) {
 	}
 }
 
-func (v *validatorValue) running() bool {
-	node, _ := v.node()
+func (v *validatorValue) isRunning() bool {
+	node, _ := v.nodeOf()
 	return node.Running
 }
 
 func netValidator(c *call) (starlark.Value, error) {
-	n, who := netOf(c), get[types.Address](c, "name")
+	n, who := netOf(c), argOf[types.Address](c, "name")
 	for _, node := range n.backend.Nodes() {
 		if node.Validator.Address == who {
 			return &validatorValue{n, node.Name}, nil
 		}
 	}
-	return nil, mistake("net.validator: no validator has the address %s", who)
+	return nil, newMistake("net.validator: no validator has the address %s", who)
 }
 
 // netLeader finds who leads the view that the highest running validator is in:
@@ -286,7 +286,7 @@ func netLeader(c *call) (starlark.Value, error) {
 		}
 	}
 	if best < 0 {
-		return nil, failure("net.leader: no validator runs")
+		return nil, newFailure("net.leader: no validator runs")
 	}
 	for _, v := range byAddress(nodes) {
 		if v.Status == "active" || v.Status == "leaving" {

@@ -83,12 +83,12 @@ func (c *call) jobRequest() *model.JobRequest {
 	return r
 }
 
-// given returns an argument, or nil if it was not given.
-func given[T any](c *call, name string) *T {
-	if !c.has(name) {
+// argumentOrNil returns an argument, or nil if it was not given.
+func argumentOrNil[T any](c *call, name string) *T {
+	if !c.hasArgument(name) {
 		return nil
 	}
-	value := get[T](c, name)
+	value := argOf[T](c, name)
 	return &value
 }
 
@@ -96,56 +96,56 @@ func netSubmitJob(c *call) (starlark.Value, error) {
 	n := netOf(c)
 	v, err := n.backend.Reader("")
 	if err != nil {
-		return nil, readable(c.title, err)
+		return nil, readableError(c.title, err)
 	}
 	now, err := api.ParamsOf(v)
 	if err != nil {
 		return nil, err
 	}
 	spec, err := api.JobSpec(c.jobRequest(), now, func(actor string) (types.Address, error) {
-		return n.party("callback", actor)
+		return n.partyAddress("callback", actor)
 	})
 	if err != nil {
 		return nil, err
 	}
 	to := types.DispatcherAddress
-	hash, err := c.submit(n, wallet.Draft{To: &to,
+	hash, err := c.submitDraft(n, wallet.Draft{To: &to,
 		Payload: types.Execute{Kind: types.KindExecute, Handler: "submit", Payload: spec.Order()}})
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := c.await(n, hash)
+	receipt, err := c.awaitReceipt(n, hash)
 	switch {
 	case err != nil:
 		return nil, err
 	case receipt.Status != types.StatusOK || len(receipt.Output) != len(types.Hash{}):
-		return nil, failure("net.submit_job: it was not submitted: %s%s", receipt.Status, faultText(receipt.Error))
+		return nil, newFailure("net.submit_job: it was not submitted: %s%s", receipt.Status, faultText(receipt.Error))
 	}
 	return &jobValue{n, types.Hash(receipt.Output)}, nil
 }
 
-// party is an address by name or as 0x-hex.
-func (n *network) party(field, text string) (types.Address, error) {
+// partyAddress is an address by name or as 0x-hex.
+func (n *network) partyAddress(field, text string) (types.Address, error) {
 	if strings.HasPrefix(text, "0x") {
 		at, err := types.ParseAddress(text)
 		if err != nil {
-			return at, mistake("net.submit_job: %s: %v", field, err)
+			return at, newMistake("net.submit_job: %s: %v", field, err)
 		}
 		return at, nil
 	}
-	at, err := n.named(text)
+	at, err := n.findAddress(text)
 	if err != nil {
-		return at, mistake("net.submit_job: %s %v", field, err)
+		return at, newMistake("net.submit_job: %s %v", field, err)
 	}
 	return at, nil
 }
 
 func netJob(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	job, err := v.Job(get[types.Hash](c, "id"))
+	job, err := v.Job(argOf[types.Hash](c, "id"))
 	if err != nil || job == nil {
 		return starlark.None, err
 	}
@@ -157,14 +157,14 @@ var jobStatuses = []string{string(types.JobPending), string(types.JobAssigned), 
 	string(types.JobFailed)}
 
 func netJobs(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	filter := history.JobFilter{Page: history.Page{Limit: MaxListed}, Submitter: given[types.Address](c, "submitter"),
-		Runner: given[types.Address](c, "runner")}
-	if c.has("status") {
-		status := get[string](c, "status")
+	filter := history.JobFilter{Page: history.Page{Limit: MaxListed}, Submitter: argumentOrNil[types.Address](c, "submitter"),
+		Runner: argumentOrNil[types.Address](c, "runner")}
+	if c.hasArgument("status") {
+		status := argOf[string](c, "status")
 		if err := oneOf("net.jobs: status", status, jobStatuses); err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func netJobs(c *call) (starlark.Value, error) {
 	for i := range jobs {
 		list[i] = &jobValue{netOf(c), jobs[i].ID}
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }
 
 // jobStory is what HTTP's /job/{id}/story tells, whole.
@@ -186,7 +186,7 @@ func jobStory(c *call) (starlark.Value, error) {
 	of := c.on.(*jobValue)
 	v, err := of.n.backend.Reader("")
 	if err != nil {
-		return nil, readable("job.story", err)
+		return nil, readableError("job.story", err)
 	}
 	story, err := v.JobStory(of.id, history.Page{Limit: MaxListed})
 	if err != nil {
@@ -196,7 +196,7 @@ func jobStory(c *call) (starlark.Value, error) {
 	for i := range story {
 		list[i] = recordOf("job event", story[i])
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }
 
 // jobDraws is what HTTP's /job/{id}/draws tells, whole.
@@ -204,7 +204,7 @@ func jobDraws(c *call) (starlark.Value, error) {
 	of := c.on.(*jobValue)
 	v, err := of.n.backend.Reader("")
 	if err != nil {
-		return nil, readable("job.draws", err)
+		return nil, readableError("job.draws", err)
 	}
 	draws, err := v.JobDraws(of.id)
 	if err != nil {
@@ -214,5 +214,5 @@ func jobDraws(c *call) (starlark.Value, error) {
 	for i := range draws {
 		list[i] = recordOf("draw", draws[i])
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }

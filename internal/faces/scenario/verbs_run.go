@@ -16,10 +16,10 @@ const MaxBlocks = 10_000_000
 // netOf is the network that a call of a verb is about.
 func netOf(c *call) *network { return c.ofNetwork() }
 
-// asked is a count argument as it was given, or otherwise.
-func (c *call) asked(name string, otherwise uint64) uint64 {
-	if c.has(name) {
-		return min(get[uint64](c, name), MaxBlocks)
+// countOr is a count argument as it was given, or otherwise.
+func (c *call) countOr(name string, otherwise uint64) uint64 {
+	if c.hasArgument(name) {
+		return min(argOf[uint64](c, name), MaxBlocks)
 	}
 	return otherwise
 }
@@ -35,14 +35,14 @@ const (
 // on a machine with twenty times its load (decision C18).
 const patientForCalls = 30 * time.Second
 
-// patience is the number of block times without a block after which a run of N blocks
+// patienceBlocks is the number of block times without a block after which a run of N blocks
 // ends: N, and at least patientBlocks and patientFor.
-func (n *network) patience(blocks uint64) uint64 {
-	return max(blocks, patientBlocks+n.times(patientFor))
+func (n *network) patienceBlocks(blocks uint64) uint64 {
+	return max(blocks, patientBlocks+n.blockTimesIn(patientFor))
 }
 
-// times is the number of block times in a span, rounded up.
-func (n *network) times(span time.Duration) uint64 {
+// blockTimesIn is the number of block times in a span, rounded up.
+func (n *network) blockTimesIn(span time.Duration) uint64 {
 	return uint64((span + n.blockTime - 1) / n.blockTime)
 }
 
@@ -50,12 +50,12 @@ func (n *network) times(span time.Duration) uint64 {
 // patience without a block. done is asked at the start, after every block, and after
 // each block time without one. It returns the blocks made, and whether done ended it.
 func (n *network) goOn(blocks uint64, done func() (bool, error)) (made uint64, ended bool, err error) {
-	return n.goOnFor(blocks, n.patience(blocks), done)
+	return n.goOnFor(blocks, n.patienceBlocks(blocks), done)
 }
 
 // goOnFor is goOn with a patience in block times.
 func (n *network) goOnFor(blocks, patience uint64, done func() (bool, error)) (made uint64, ended bool, err error) {
-	start := n.height()
+	start := n.highestFinal()
 	at, quiet := start, uint64(0)
 	for {
 		if ended, err = done(); ended || err != nil {
@@ -64,7 +64,7 @@ func (n *network) goOnFor(blocks, patience uint64, done func() (bool, error)) (m
 		if uint64(at-start) >= blocks || quiet >= patience {
 			return uint64(at - start), false, nil
 		}
-		now, err := n.next(at, n.blockTime)
+		now, err := n.runForBlock(at, n.blockTime)
 		if err != nil {
 			return uint64(at - start), false, err
 		}
@@ -76,30 +76,30 @@ func (n *network) goOnFor(blocks, patience uint64, done func() (bool, error)) (m
 	}
 }
 
-// next lets the network run for a block, or for a while without one, and checks its
+// runForBlock lets the network run for a block, or for a while without one, and checks its
 // oracles.
-func (n *network) next(above types.Height, patience time.Duration) (types.Height, error) {
+func (n *network) runForBlock(above types.Height, patience time.Duration) (types.Height, error) {
 	if stop := n.r.options.Stop; stop != nil && stop.Err() != nil {
 		return above, &internal{stop.Err()}
 	}
 	h, err := n.backend.Next(above, patience)
 	if broken := n.backend.Violation(); broken != nil {
-		return h, failure("%v", broken)
+		return h, newFailure("%v", broken)
 	}
 	if err != nil {
 		return h, &internal{err}
 	}
-	return max(h, above), n.pump(h)
+	return max(h, above), n.resubmitWaiting(h)
 }
 
-func never() (bool, error) { return false, nil }
+func neverTrue() (bool, error) { return false, nil }
 
-// truth calls a condition of the script.
-func (c *call) truth(condition starlark.Callable) func() (bool, error) {
+// conditionOf calls a condition of the script.
+func (c *call) conditionOf(condition starlark.Callable) func() (bool, error) {
 	return func() (bool, error) {
-		was := c.r.options.Pulse.set(true)
+		was := c.r.options.Pulse.setAlone(true)
 		value, err := starlark.Call(c.thread, condition, nil, nil)
-		c.r.options.Pulse.set(was)
+		c.r.options.Pulse.setAlone(was)
 		if err != nil {
 			return false, err
 		}
@@ -109,23 +109,23 @@ func (c *call) truth(condition starlark.Callable) func() (bool, error) {
 
 func netRun(c *call) (starlark.Value, error) {
 	n := netOf(c)
-	if c.has("until") == c.has("blocks") {
-		return nil, mistake("net.run needs blocks = … or until = …, and not both")
+	if c.hasArgument("until") == c.hasArgument("blocks") {
+		return nil, newMistake("net.run needs blocks = … or until = …, and not both")
 	}
 	var made uint64
 	var err error
-	if c.has("blocks") {
-		blocks := c.asked("blocks", 0)
-		patience := c.asked("within", n.patience(blocks))
-		if made, _, err = n.goOnFor(blocks, patience, never); err == nil && made < blocks {
+	if c.hasArgument("blocks") {
+		blocks := c.countOr("blocks", 0)
+		patience := c.countOr("within", n.patienceBlocks(blocks))
+		if made, _, err = n.goOnFor(blocks, patience, neverTrue); err == nil && made < blocks {
 			n.timeline.Do(n.backend.Now(),
 				fmt.Sprintf("%s ended after %d of %d blocks: none came in %d block times", c.title, made, blocks, patience))
 		}
 	} else {
-		within, ended := c.asked("within", 50), false
-		made, ended, err = n.goOn(within, c.truth(get[starlark.Callable](c, "until")))
+		within, ended := c.countOr("within", 50), false
+		made, ended, err = n.goOn(within, c.conditionOf(argOf[starlark.Callable](c, "until")))
 		if err == nil && !ended {
-			return nil, failure("net.run: until was not true within %d blocks (%s)", within, n.stand())
+			return nil, newFailure("net.run: until was not true within %d blocks (%s)", within, n.describePosition())
 		}
 	}
 	if err != nil {
@@ -134,9 +134,9 @@ func netRun(c *call) (starlark.Value, error) {
 	return starlark.MakeUint64(made), nil
 }
 
-// stand describes the network's current position, for failures.
-func (n *network) stand() string {
-	text := fmt.Sprintf("the network is at height %d", n.height())
+// describePosition describes the network's current position, for failures.
+func (n *network) describePosition() string {
+	text := fmt.Sprintf("the network is at height %d", n.highestFinal())
 	for _, node := range n.backend.Nodes() {
 		text += fmt.Sprintf(", %s at %d", node.Name, node.Height)
 		if !node.Running {
@@ -147,28 +147,28 @@ func (n *network) stand() string {
 }
 
 func netAdvance(c *call) (starlark.Value, error) {
-	target := history.Target{Blocks: get[uint64](c, "blocks"), To: get[types.Height](c, "to"), NextTimer: get[bool](c, "to_next_timer")}
+	target := history.Target{Blocks: argOf[uint64](c, "blocks"), To: argOf[types.Height](c, "to"), NextTimer: argOf[bool](c, "to_next_timer")}
 	given := 0
-	for _, set := range []bool{c.has("blocks"), c.has("to"), target.NextTimer} {
+	for _, set := range []bool{c.hasArgument("blocks"), c.hasArgument("to"), target.NextTimer} {
 		if set {
 			given++
 		}
 	}
 	if given != 1 {
-		return nil, mistake("net.advance needs one of blocks = …, to = … and to_next_timer = True")
+		return nil, newMistake("net.advance needs one of blocks = …, to = … and to_next_timer = True")
 	}
-	return c.travel(target)
+	return c.travelTo(target)
 }
 
-// travel advances, and shows what fired on the way.
-func (c *call) travel(target history.Target) (starlark.Value, error) {
+// travelTo advances, and shows what fired on the way.
+func (c *call) travelTo(target history.Target) (starlark.Value, error) {
 	n := netOf(c)
 	receipt, err := n.backend.Advance(target)
 	if err != nil {
 		return nil, err
 	}
 	if broken := n.backend.Violation(); broken != nil {
-		return nil, failure("%v", broken)
+		return nil, newFailure("%v", broken)
 	}
 	var fired []starlark.Value
 	for i := range receipt.Timers {
@@ -178,7 +178,7 @@ func (c *call) travel(target history.Target) (starlark.Value, error) {
 	}
 	return &record{kind: "advance", names: []string{"since", "to", "skipped", "fired"}, fields: []starlark.Value{
 			starlark.MakeUint64(uint64(receipt.From)), starlark.MakeUint64(uint64(receipt.To)), starlark.MakeUint64(receipt.Skipped),
-			frozen(fired)}},
+			frozenList(fired)}},
 		nil
 }
 
@@ -194,7 +194,7 @@ func netPause(c *call) (starlark.Value, error)  { return starlark.None, netOf(c)
 func netResume(c *call) (starlark.Value, error) { return starlark.None, netOf(c).backend.Resume() }
 
 func netJoin(c *call) (starlark.Value, error) {
-	n, name := netOf(c), get[string](c, "name")
+	n, name := netOf(c), argOf[string](c, "name")
 	if name == "" {
 		name = fmt.Sprintf("v%d", len(n.backend.Nodes()))
 	}
@@ -205,31 +205,31 @@ func netJoin(c *call) (starlark.Value, error) {
 }
 
 func netLeave(c *call) (starlark.Value, error) {
-	return starlark.None, netOf(c).backend.Leave(get[string](c, "node"))
+	return starlark.None, netOf(c).backend.Leave(argOf[string](c, "node"))
 }
 
 func netSetParam(c *call) (starlark.Value, error) {
-	text, err := paramText(get[starlark.Value](c, "value"))
+	text, err := paramText(argOf[starlark.Value](c, "value"))
 	if err != nil {
-		return nil, mistake("net.set_param: value is %v", err)
+		return nil, newMistake("net.set_param: value is %v", err)
 	}
-	return starlark.None, netOf(c).backend.SetParam(get[string](c, "key"), text, get[types.Height](c, "at"))
+	return starlark.None, netOf(c).backend.SetParam(argOf[string](c, "key"), text, argOf[types.Height](c, "at"))
 }
 
 func netCancelTimer(c *call) (starlark.Value, error) {
-	return starlark.None, netOf(c).backend.CancelTimer(get[types.Hash](c, "id"))
+	return starlark.None, netOf(c).backend.CancelTimer(argOf[types.Hash](c, "id"))
 }
 
 func netExtendTimer(c *call) (starlark.Value, error) {
-	return starlark.None, netOf(c).backend.ExtendTimer(get[types.Hash](c, "id"), get[types.Height](c, "expires_at"))
+	return starlark.None, netOf(c).backend.ExtendTimer(argOf[types.Hash](c, "id"), argOf[types.Height](c, "expires_at"))
 }
 
 // netClose is net.close().
 func netClose(c *call) (starlark.Value, error) {
-	if err := c.r.ended(); err != nil {
+	if err := c.r.judgeEnd(); err != nil {
 		return nil, err
 	}
-	if err := c.r.close(nil); err != nil {
+	if err := c.r.closeReport(nil); err != nil {
 		return nil, &internal{err}
 	}
 	return starlark.None, nil

@@ -26,55 +26,55 @@ type snapshot struct {
 
 // netSnapshot is net.snapshot(name).
 func netSnapshot(c *call) (starlark.Value, error) {
-	n, name := netOf(c), get[string](c, "name")
+	n, name := netOf(c), argOf[string](c, "name")
 	switch {
 	case name == "" || len(name) > maxSnapshotBytes:
-		return nil, mistake("net.snapshot: a name has 1 to %d bytes, and got %d", maxSnapshotBytes, len(name))
+		return nil, newMistake("net.snapshot: a name has 1 to %d bytes, and got %d", maxSnapshotBytes, len(name))
 	case n.snapshots[name] == nil && len(n.snapshots) == maxSnapshots:
-		return nil, mistake("net.snapshot: a network keeps at most %d snapshots: save under a name again", maxSnapshots)
+		return nil, newMistake("net.snapshot: a network keeps at most %d snapshots: save under a name again", maxSnapshots)
 	}
-	if err := n.pump(n.height()); err != nil {
+	if err := n.resubmitWaiting(n.highestFinal()); err != nil {
 		return nil, err
 	}
 	if len(n.waiting) > 0 {
-		return nil, mistake("net.snapshot: a transaction that the script sent is not final; let it become final first: net.run by some blocks")
+		return nil, newMistake("net.snapshot: a transaction that the script sent is not final; let it become final first: net.run by some blocks")
 	}
 	restore, err := n.backend.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	n.snapshots[name] = &snapshot{restore, n.height(), slices.Clone(n.actors), maps.Clone(n.unsound)}
+	n.snapshots[name] = &snapshot{restore, n.highestFinal(), slices.Clone(n.actors), maps.Clone(n.unsound)}
 	return starlark.None, nil
 }
 
 // netRestore is net.restore(name).
 func netRestore(c *call) (starlark.Value, error) {
-	n, name := netOf(c), get[string](c, "name")
+	n, name := netOf(c), argOf[string](c, "name")
 	kept := n.snapshots[name]
 	if kept == nil {
-		return nil, mistake("net.restore: there is no snapshot %q%s", name, n.kept(name))
+		return nil, newMistake("net.restore: there is no snapshot %q%s", name, n.snapshotNames(name))
 	}
 	if broken := n.backend.Violation(); broken != nil {
-		return nil, failure("%v", broken)
+		return nil, newFailure("%v", broken)
 	}
 	if err := kept.restore(); err != nil {
 		return nil, &internal{err}
 	}
 	if broken := n.backend.Violation(); broken != nil {
-		return nil, failure("%v", broken)
+		return nil, newFailure("%v", broken)
 	}
 	n.actors, n.unsound, n.waiting, n.last = slices.Clone(kept.actors), maps.Clone(kept.unsound), nil, kept.height
-	n.timeline.rewind(kept.height)
+	n.timeline.rewindTo(kept.height)
 	return starlark.None, nil
 }
 
-// kept lists the known snapshots, for the error about an unknown one.
-func (n *network) kept(name string) string {
+// snapshotNames lists the known snapshots, for the error about an unknown one.
+func (n *network) snapshotNames(name string) string {
 	known := slices.Sorted(maps.Keys(n.snapshots))
 	if len(known) == 0 {
 		return ": take one with net.snapshot(name) first"
 	}
-	if near := meant(name, known); near != "" {
+	if near := suggestNames(name, known); near != "" {
 		return near
 	}
 	return "; there are: " + strings.Join(known, ", ")

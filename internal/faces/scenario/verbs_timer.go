@@ -9,11 +9,11 @@ import (
 // netStory is what HTTP's /timer/{id}/story tells, whole: a row of blocks in which
 // the same happened is one entry, so that a long wait is a short list.
 func netStory(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	story, err := v.Story(get[types.Hash](c, "id"), 0, MaxListed)
+	story, err := v.Story(argOf[types.Hash](c, "id"), 0, MaxListed)
 	if err != nil || story == nil {
 		return starlark.None, err
 	}
@@ -22,7 +22,7 @@ func netStory(c *call) (starlark.Value, error) {
 		story.Entries[i].NameNodes(netOf(c).nodeName)
 		list[i] = recordOf("story entry", story.Entries[i])
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }
 
 // nodeName is the name of the node whose validator has an address, or "".
@@ -39,13 +39,13 @@ func (n *network) nodeName(a types.Address) string {
 const MaxLaneBlocks = 1000
 
 func netLane(c *call) (starlark.Value, error) {
-	v, err := c.reader()
+	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
 	}
-	last := c.asked("last", 40)
+	last := c.countOr("last", 40)
 	if last < 1 || last > MaxLaneBlocks {
-		return nil, mistake("net.lane: last is a number of blocks from 1 to %d; got %d", MaxLaneBlocks, last)
+		return nil, newMistake("net.lane: last is a number of blocks from 1 to %d; got %d", MaxLaneBlocks, last)
 	}
 	lane, err := v.Lane(int(last))
 	if err != nil {
@@ -55,5 +55,5 @@ func netLane(c *call) (starlark.Value, error) {
 	for i := range lane {
 		list[i] = recordOf("lane", lane[i])
 	}
-	return frozen(list), nil
+	return frozenList(list), nil
 }

@@ -24,9 +24,9 @@ type Told struct {
 func (t *Table) Last(most int) Told {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	told := t.told()
+	told := t.tableState()
 	for i := max(0, len(t.rows)-most); i < len(t.rows); i++ {
-		told.Views = append(told.Views, t.rows[(t.first+i)%len(t.rows)].copied())
+		told.Views = append(told.Views, t.rows[(t.first+i)%len(t.rows)].copyView())
 	}
 	return told
 }
@@ -35,10 +35,10 @@ func (t *Table) Last(most int) Told {
 func (t *Table) Between(from, to types.View) Told {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	told := t.told()
+	told := t.tableState()
 	for _, v := range t.rows {
 		if from <= v.View.View && v.View.View <= to {
-			told.Views = append(told.Views, v.copied())
+			told.Views = append(told.Views, v.copyView())
 		}
 	}
 	slices.SortFunc(told.Views, func(a, b View) int { return cmp.Or(cmp.Compare(a.View, b.View), cmp.Compare(a.Epoch, b.Epoch)) })
@@ -57,7 +57,7 @@ func (t *Table) FailedAfter(known uint64) Told {
 	if known > t.failed {
 		known = 0
 	}
-	told, rows := t.told(), []*row{}
+	told, rows := t.tableState(), []*row{}
 	for _, v := range t.rows {
 		if v.failure > known {
 			rows = append(rows, v)
@@ -65,12 +65,12 @@ func (t *Table) FailedAfter(known uint64) Told {
 	}
 	slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(a.failure, b.failure) })
 	for _, v := range rows {
-		told.Views = append(told.Views, v.copied())
+		told.Views = append(told.Views, v.copyView())
 	}
 	return told
 }
 
-func (t *Table) told() Told {
+func (t *Table) tableState() Told {
 	told := Told{Members: slices.Clone(t.members), Now: t.now, Latest: t.latest, Failed: t.failed}
 	for _, v := range t.rows {
 		if told.First == 0 || v.View.View < told.First {
@@ -80,11 +80,11 @@ func (t *Table) told() Told {
 	return told
 }
 
-func (v *row) copied() View {
+func (v *row) copyView() View {
 	out := v.View
 	out.GaveUp = slices.Clone(v.GaveUp)
 	for kind := range v.votes {
-		out.Votes[kind] = v.votes[kind].list()
+		out.Votes[kind] = v.votes[kind].listMembers()
 	}
 	return out
 }
@@ -95,13 +95,13 @@ func (v *View) Text(now types.Time, unit string) string {
 	took := func(at types.Time) string { return fmt.Sprintf("%.3f%s", at.Sub(v.Began).Seconds(), unit) }
 	switch {
 	case v.Final != 0:
-		return fmt.Sprintf("block %d, final after %s", v.Height, took(v.Final)) + v.surrenders("; but ")
+		return fmt.Sprintf("block %d, final after %s", v.Height, took(v.Final)) + v.listSurrenders("; but ")
 	case v.Nullified != 0:
-		return "nullified after " + took(v.Nullified) + v.surrenders(": ")
+		return "nullified after " + took(v.Nullified) + v.listSurrenders(": ")
 	case v.Notarized != 0:
-		return fmt.Sprintf("block %d, notarized after %s and not final", v.Height, took(v.Notarized)) + v.surrenders("; but ")
+		return fmt.Sprintf("block %d, notarized after %s and not final", v.Height, took(v.Notarized)) + v.listSurrenders("; but ")
 	}
-	return "open for " + took(now) + v.surrenders(": ")
+	return "open for " + took(now) + v.listSurrenders(": ")
 }
 
 // Sentence describes the end of a nullified view. The leader is a name, empty if unknown.
@@ -110,15 +110,15 @@ func (v *View) Sentence(leader string) string {
 	if leader != "" {
 		of += " of " + leader
 	}
-	text := fmt.Sprintf("%s nullified after %.3f s%s", of, v.Nullified.Sub(v.Began).Seconds(), v.surrenders(": "))
+	text := fmt.Sprintf("%s nullified after %.3f s%s", of, v.Nullified.Sub(v.Began).Seconds(), v.listSurrenders(": "))
 	if v.Final != 0 {
 		text += fmt.Sprintf("; but block %d is final", v.Height)
 	}
 	return text
 }
 
-// why is a cause in words.
-func (s *Surrender) why() string {
+// causeWords is a cause in words.
+func (s *Surrender) causeWords() string {
 	text := strings.ReplaceAll(s.Cause.String(), "_", " ")
 	if s.Detail != "" {
 		text += ": " + s.Detail
@@ -126,13 +126,13 @@ func (s *Surrender) why() string {
 	return text
 }
 
-// surrenders lists why validators gave the view up, those of one reason together.
-func (v *View) surrenders(lead string) string {
+// listSurrenders lists why validators gave the view up, those of one reason together.
+func (v *View) listSurrenders(lead string) string {
 	var reasons []string
 	who := map[string][]string{} // looked up only
 	for i := range v.GaveUp {
 		s := &v.GaveUp[i]
-		why := s.why()
+		why := s.causeWords()
 		if who[why] == nil {
 			reasons = append(reasons, why)
 		}

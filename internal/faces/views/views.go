@@ -77,61 +77,61 @@ func (t *Table) Tell(at types.Time, node string, report simplex.Report) bool {
 	t.now = max(t.now, at)
 	switch r := report.(type) {
 	case simplex.Entered:
-		t.view(at, r.Epoch, r.View).Leader = r.Leader
+		t.findOrAddView(at, r.Epoch, r.View).Leader = r.Leader
 	case simplex.GaveUp:
-		v := t.view(at, r.Epoch, r.View)
+		v := t.findOrAddView(at, r.Epoch, r.View)
 		v.Leader = r.Leader
-		v.surrender(Surrender{node, r.Cause, r.Detail})
+		v.addSurrender(Surrender{node, r.Cause, r.Detail})
 	case simplex.Notarized:
-		v := t.view(at, r.Certificate.Epoch, r.Certificate.View)
+		v := t.findOrAddView(at, r.Certificate.Epoch, r.Certificate.View)
 		v.Height, v.Notarized = r.Certificate.Height, cmp.Or(v.Notarized, at)
-		t.voted(v, r.Certificate)
+		t.addVotes(v, r.Certificate)
 	case simplex.Nullified:
-		v := t.view(at, r.Certificate.Epoch, r.Certificate.View)
+		v := t.findOrAddView(at, r.Certificate.Epoch, r.Certificate.View)
 		if v.Nullified == 0 && t.at[key{v.Epoch, v.View.View}] == v {
 			t.failed++
 			v.failure = t.failed
 		}
 		v.Nullified = cmp.Or(v.Nullified, at)
-		t.voted(v, r.Certificate)
+		t.addVotes(v, r.Certificate)
 	case simplex.Finalized:
-		t.finalized(at, &r)
+		t.onFinalized(at, &r)
 	default:
 		return false
 	}
 	return true
 }
 
-func (t *Table) finalized(at types.Time, r *simplex.Finalized) {
+func (t *Table) onFinalized(at types.Time, r *simplex.Finalized) {
 	for _, b := range r.Blocks {
-		v := t.view(at, b.Header.SetEpoch, b.Header.View)
+		v := t.findOrAddView(at, b.Header.SetEpoch, b.Header.View)
 		v.Leader, v.Height, v.Final = b.Header.Proposer, b.Header.Height, cmp.Or(v.Final, at)
 		for _, carried := range []*types.Certificate{b.Parent, b.Finalization} {
 			if carried != nil {
-				t.voted(t.at[key{carried.Epoch, carried.View}], carried)
+				t.addVotes(t.at[key{carried.Epoch, carried.View}], carried)
 			}
 		}
 	}
 	for _, c := range []*types.Certificate{r.Notarization, r.Finalization} {
 		if c != nil {
-			t.voted(t.at[key{c.Epoch, c.View}], c)
+			t.addVotes(t.at[key{c.Epoch, c.View}], c)
 		}
 	}
 }
 
-// voted adds the votes of a certificate to its view, which is nil if unknown.
-func (t *Table) voted(v *row, c *types.Certificate) {
+// addVotes adds the votes of a certificate to its view, which is nil if unknown.
+func (t *Table) addVotes(v *row, c *types.Certificate) {
 	if v == nil || int(c.Kind) >= len(v.votes) {
 		return
 	}
 	for i := range c.Votes {
-		if n, known := t.member(c.Votes[i].Validator); known {
-			v.votes[c.Kind].add(n)
+		if n, known := t.memberIndex(c.Votes[i].Validator); known {
+			v.votes[c.Kind].addMember(n)
 		}
 	}
 }
 
-func (t *Table) member(a types.Address) (n int, known bool) {
+func (t *Table) memberIndex(a types.Address) (n int, known bool) {
 	if n, known = t.index[a]; known || len(t.members) == maxMembers {
 		return n, known
 	}
@@ -143,15 +143,15 @@ func (t *Table) member(a types.Address) (n int, known bool) {
 	return n, true
 }
 
-func (v *row) surrender(s Surrender) {
+func (v *row) addSurrender(s Surrender) {
 	if len(v.GaveUp) < maxGaveUp && !slices.Contains(v.GaveUp, s) {
 		v.GaveUp = append(v.GaveUp, s)
 	}
 }
 
-// view returns the view with an epoch and number, begun at a time if it is new.
+// findOrAddView returns the view with an epoch and number, begun at a time if it is new.
 // Reports on a view older than all kept ones are dropped.
-func (t *Table) view(at types.Time, e types.Epoch, number types.View) *row {
+func (t *Table) findOrAddView(at types.Time, e types.Epoch, number types.View) *row {
 	k := key{e, number}
 	if v := t.at[k]; v != nil {
 		return v
@@ -193,14 +193,14 @@ func (t *Table) Forget() {
 // set is a set of small numbers.
 type set []uint64
 
-func (s *set) add(n int) {
+func (s *set) addMember(n int) {
 	for len(*s) <= n/64 {
 		*s = append(*s, 0)
 	}
 	(*s)[n/64] |= 1 << (n % 64)
 }
 
-func (s set) list() (all []int) {
+func (s set) listMembers() (all []int) {
 	for i, word := range s {
 		for bit := range 64 {
 			if word&(1<<bit) != 0 {

@@ -62,9 +62,9 @@ func (d *Dir) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if name == "" || strings.HasSuffix(name, "/") {
 		name += "index.html"
 	}
-	file, info, err := d.file(name)
+	file, info, err := d.openFile(name)
 	if err != nil {
-		refuse(w, name, err)
+		writeRefusal(w, name, err)
 		return
 	}
 	defer file.Close()
@@ -83,8 +83,8 @@ func (d *Dir) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // errTooLarge refuses a file above MaxFileBytes.
 var errTooLarge = errors.New("the file is too large")
 
-// file opens a regular file of the folder. The root follows no link that leads out.
-func (d *Dir) file(name string) (io.ReadSeekCloser, os.FileInfo, error) {
+// openFile opens a regular file of the folder. The root follows no link that leads out.
+func (d *Dir) openFile(name string) (io.ReadSeekCloser, os.FileInfo, error) {
 	for _, part := range strings.Split(name, "/") {
 		if strings.HasPrefix(part, ".") {
 			return nil, nil, os.ErrNotExist
@@ -104,8 +104,8 @@ func (d *Dir) file(name string) (io.ReadSeekCloser, os.FileInfo, error) {
 	return file, info, err
 }
 
-// refuse explains why a file is not served, without the folder's path.
-func refuse(w http.ResponseWriter, name string, err error) {
+// writeRefusal explains why a file is not served, without the folder's path.
+func writeRefusal(w http.ResponseWriter, name string, err error) {
 	if len(name) > 100 {
 		name = name[:100] + "…"
 	}

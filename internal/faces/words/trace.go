@@ -38,21 +38,21 @@ func Trace(w io.Writer, t *model.Trace, names Names) {
 	fmt.Fprintln(w, "    cycles")
 	call := t.Call
 	if call != nil {
-		p.line(uint64(t.Receipt.Cycles-min(call.Cycles, t.Receipt.Cycles)), 0, "for itself: "+itself[t.Receipt.Origin])
-		p.call(call, 0)
+		p.printStep(uint64(t.Receipt.Cycles-min(call.Cycles, t.Receipt.Cycles)), 0, "for itself: "+itself[t.Receipt.Origin])
+		p.printCall(call, 0)
 	} else {
-		p.line(uint64(t.Receipt.Cycles), 0, "for itself: no program ran")
-		p.events(t.Receipt.Events)
+		p.printStep(uint64(t.Receipt.Cycles), 0, "for itself: no program ran")
+		p.printEvents(t.Receipt.Events)
 		if e := t.Receipt.Error; e != nil {
-			p.text(0, e.Code+": "+Printable(e.Message))
+			p.printText(0, e.Code+": "+Printable(e.Message))
 		}
 	}
-	p.line(uint64(t.Receipt.Cycles), 0, "in all, and "+Grouped(uint64(t.Receipt.Cells))+" cells")
+	p.printStep(uint64(t.Receipt.Cycles), 0, "in all, and "+Grouped(uint64(t.Receipt.Cells))+" cells")
 	if t.Cut {
 		fmt.Fprintln(w, "… there was more: a trace holds 20,000 steps and 4 MiB of values.")
 	}
 	Changes(w, t, names)
-	printSent(w, t.Sent, names)
+	printSentMessages(w, t.Sent, names)
 	fmt.Fprintln(w)
 	printFee(w, t)
 }
@@ -70,24 +70,24 @@ type tracing struct {
 	names Names
 }
 
-// line prints one step, cut at the width.
-func (p *tracing) line(cycles uint64, depth int, text string) {
-	p.row(Grouped(cycles), depth, text)
+// printStep prints one step, cut at the width.
+func (p *tracing) printStep(cycles uint64, depth int, text string) {
+	p.printRow(Grouped(cycles), depth, text)
 }
 
-// text prints what costs nothing, in as many lines as it takes.
-func (p *tracing) text(depth int, text string) {
+// printText prints what costs nothing, in as many lines as it takes.
+func (p *tracing) printText(depth int, text string) {
 	for _, line := range InLines(text, Columns-12-2*min(depth, maxTraceDepth)) {
-		p.row("", depth, line)
+		p.printRow("", depth, line)
 	}
 }
 
-func (p *tracing) row(cycles string, depth int, text string) {
+func (p *tracing) printRow(cycles string, depth int, text string) {
 	indent := strings.Repeat("  ", min(depth, maxTraceDepth))
 	fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%10s  %s%s", cycles, indent, Clipped(text, Columns-12-len(indent))), " "))
 }
 
-func (p *tracing) call(c *model.TraceCall, depth int) {
+func (p *tracing) printCall(c *model.TraceCall, depth int) {
 	who := p.names(c.Sender) + " → "
 	if c.Kind == "timer" {
 		who = ""
@@ -96,13 +96,13 @@ func (p *tracing) call(c *model.TraceCall, depth int) {
 	if !c.Value.IsZero() {
 		with = " with " + CBY(c.Value)
 	}
-	p.line(uint64(c.Cycles), depth, fmt.Sprintf("%s%s.%s(%s)%s, at most %s", who, p.names(c.Actor), Printable(c.Handler),
+	p.printStep(uint64(c.Cycles), depth, fmt.Sprintf("%s%s.%s(%s)%s, at most %s", who, p.names(c.Actor), Printable(c.Handler),
 		shownPayload(c.Payload, 32), with, Grouped(uint64(c.CyclesLimit))))
 	for i := range c.Steps {
-		p.step(&c.Steps[i], depth+1)
+		p.printTracedStep(&c.Steps[i], depth+1)
 	}
-	p.line(uint64(c.Own), depth+1, "its own code")
-	p.ended(c, depth+1)
+	p.printStep(uint64(c.Own), depth+1, "its own code")
+	p.printEnd(c, depth+1)
 }
 
 func shownPayload(b types.Bytes, most int) string {
@@ -112,12 +112,12 @@ func shownPayload(b types.Bytes, most int) string {
 	return Quoted(b, most)
 }
 
-func (p *tracing) ended(c *model.TraceCall, depth int) {
+func (p *tracing) printEnd(c *model.TraceCall, depth int) {
 	if c.Error == nil {
 		if c.Typed != nil && c.Typed.Returned != nil {
-			p.row("", depth, "returns "+Printable(string(c.Typed.Returned)))
+			p.printRow("", depth, "returns "+Printable(string(c.Typed.Returned)))
 		} else if len(c.Output) > 0 {
-			p.row("", depth, "returns "+Quoted(c.Output, Columns))
+			p.printRow("", depth, "returns "+Quoted(c.Output, Columns))
 		}
 		return
 	}
@@ -125,9 +125,9 @@ func (p *tracing) ended(c *model.TraceCall, depth int) {
 	if c.Error.Code != what {
 		what += ": " + c.Error.Code
 	}
-	p.text(depth, what+": "+Printable(withoutPlaces(c)))
+	p.printText(depth, what+": "+Printable(withoutPlaces(c)))
 	for _, at := range c.Failed {
-		p.row("", depth+1, fmt.Sprintf("line %d, in %s:  %s", at.Line, Printable(at.Function), Printable(at.Text)))
+		p.printRow("", depth+1, fmt.Sprintf("line %d, in %s:  %s", at.Line, Printable(at.Function), Printable(at.Text)))
 	}
 }
 
@@ -146,32 +146,32 @@ func withoutPlaces(c *model.TraceCall) string {
 	return message
 }
 
-func (p *tracing) events(events []model.Event) {
+func (p *tracing) printEvents(events []model.Event) {
 	for _, e := range events {
-		p.row("", 0, "emit_event "+Printable(e.Name)+" "+EventData(e.Data))
+		p.printRow("", 0, "emit_event "+Printable(e.Name)+" "+EventData(e.Data))
 	}
 }
 
-func (p *tracing) step(s *model.TraceStep, depth int) {
+func (p *tracing) printTracedStep(s *model.TraceStep, depth int) {
 	if s.What == "print" {
-		p.row("", depth, "print "+Printable(string(*s.Payload)))
+		p.printRow("", depth, "print "+Printable(string(*s.Payload)))
 		return
 	}
-	text := s.What + p.asked(s)
+	text := s.What + p.stepSubject(s)
 	if s.Error != nil && s.Call == nil {
 		text += " ✗ " + s.Error.Code
 	}
-	p.line(uint64(s.Cycles), depth, text)
+	p.printStep(uint64(s.Cycles), depth, text)
 	if s.Error != nil && s.Call == nil {
-		p.text(depth+1, Printable(s.Error.Message))
+		p.printText(depth+1, Printable(s.Error.Message))
 	}
 	if s.Call != nil {
-		p.call(s.Call, depth+1)
+		p.printCall(s.Call, depth+1)
 	}
 }
 
-// asked returns the subject of a step, printed after its name.
-func (p *tracing) asked(s *model.TraceStep) string {
+// stepSubject returns the subject of a step, printed after its name.
+func (p *tracing) stepSubject(s *model.TraceStep) string {
 	switch s.What {
 	case "get_state":
 		return " " + keyOf(s.Typed, *s.Key) + " is " + orNothing(s.Value, valueIn(s.Typed))
@@ -255,8 +255,8 @@ func Changes(w io.Writer, t *model.Trace, names Names) {
 	}
 }
 
-// printSent prints the messages that wait for the next block.
-func printSent(w io.Writer, sent []model.TraceSent, names Names) {
+// printSentMessages prints the messages that wait for the next block.
+func printSentMessages(w io.Writer, sent []model.TraceSent, names Names) {
 	if len(sent) == 0 {
 		return
 	}
@@ -314,7 +314,7 @@ func Scheduled(w io.Writer, t *model.Trace, names Names) {
 			switch s.What {
 			case "schedule_timer", "cancel_timer", "extend_timer", "send_message", "transfer", "submit_job":
 				if s.Error == nil {
-					lines = append(lines, "    "+names(c.Actor)+"  "+s.What+p.asked(s))
+					lines = append(lines, "    "+names(c.Actor)+"  "+s.What+p.stepSubject(s))
 				}
 			}
 		}

@@ -33,11 +33,11 @@ type Report struct {
 func (r *Report) Join(other *Report) {
 	r.Nodes = append(r.Nodes, other.Nodes...)
 	r.logged.Join(&other.logged)
-	r.reached(other.tip)
+	r.noteTip(other.tip)
 }
 
-// reached notes a node's tip.
-func (r *Report) reached(tip simplex.Root) {
+// noteTip notes a node's tip.
+func (r *Report) noteTip(tip simplex.Root) {
 	if r.tip.Block == nil || tip.Block != nil && tip.Block.Header.Height > r.tip.Block.Header.Height {
 		r.tip = tip
 	}
@@ -127,7 +127,7 @@ func Home(dir string, python string, progress func(node string, height, tip type
 	if err != nil {
 		return nil, fmt.Errorf("%s: genesis.cbor: %w", dir, err)
 	}
-	report.reached(simplex.Root{Block: first, Hash: first.Hash()})
+	report.noteTip(simplex.Root{Block: first, Hash: first.Hash()})
 	meta, err := home.ReadMeta(dir)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func Home(dir string, python string, progress func(node string, height, tip type
 			executor: &ledger.Executor{Programs: samples.Mux{Other: pool}, Verifier: verifier}}
 		a.report.Name, a.report.Problems = name, []string{}
 		a.report.files = home.NodeFiles(dir, name)
-		if err := a.damage(a.audit(a.report.files)); err != nil {
+		if err := a.reportDamage(a.auditNode(a.report.files)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		report.Nodes = append(report.Nodes, a.report)

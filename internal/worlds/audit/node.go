@@ -30,8 +30,8 @@ type node struct {
 	whole    *Report // of all nodes so far
 }
 
-// problem notes what is wrong with the state; problemOf, with a file of a kind.
-func (a *node) problem(format string, args ...any) { a.problemOf(ofState, format, args...) }
+// noteProblem notes what is wrong with the state; problemOf, with a file of a kind.
+func (a *node) noteProblem(format string, args ...any) { a.problemOf(ofState, format, args...) }
 
 func (a *node) problemOf(k kind, format string, args ...any) {
 	a.report.kinds |= 1 << k
@@ -40,12 +40,12 @@ func (a *node) problemOf(k kind, format string, args ...any) {
 	}
 }
 
-// damage reports a file that cannot be used, and continues the audit with the other
+// reportDamage reports a file that cannot be used, and continues the audit with the other
 // nodes; any other error ends it.
-func (a *node) damage(err error) error {
+func (a *node) reportDamage(err error) error {
 	switch {
 	case errors.As(err, new(*store.DamagedError)):
-		a.problem("%v", err)
+		a.noteProblem("%v", err)
 	case errors.Is(err, log.ErrDamaged), errors.Is(err, log.ErrFormat):
 		a.problemOf(ofVotes, "%v", err)
 	default:
@@ -54,21 +54,21 @@ func (a *node) damage(err error) error {
 	return nil
 }
 
-func (a *node) audit(files home.Node) error {
+func (a *node) auditNode(files home.Node) error {
 	info, err := os.Stat(files.State)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
-		return a.stateless(files, err == nil)
+		return a.auditStateless(files, err == nil)
 	}
 	db, err := bolt.Open(files.State, store.Process)
 	if err != nil {
-		return a.damage(err)
+		return a.reportDamage(err)
 	}
 	defer db.Close()
 	archive := history.Of(db)
 	if tip, err := archive.Tip(); err == nil && tip != nil {
-		a.whole.reached(simplex.Root{Block: tip.Block, Hash: tip.Hash})
+		a.whole.noteTip(simplex.Root{Block: tip.Block, Hash: tip.Hash})
 	}
-	if err := a.log(files, archive); err != nil {
+	if err := a.auditLog(files, archive); err != nil {
 		return err
 	}
 	kept, err := archive.Kept()
@@ -77,25 +77,25 @@ func (a *node) audit(files home.Node) error {
 	}
 	if kept.From > 1 {
 		a.report.From = kept.From
-		return a.end(archive, db, kept)
+		return a.auditChainEnd(archive, db, kept)
 	}
-	state, err := a.blocks(archive)
+	state, err := a.replayChain(archive)
 	if err != nil {
 		return err
 	}
 	if state != nil {
-		a.state(db, state)
+		a.compareState(db, state)
 	}
 	return nil
 }
 
-// stateless audits a node without a store, or with an empty file of it. A node that has votes ran
+// auditStateless audits a node without a store, or with an empty file of it. A node that has votes ran
 // before, and lost its store.
-func (a *node) stateless(files home.Node, empty bool) error {
+func (a *node) auditStateless(files home.Node, empty bool) error {
 	if _, err := os.Stat(files.Votes); errors.Is(err, os.ErrNotExist) {
 		return nil // it never ran
 	}
-	records, err := a.records(files)
+	records, err := a.readRecords(files)
 	if err != nil || len(records) == 0 {
 		return err
 	}
@@ -105,26 +105,26 @@ func (a *node) stateless(files home.Node, empty bool) error {
 	}
 	a.problemOf(ofNoState, "its state is lost: %s %s, but %s has votes; devnet up fetches the state from the other validators",
 		files.State, how, files.Votes)
-	return a.votes(records)
+	return a.findContradictions(records)
 }
 
-// log audits the log of votes, and compares its end with the store's tip.
-func (a *node) log(files home.Node, archive *history.Archive) error {
-	records, err := a.records(files)
+// auditLog audits the log of votes, and compares its end with the store's tip.
+func (a *node) auditLog(files home.Node, archive *history.Archive) error {
+	records, err := a.readRecords(files)
 	if err != nil || records == nil {
 		return err
 	}
-	if err := a.reach(files, archive, records); err != nil {
+	if err := a.checkLogReach(files, archive, records); err != nil {
 		return err
 	}
-	return a.votes(records)
+	return a.findContradictions(records)
 }
 
-// records reads the log of votes; nil if it is damaged.
-func (a *node) records(files home.Node) ([][]byte, error) {
+// readRecords reads the log of votes; nil if it is damaged.
+func (a *node) readRecords(files home.Node) ([][]byte, error) {
 	votes, err := log.Open(files.Votes, store.Process)
 	if err != nil {
-		return nil, a.damage(err)
+		return nil, a.reportDamage(err)
 	}
 	defer votes.Close()
 	records := [][]byte{}
@@ -133,7 +133,7 @@ func (a *node) records(files home.Node) ([][]byte, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, a.damage(err)
+		return nil, a.reportDamage(err)
 	}
 	if err := a.whole.logged.Add(records); err != nil {
 		a.problemOf(ofVotes, "%s cannot be read: %v", files.Votes, err)
@@ -142,8 +142,8 @@ func (a *node) records(files home.Node) ([][]byte, error) {
 	return records, nil
 }
 
-// reach names a log that is lost, or whose end is (decision C5).
-func (a *node) reach(files home.Node, archive *history.Archive, records [][]byte) error {
+// checkLogReach names a log that is lost, or whose end is (decision C5).
+func (a *node) checkLogReach(files home.Node, archive *history.Archive, records [][]byte) error {
 	tip, err := archive.Tip()
 	if err != nil || tip == nil {
 		return err // without a tip it made no block, and an empty log is new
@@ -158,9 +158,9 @@ func (a *node) reach(files home.Node, archive *history.Archive, records [][]byte
 	return nil
 }
 
-// blocks executes the chain again and returns the state at its end, nil where a
+// replayChain executes the chain again and returns the state at its end, nil where a
 // block does not execute.
-func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
+func (a *node) replayChain(archive *history.Archive) (*ledger.State, error) {
 	tip, err := archive.Tip()
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 			h = next
 			continue
 		}
-		if state = a.block(compared, state, stored); state == nil {
+		if state = a.replayBlock(compared, state, stored); state == nil {
 			return nil, nil
 		}
 		if a.progress != nil {
@@ -196,54 +196,54 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 		h++
 	}
 	if tip.Hash != state.Hash() {
-		a.problem("height %d: the tip is block %s, the chain ends with %s", a.report.Height, tip.Hash, state.Hash())
+		a.noteProblem("height %d: the tip is block %s, the chain ends with %s", a.report.Height, tip.Hash, state.Hash())
 	}
-	a.compared(a.report.Height, compared.End)
+	a.compareRecords(a.report.Height, compared.End)
 	return state, nil
 }
 
-// compared reports stored records of jobs, presence and the timer lane that differ
+// compareRecords reports stored records of jobs, presence and the timer lane that differ
 // from execution.
-func (a *node) compared(h types.Height, compare func() ([]string, error)) {
+func (a *node) compareRecords(h types.Height, compare func() ([]string, error)) {
 	differing, err := compare()
 	if err != nil {
-		a.problem("height %d: %v", h, err)
+		a.noteProblem("height %d: %v", h, err)
 	}
 	for _, what := range differing {
-		a.problem("height %d: stored records of jobs, presence and the timer lane differ from execution: %s", h, what)
+		a.noteProblem("height %d: stored records of jobs, presence and the timer lane differ from execution: %s", h, what)
 	}
 }
 
-func (a *node) block(compared *history.Comparison, parent *ledger.State, stored *history.Stored) *ledger.State {
+func (a *node) replayBlock(compared *history.Comparison, parent *ledger.State, stored *history.Stored) *ledger.State {
 	h, hash := stored.Block.Header.Height, stored.Block.Hash()
-	a.identity(stored, hash)
+	a.compareIdentity(stored, hash)
 	set := parent.Validators()
 	if c := stored.Finalization; c != nil {
-		a.certificate(c, types.Finalize, hash, set)
+		a.checkCertificate(c, types.Finalize, hash, set)
 	}
 	if c := stored.Block.Parent; c != nil {
-		a.certificate(c, types.Notarize, stored.Block.Header.Parent, setOf(parent, c.Epoch))
+		a.checkCertificate(c, types.Notarize, stored.Block.Header.Parent, setOf(parent, c.Epoch))
 	} else if h > 1 && parent.Height() > 0 {
-		a.problem("height %d: the block carries no notarization of its parent", h)
+		a.noteProblem("height %d: the block carries no notarization of its parent", h)
 	}
 	result, err := a.executor.Apply(parent, stored.Block)
 	if err != nil {
-		a.problem("height %d: the block does not execute: %v", h, err)
+		a.noteProblem("height %d: the block does not execute: %v", h, err)
 		return nil
 	}
 	a.report.Blocks++
 	if !bytes.Equal(codec.Marshal(result.Receipts), codec.Marshal(stored.Receipts)) {
-		a.problem("height %d: the stored receipts are not what executing gives", h)
+		a.noteProblem("height %d: the stored receipts are not what executing gives", h)
 	}
-	a.compared(h, func() ([]string, error) { return compared.Block(result) })
+	a.compareRecords(h, func() ([]string, error) { return compared.Block(result) })
 	return result.State
 }
 
-// identity compares a block with its record, and with the other nodes'.
-func (a *node) identity(stored *history.Stored, hash types.Hash) {
+// compareIdentity compares a block with its record, and with the other nodes'.
+func (a *node) compareIdentity(stored *history.Stored, hash types.Hash) {
 	h := stored.Block.Header.Height
 	if hash != stored.Hash {
-		a.problem("height %d: the block stored as %s has the hash %s", h, stored.Hash, hash)
+		a.noteProblem("height %d: the block stored as %s has the hash %s", h, stored.Hash, hash)
 	}
 	if other, known := a.chain[h]; known && other != hash {
 		a.problemOf(ofOthers, "height %d: block %s is final here, and %s at another node", h, hash, other)
@@ -260,10 +260,10 @@ func setOf(s *ledger.State, epoch types.Epoch) *types.ValidatorSet {
 	return s.Validators()
 }
 
-// certificate counts a certificate's signers for itself.
-func (a *node) certificate(c *types.Certificate, kind types.VoteKind, block types.Hash, set *types.ValidatorSet) {
+// checkCertificate counts a certificate's signers for itself.
+func (a *node) checkCertificate(c *types.Certificate, kind types.VoteKind, block types.Hash, set *types.ValidatorSet) {
 	if c.Kind != kind || c.Block != block || c.Epoch != set.Epoch {
-		a.problem("height %d: got a %s certificate of epoch %d for %s, want kind %s of epoch %d for %s",
+		a.noteProblem("height %d: got a %s certificate of epoch %d for %s, want kind %s of epoch %d for %s",
 			c.Height, c.Kind, c.Epoch, c.Block, kind, set.Epoch, block)
 		return
 	}
@@ -277,40 +277,40 @@ func (a *node) certificate(c *types.Certificate, kind types.VoteKind, block type
 	}
 	n := len(set.Members)
 	if need := n - (n-1)/3; len(signers) < need {
-		a.problem("height %d: a %s certificate has %d valid signers of %d, it takes %d", c.Height, c.Kind, len(signers), n, need)
+		a.noteProblem("height %d: a %s certificate has %d valid signers of %d, it takes %d", c.Height, c.Kind, len(signers), n, need)
 	}
 }
 
-// state compares the stored state with the one that executing gave, key by key.
-func (a *node) state(db env.Store, state *ledger.State) {
+// compareState compares the stored state with the one that executing gave, key by key.
+func (a *node) compareState(db env.Store, state *ledger.State) {
 	if err := ledger.Audit(state); err != nil {
-		a.problem("height %d: %v", state.Height(), err)
+		a.noteProblem("height %d: %v", state.Height(), err)
 	}
 	stored := map[string][]byte{}
 	err := history.ScanState(db, func(key, value []byte) {
 		stored[string(key)] = bytes.Clone(value)
 	})
 	if err != nil {
-		a.problem("the stored state cannot be read: %v", err)
+		a.noteProblem("the stored state cannot be read: %v", err)
 		return
 	}
 	state.Scan(nil, nil, func(key, value []byte) bool {
 		if have, ok := stored[string(key)]; !ok || !bytes.Equal(have, value) {
-			a.problem("the stored state differs at key %q", key)
+			a.noteProblem("the stored state differs at key %q", key)
 		}
 		delete(stored, string(key))
 		return true
 	})
 	if len(stored) > 0 {
-		a.problem("the stored state has %d keys that executing does not give", len(stored))
+		a.noteProblem("the stored state has %d keys that executing does not give", len(stored))
 	}
 }
 
-// votes looks for votes that contradict each other: two notarize votes of a
+// findContradictions looks for votes that contradict each other: two notarize votes of a
 // view, or a nullify and a finalize vote of one (decision C1). A view belongs to
 // its epoch: who saw an epoch's last block final in one view begins the next
 // epoch in the view in which others proposed it again.
-func (a *node) votes(records [][]byte) error {
+func (a *node) findContradictions(records [][]byte) error {
 	votes, err := simplex.OwnVotes(records)
 	if err != nil {
 		return err

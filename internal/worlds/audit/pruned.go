@@ -9,18 +9,18 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// end audits a node that has only the end of the chain.
-func (a *node) end(archive *history.Archive, db env.Store, kept history.Kept) error {
+// auditChainEnd audits a node that has only the end of the chain.
+func (a *node) auditChainEnd(archive *history.Archive, db env.Store, kept history.Kept) error {
 	tip, err := archive.Tip()
 	if err != nil {
 		return err
 	}
 	if tip == nil {
-		a.problem("blocks are stored from height %d on, but no tip", kept.From)
+		a.noteProblem("blocks are stored from height %d on, but no tip", kept.From)
 		return nil
 	}
 	a.report.Height = tip.Block.Header.Height
-	state := a.restore(db, tip)
+	state := a.restoreState(db, tip)
 	var before *history.Stored
 	for h := kept.From; ; {
 		next, err := archive.Next(h)
@@ -34,47 +34,47 @@ func (a *node) end(archive *history.Archive, db env.Store, kept history.Kept) er
 		if err != nil {
 			return err
 		}
-		a.follows(stored, before, state)
+		a.checkFollows(stored, before, state)
 		if a.progress != nil {
 			a.progress(a.report.Name, next, a.report.Height)
 		}
 		before, h = stored, next+1
 	}
 	if before == nil || before.Hash != tip.Hash {
-		a.problem("height %d: the tip is block %s, and the chain does not end with it", a.report.Height, tip.Hash)
+		a.noteProblem("height %d: the tip is block %s, and the chain does not end with it", a.report.Height, tip.Hash)
 	}
 	return nil
 }
 
-// restore builds the stored state again; nil if its root is not the root of the
+// restoreState builds the stored state again; nil if its root is not the root of the
 // tip.
-func (a *node) restore(db env.Store, tip *history.Stored) *ledger.State {
+func (a *node) restoreState(db env.Store, tip *history.Stored) *ledger.State {
 	var changes []ledger.Change
 	err := history.ScanState(db, func(key, value []byte) {
 		changes = append(changes, ledger.Change{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	})
 	if err != nil {
-		a.problem("the stored state cannot be read: %v", err)
+		a.noteProblem("the stored state cannot be read: %v", err)
 		return nil
 	}
 	state, err := ledger.Restore(changes, tip.Block)
 	if err != nil {
-		a.problem("height %d: the stored state is not that of the block: %v", tip.Block.Header.Height, err)
+		a.noteProblem("height %d: the stored state is not that of the block: %v", tip.Block.Header.Height, err)
 		return nil
 	}
 	if err := ledger.Audit(state); err != nil {
-		a.problem("height %d: %v", state.Height(), err)
+		a.noteProblem("height %d: %v", state.Height(), err)
 	}
 	return state
 }
 
-// follows checks a block's record, its link to the one before and, where the set
+// checkFollows checks a block's record, its link to the one before and, where the set
 // of their epochs is known, its certificates.
-func (a *node) follows(stored, before *history.Stored, state *ledger.State) {
+func (a *node) checkFollows(stored, before *history.Stored, state *ledger.State) {
 	h, hash := &stored.Block.Header, stored.Block.Hash()
-	a.identity(stored, hash)
+	a.compareIdentity(stored, hash)
 	if before != nil && (h.Parent != before.Hash || before.Block.Header.Height+1+types.Height(h.Skipped) != h.Height) {
-		a.problem("height %d: the block does not follow on that of height %d", h.Height, before.Block.Header.Height)
+		a.noteProblem("height %d: the block does not follow on that of height %d", h.Height, before.Block.Header.Height)
 	}
 	if c := stored.Finalization; c != nil {
 		a.knownCertificate(c, types.Finalize, hash, state)
@@ -83,7 +83,7 @@ func (a *node) follows(stored, before *history.Stored, state *ledger.State) {
 	case c != nil:
 		a.knownCertificate(c, types.Notarize, h.Parent, state)
 	default:
-		a.problem("height %d: the block carries no notarization of its parent", h.Height)
+		a.noteProblem("height %d: the block carries no notarization of its parent", h.Height)
 	}
 }
 
@@ -95,11 +95,11 @@ func (a *node) knownCertificate(c *types.Certificate, kind types.VoteKind, block
 	}
 	for _, set := range []*types.ValidatorSet{state.Validators(), state.PreviousValidators(), state.FormerValidators()} {
 		if set != nil && set.Epoch == c.Epoch {
-			a.certificate(c, kind, block, set)
+			a.checkCertificate(c, kind, block, set)
 			return
 		}
 	}
 	if c.Kind != kind || c.Block != block {
-		a.problem("height %d: got a %s certificate for %s, want kind %s for %s", c.Height, c.Kind, c.Block, kind, block)
+		a.noteProblem("height %d: got a %s certificate for %s, want kind %s for %s", c.Height, c.Kind, c.Block, kind, block)
 	}
 }

@@ -38,7 +38,7 @@ func (r *Report) Advise(c Commands, alone bool) {
 		if len(n.Problems) == 0 {
 			continue
 		}
-		files, ok := r.remedy(n, c, alone)
+		files, ok := r.remedyCommands(n, c, alone)
 		if !ok {
 			r.Remedy = []string{c.Reset}
 			return
@@ -50,42 +50,42 @@ func (r *Report) Advise(c Commands, alone bool) {
 	}
 }
 
-// remedy returns the commands for a node's files; ok is false if none help.
-func (r *Report) remedy(n *NodeReport, c Commands, alone bool) (typed []string, ok bool) {
-	source := r.source(n)
+// remedyCommands returns the commands for a node's files; ok is false if none help.
+func (r *Report) remedyCommands(n *NodeReport, c Commands, alone bool) (typed []string, ok bool) {
+	source := r.wholeSource(n)
 	switch {
-	case n.has(ofOaths), n.has(ofState) && source == nil && !alone, r.lost() > (len(r.Nodes)-1)/3 && !alone:
+	case n.hasKind(ofOaths), n.hasKind(ofState) && source == nil && !alone, r.countLost() > (len(r.Nodes)-1)/3 && !alone:
 		return nil, false
 	}
-	if n.has(ofVotes) {
+	if n.hasKind(ofVotes) {
 		typed = append(typed, "rm "+c.Quote(n.files.Votes))
 	}
 	switch {
-	case n.has(ofState) && r.dropped(n):
+	case n.hasKind(ofState) && r.isDroppedElsewhere(n):
 		typed = append(typed, fmt.Sprintf("cp %s %s", c.Quote(source.files.State), c.Quote(n.files.State)))
-	case n.has(ofState):
+	case n.hasKind(ofState):
 		typed = append(typed, "rm "+c.Quote(n.files.State))
-	case n.has(ofOthers) && !r.damaged():
+	case n.hasKind(ofOthers) && !r.hasDamage():
 		return nil, false // two final blocks of one height: no node's files are known to be wrong
 	}
 	return typed, true
 }
 
-func (n *NodeReport) has(k kind) bool { return n.kinds&(1<<k) != 0 }
+func (n *NodeReport) hasKind(k kind) bool { return n.kinds&(1<<k) != 0 }
 
-// source is another node whose state is whole, or nil.
-func (r *Report) source(n *NodeReport) *NodeReport {
+// wholeSource is another node whose state is whole, or nil.
+func (r *Report) wholeSource(n *NodeReport) *NodeReport {
 	for i := range r.Nodes {
-		if other := &r.Nodes[i]; other.Name != n.Name && other.Height > 0 && !other.has(ofState) {
+		if other := &r.Nodes[i]; other.Name != n.Name && other.Height > 0 && !other.hasKind(ofState) {
 			return other
 		}
 	}
 	return nil
 }
 
-// dropped says whether another node kept the last blocks only: of those a state cannot
+// isDroppedElsewhere says whether another node kept the last blocks only: of those a state cannot
 // be fetched.
-func (r *Report) dropped(n *NodeReport) bool {
+func (r *Report) isDroppedElsewhere(n *NodeReport) bool {
 	for i := range r.Nodes {
 		if other := &r.Nodes[i]; other.Name != n.Name && other.From > 1 {
 			return true
@@ -94,19 +94,19 @@ func (r *Report) dropped(n *NodeReport) bool {
 	return false
 }
 
-// lost counts the nodes that cannot vote until the others have gone on.
-func (r *Report) lost() (n int) {
+// countLost counts the nodes that cannot vote until the others have gone on.
+func (r *Report) countLost() (n int) {
 	for i := range r.Nodes {
-		if r.Nodes[i].has(ofVotes) || r.Nodes[i].has(ofLost) {
+		if r.Nodes[i].hasKind(ofVotes) || r.Nodes[i].hasKind(ofLost) {
 			n++
 		}
 	}
 	return n
 }
 
-func (r *Report) damaged() bool {
+func (r *Report) hasDamage() bool {
 	for i := range r.Nodes {
-		if r.Nodes[i].has(ofState) {
+		if r.Nodes[i].hasKind(ofState) {
 			return true
 		}
 	}

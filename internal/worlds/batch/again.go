@@ -19,9 +19,9 @@ const (
 	maxTraceLine = 1 << 20
 )
 
-// reproduce makes a failing run of the simulator again in a fresh process and
+// compareWithFreshRun makes a failing run of the simulator again in a fresh process and
 // says where the two differ, or "": one seed is to be one run.
-func (r *Runner) reproduce(ctx context.Context, j Job, v *Verdict) string {
+func (r *Runner) compareWithFreshRun(ctx context.Context, j Job, v *Verdict) string {
 	if v.Backend != Sim || v.Digest == "" || v.Code != Failed {
 		return ""
 	}
@@ -31,7 +31,7 @@ func (r *Runner) reproduce(ctx context.Context, j Job, v *Verdict) string {
 	}
 	defer os.RemoveAll(dir)
 	first := filepath.Join(dir, "0")
-	again, problem := r.traced(ctx, j, v, first)
+	again, problem := r.runWithTrace(ctx, j, v, first)
 	if ctx.Err() != nil {
 		return "" // interrupted: nothing is known
 	}
@@ -40,7 +40,7 @@ func (r *Runner) reproduce(ctx context.Context, j Job, v *Verdict) string {
 	}
 	for i := 1; i < probeTraces; i++ {
 		other := filepath.Join(dir, fmt.Sprint(i))
-		_, problem := r.traced(ctx, j, v, other)
+		_, problem := r.runWithTrace(ctx, j, v, other)
 		switch {
 		case ctx.Err() != nil:
 			return ""
@@ -51,15 +51,15 @@ func (r *Runner) reproduce(ctx context.Context, j Job, v *Verdict) string {
 			return at
 		}
 	}
-	return fmt.Sprintf("its digest was %s, and is %s in a fresh process each time: it depends on what ran before it", short(v.Digest),
-		short(again.Digest))
+	return fmt.Sprintf("its digest was %s, and is %s in a fresh process each time: it depends on what ran before it", shortDigest(v.Digest),
+		shortDigest(again.Digest))
 }
 
-// traced makes a run again, and writes its trace.
-func (r *Runner) traced(ctx context.Context, j Job, v *Verdict, path string) (again Verdict, problem string) {
+// runWithTrace makes a run again, and writes its trace.
+func (r *Runner) runWithTrace(ctx context.Context, j Job, v *Verdict, path string) (again Verdict, problem string) {
 	seed := v.Seed
 	j.Seed = &seed
-	done, end := r.process(ctx, batch{World: v.World, Trace: path, Jobs: []Job{j}},
+	done, end := r.runBatchProcess(ctx, batch{World: v.World, Trace: path, Jobs: []Job{j}},
 		func(_ int, got Verdict) { again = got })
 	if done == 0 {
 		return again, fmt.Sprintf("run again, its process ended without a verdict: %v %s", end.err, end.words)

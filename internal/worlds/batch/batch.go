@@ -73,18 +73,18 @@ type Job struct {
 	Point    int                `json:"-"` // which of a grid its settings are, from 0 on
 }
 
-// verdict is that on a job before it ran.
-func (j *Job) verdict(w World) Verdict {
-	v := Verdict{File: j.File, World: w, Settings: settled(j.Settings, nil)}
+// newVerdict is that on a job before it ran.
+func (j *Job) newVerdict(w World) Verdict {
+	v := Verdict{File: j.File, World: w, Settings: allSettings(j.Settings, nil)}
 	if j.Seed != nil {
 		v.Seed = *j.Seed
 	}
 	return v
 }
 
-// settled are the settings that a run was given, in their order, and then those that it
+// allSettings are the settings that a run was given, in their order, and then those that it
 // read besides.
-func settled(given, read []scenario.Setting) (all []scenario.Setting) {
+func allSettings(given, read []scenario.Setting) (all []scenario.Setting) {
 	for _, g := range given {
 		g.Given, g.Unread = true, true
 		for _, one := range read {
@@ -120,7 +120,7 @@ type Runner struct {
 	Watch func(*scenario.Pulse)
 }
 
-func (r *Runner) least(w World) func(int) time.Duration {
+func (r *Runner) leastPatience(w World) func(int) time.Duration {
 	if r.Least == nil {
 		return nil
 	}
@@ -137,8 +137,8 @@ type Batch struct {
 	Processes int
 }
 
-// processes is how many runs are made at a time.
-func (b *Batch) processes() int {
+// processCount is how many runs are made at a time.
+func (b *Batch) processCount() int {
 	switch {
 	case b.World.Backend != Sim:
 		return 1
@@ -153,19 +153,19 @@ func (b *Batch) processes() int {
 // turn, of at most maxAhead batches for each process. An error is that runs were interrupted
 // or that a process could not be started.
 func (r *Runner) Run(ctx context.Context, b Batch, came func(*Verdict), told func(Job, *Verdict)) error {
-	processes := b.processes()
+	processes := b.processCount()
 	size := min(maxBatchRuns, max(1, b.Count/(processes*batchesPerProcess)))
 	next, stop := iter.Pull(b.Jobs)
 	defer stop()
 	p := &pool{runner: r, world: b.World, ctx: ctx, came: came, told: told, next: next, size: size, ahead: size * processes * maxAhead,
-		waiting: map[int]judged{}}
+		waiting: map[int]judgedJob{}}
 	p.moved.L = &p.mu
-	defer context.AfterFunc(ctx, p.wake)()
+	defer context.AfterFunc(ctx, p.wakeWaiting)()
 	var wait sync.WaitGroup
 	for range processes {
 		wait.Go(func() {
-			for part := p.part(); len(part) > 0; part = p.part() {
-				p.work(part)
+			for part := p.nextJobs(); len(part) > 0; part = p.nextJobs() {
+				p.runJobs(part)
 			}
 		})
 	}
@@ -176,14 +176,14 @@ func (r *Runner) Run(ctx context.Context, b Batch, came func(*Verdict), told fun
 	return p.err
 }
 
-// placed is a job and its place among the jobs.
-type placed struct {
+// placedJob is a job and its place among the jobs.
+type placedJob struct {
 	Job
 	at int
 }
 
-// judged is a job with its verdict.
-type judged struct {
+// judgedJob is a job with its verdict.
+type judgedJob struct {
 	Job
 	verdict Verdict
 }
@@ -201,51 +201,51 @@ type pool struct {
 	mu      sync.Mutex
 	moved   sync.Cond // a verdict was told, or all ends
 	next    func() (Job, bool)
-	taken   int            // jobs that were given out
-	done    int            // verdicts that were told
-	waiting map[int]judged // verdicts by place that wait for earlier ones
-	probes  int            // failing runs that were made again
-	err     error          // why batches could not be started
+	taken   int               // jobs that were given out
+	done    int               // verdicts that were told
+	waiting map[int]judgedJob // verdicts by place that wait for earlier ones
+	probes  int               // failing runs that were made again
+	err     error             // why batches could not be started
 }
 
-// part returns the next jobs, none if there are none or all ends. It waits while the jobs
+// nextJobs returns the next jobs, none if there are none or all ends. It waits while the jobs
 // given out are too far ahead: the first of them is always in work.
-func (p *pool) part() (jobs []placed) {
+func (p *pool) nextJobs() (jobs []placedJob) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.taken+p.size > p.done+p.ahead && !p.over() {
+	for p.taken+p.size > p.done+p.ahead && !p.isOver() {
 		p.moved.Wait()
 	}
-	for len(jobs) < p.size && !p.over() {
+	for len(jobs) < p.size && !p.isOver() {
 		j, more := p.next()
 		if !more {
 			break
 		}
-		jobs = append(jobs, placed{j, p.taken})
+		jobs = append(jobs, placedJob{j, p.taken})
 		p.taken++
 	}
 	return jobs
 }
 
-// over reports whether no more runs are made. The caller holds the lock.
-func (p *pool) over() bool { return p.err != nil || p.ctx.Err() != nil }
+// isOver reports whether no more runs are made. The caller holds the lock.
+func (p *pool) isOver() bool { return p.err != nil || p.ctx.Err() != nil }
 
-// wake lets those go on that wait in part.
-func (p *pool) wake() {
+// wakeWaiting lets those go on that wait in part.
+func (p *pool) wakeWaiting() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.moved.Broadcast()
 }
 
-// work makes the runs of one batch. A run that takes its process down fails, and
+// runJobs makes the runs of one batch. A run that takes its process down fails, and
 // the runs after it get a new process.
-func (p *pool) work(jobs []placed) {
+func (p *pool) runJobs(jobs []placedJob) {
 	for len(jobs) > 0 && p.ctx.Err() == nil {
 		b := batch{World: p.world}
 		for i := range jobs {
 			b.Jobs = append(b.Jobs, jobs[i].Job)
 		}
-		done, end := p.runner.process(p.ctx, b, func(i int, v Verdict) { p.take(jobs[i], v) })
+		done, end := p.runner.runBatchProcess(p.ctx, b, func(i int, v Verdict) { p.takeVerdict(jobs[i], v) })
 		jobs = jobs[done:]
 		if len(jobs) == 0 || p.ctx.Err() != nil {
 			return
@@ -261,21 +261,21 @@ func (p *pool) work(jobs []placed) {
 			p.mu.Unlock()
 			return
 		}
-		p.take(jobs[0], p.runner.lost(jobs[0].Job, p.world, end))
+		p.takeVerdict(jobs[0], p.runner.lostVerdict(jobs[0].Job, p.world, end))
 		jobs = jobs[1:]
 	}
 }
 
-// take tells a verdict and those that waited for it. It has a failing run of the simulator
+// takeVerdict tells a verdict and those that waited for it. It has a failing run of the simulator
 // made again.
-func (p *pool) take(j placed, v Verdict) {
+func (p *pool) takeVerdict(j placedJob, v Verdict) {
 	if v.Failed() {
 		p.mu.Lock()
 		probe := p.probes < maxProbes
 		p.probes++
 		p.mu.Unlock()
 		if probe {
-			v.Unstable = p.runner.reproduce(p.ctx, j.Job, &v)
+			v.Unstable = p.runner.compareWithFreshRun(p.ctx, j.Job, &v)
 		} else {
 			v.Timeline, v.Trace = nil, nil // the first tell, and a thousand would fill a terminal
 		}
@@ -283,7 +283,7 @@ func (p *pool) take(j placed, v Verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.came(&v)
-	p.waiting[j.at] = judged{j.Job, v}
+	p.waiting[j.at] = judgedJob{j.Job, v}
 	for one, ready := p.waiting[p.done]; ready; one, ready = p.waiting[p.done] {
 		delete(p.waiting, p.done)
 		p.done++
@@ -292,9 +292,9 @@ func (p *pool) take(j placed, v Verdict) {
 	p.moved.Broadcast()
 }
 
-// lost is the verdict on a run whose process ended under it.
-func (r *Runner) lost(j Job, w World, end ending) Verdict {
-	v := j.verdict(w)
+// lostVerdict is the verdict on a run whose process ended under it.
+func (r *Runner) lostVerdict(j Job, w World, end ending) Verdict {
+	v := j.newVerdict(w)
 	v.Code, v.Error = Failed, "the process of this run ended without a verdict"
 	if end.err != nil {
 		v.Error += ": " + end.err.Error()

@@ -14,8 +14,8 @@ type Difference struct {
 	What map[string]string `json:"what"` // by backend; of one where it did not happen, "nothing"
 }
 
-// Compared is how one scenario with one seed went in several worlds.
-type Compared struct {
+// Comparison is how one scenario with one seed went in several worlds.
+type Comparison struct {
 	File        string       `json:"file"`
 	Backends    []string     `json:"backends"`
 	Same        int          `json:"same"` // things that came to the same everywhere
@@ -26,15 +26,15 @@ type Compared struct {
 const verdictOf = "the scenario"
 
 // Compare holds verdicts of one scenario and seed, each of another backend, side by side.
-func Compare(verdicts []Verdict) Compared {
-	c := Compared{Differences: []Difference{}}
+func Compare(verdicts []Verdict) Comparison {
+	c := Comparison{Differences: []Difference{}}
 	found := map[string]map[string]string{}
 	var order []string
 	for i := range verdicts {
 		v := &verdicts[i]
 		c.File = v.File
 		c.Backends = append(c.Backends, v.Backend)
-		for _, line := range v.seen() {
+		for _, line := range v.comparedLines() {
 			if found[line.Of] == nil {
 				found[line.Of] = map[string]string{}
 				order = append(order, line.Of)
@@ -58,8 +58,8 @@ func Compare(verdicts []Verdict) Compared {
 	return c
 }
 
-// seen is all that is compared of a run.
-func (v *Verdict) seen() []OutcomeLine {
+// comparedLines is all that is compared of a run.
+func (v *Verdict) comparedLines() []OutcomeLine {
 	how := "passed"
 	if v.Failed() {
 		how = "failed"
@@ -76,7 +76,7 @@ const columns = 80
 
 // Tell prints the comparison: a line if all is the same, and otherwise the
 // differences, a line per backend, at most 80 columns wide.
-func (c *Compared) Tell(w io.Writer) {
+func (c *Comparison) Tell(w io.Writer) {
 	where := plural.List(c.Backends, "and")
 	things := fmt.Sprintf("%d things are", c.Same)
 	if c.Same == 1 {
@@ -92,15 +92,15 @@ func (c *Compared) Tell(w io.Writer) {
 		wide = max(wide, len(backend))
 	}
 	for _, d := range c.Differences {
-		fmt.Fprintf(w, "  %s\n", cut(d.Of, columns-2))
+		fmt.Fprintf(w, "  %s\n", shortenText(d.Of, columns-2))
 		for _, backend := range c.Backends {
-			fmt.Fprintf(w, "    %-*s  %s\n", wide, backend, cut(d.What[backend], columns-6-wide))
+			fmt.Fprintf(w, "    %-*s  %s\n", wide, backend, shortenText(d.What[backend], columns-6-wide))
 		}
 	}
 }
 
-// cut shortens a text to most columns.
-func cut(text string, most int) string {
+// shortenText shortens a text to most columns.
+func shortenText(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {
 		return text

@@ -29,7 +29,7 @@ expect(True, "it holds anyhow")
 
 // compared plays one scenario in three worlds, and changes the configuration of the last
 // one by plant.
-func compared(t *testing.T, plant func(*scenario.Config)) (batch.Compared, string) {
+func compared(t *testing.T, plant func(*scenario.Config)) (batch.Comparison, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "observed.star")
 	if err := os.WriteFile(path, []byte(observed), 0o644); err != nil {

@@ -66,8 +66,8 @@ func (s Shard) Has(at int) bool { return s.Of <= 1 || uint64(at)%s.Of == s.Index
 // String is I/N.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// suite returns the suite with a name, made if there is none.
-func (all *junitSuites) suite(name string) *junitSuite {
+// findOrAddSuite returns the suite with a name, made if there is none.
+func (all *junitSuites) findOrAddSuite(name string) *junitSuite {
 	for i := range all.Suites {
 		if all.Suites[i].Name == name {
 			return &all.Suites[i]
@@ -77,8 +77,8 @@ func (all *junitSuites) suite(name string) *junitSuite {
 	return &all.Suites[len(all.Suites)-1]
 }
 
-// note adds a property of a suite, once.
-func (s *junitSuite) note(name, value string) {
+// addProperty adds a property of a suite, once.
+func (s *junitSuite) addProperty(name, value string) {
 	if s.Properties == nil {
 		s.Properties = &junitProperties{}
 	}
@@ -98,43 +98,43 @@ const (
 // held are among the suite's properties, for merging shards.
 func WriteJUnit(path string, shard Shard, verdicts []Verdict, missing []Sometimes) error {
 	var all junitSuites
-	suite := all.suite
+	suite := all.findOrAddSuite
 	for _, m := range Moments(verdicts) {
 		file, _, _ := strings.Cut(m.Where, ":")
-		m.Name, m.Where = legal(m.Name), legal(m.Where)
+		m.Name, m.Where = replaceIllegal(m.Name), replaceIllegal(m.Where)
 		text, err := json.Marshal(m)
 		if err != nil {
 			return err
 		}
-		suite(file).note(sometimesProperty, string(text))
+		suite(file).addProperty(sometimesProperty, string(text))
 	}
 	for i := range verdicts {
 		v := &verdicts[i]
-		one := junitCase{Name: legal(v.caseName()), Class: v.File, Time: fmt.Sprintf("%.3f", v.Wall),
-			Output: legal(v.Output)}
+		one := junitCase{Name: replaceIllegal(v.caseName()), Class: v.File, Time: fmt.Sprintf("%.3f", v.Wall),
+			Output: replaceIllegal(v.Output)}
 		if v.Failed() {
 			var text strings.Builder
 			v.Complain(&text)
 			first, _, _ := strings.Cut(v.Error, "\n")
-			one.Failure = &junitFailure{legal(first), legal(text.String())}
+			one.Failure = &junitFailure{replaceIllegal(first), replaceIllegal(text.String())}
 		}
-		suite(v.File).add(one, v.Wall)
+		suite(v.File).addCase(one, v.Wall)
 	}
 	for _, m := range missing {
-		all.never(m)
+		all.addNeverCase(m)
 	}
 	if shard.Of > 1 {
 		for i := range all.Suites {
-			all.Suites[i].note(shardProperty, shard.String())
+			all.Suites[i].addProperty(shardProperty, shard.String())
 		}
 	}
-	return all.write(path)
+	return all.writeFile(path)
 }
 
 // caseName tells the runs of a scenario apart.
 func (v *Verdict) caseName() string {
 	name := fmt.Sprintf("seed %d on %s", v.Seed, v.Backend)
-	if set := v.set(); set != "" {
+	if set := v.setArguments(); set != "" {
 		name += ", " + set
 	}
 	return name
@@ -143,16 +143,16 @@ func (v *Verdict) caseName() string {
 // sometimesCase begins the name of the case of a condition that never held.
 const sometimesCase = "sometimes "
 
-// never adds the case of an event that should have happened sometimes and never
+// addNeverCase adds the case of an event that should have happened sometimes and never
 // did.
-func (all *junitSuites) never(m Sometimes) {
+func (all *junitSuites) addNeverCase(m Sometimes) {
 	file, _, _ := strings.Cut(m.Where, ":")
-	all.suite(file).add(junitCase{Name: sometimesCase + legal(m.Name), Class: file, Time: "0.000",
-		Failure: &junitFailure{"it held in no seed", legal(fmt.Sprintf("%s: sometimes(%q) held in no seed", m.Where, m.Name))}}, 0)
+	all.findOrAddSuite(file).addCase(junitCase{Name: sometimesCase + replaceIllegal(m.Name), Class: file, Time: "0.000",
+		Failure: &junitFailure{"it held in no seed", replaceIllegal(fmt.Sprintf("%s: sometimes(%q) held in no seed", m.Where, m.Name))}}, 0)
 }
 
-// write writes the suites to a file, with their sums.
-func (all *junitSuites) write(path string) error {
+// writeFile writes the suites to a file, with their sums.
+func (all *junitSuites) writeFile(path string) error {
 	all.Tests, all.Failures, all.Errors = 0, 0, 0
 	for i := range all.Suites {
 		s := &all.Suites[i]
@@ -168,7 +168,7 @@ func (all *junitSuites) write(path string) error {
 	return os.WriteFile(path, append([]byte(xml.Header), append(data, '\n')...), 0o644)
 }
 
-func (s *junitSuite) add(c junitCase, seconds float64) {
+func (s *junitSuite) addCase(c junitCase, seconds float64) {
 	s.Cases = append(s.Cases, c)
 	s.Tests++
 	s.seconds += seconds
@@ -182,8 +182,8 @@ func (s *junitSuite) add(c junitCase, seconds float64) {
 	}
 }
 
-// legal replaces what XML cannot hold: a script prints what it likes.
-func legal(text string) string {
+// replaceIllegal replaces what XML cannot hold: a script prints what it likes.
+func replaceIllegal(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || r == '\n' || r >= 0x20 && r != utf8.RuneError && r != 0xFFFE && r != 0xFFFF {
 			return r

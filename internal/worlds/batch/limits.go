@@ -49,15 +49,15 @@ func (e *overrun) lastWord(v Verdict) lastWord {
 	return lastWord{fd, v.Code, before, after, placed}
 }
 
-// say writes it and ends the process. It allocates nothing where the buffer is
+// writeAndExit writes it and ends the process. It allocates nothing where the buffer is
 // large enough.
-func (w *lastWord) say(buffer []byte, at scenario.Position) {
-	_, _ = syscall.Write(w.fd, w.text(buffer, at))
+func (w *lastWord) writeAndExit(buffer []byte, at scenario.Position) {
+	_, _ = syscall.Write(w.fd, w.textAt(buffer, at))
 	syscall.Exit(w.code)
 }
 
-// text is it with its place.
-func (w *lastWord) text(buffer []byte, at scenario.Position) []byte {
+// textAt is it with its place.
+func (w *lastWord) textAt(buffer []byte, at scenario.Position) []byte {
 	buffer = append(buffer[:0], w.before...)
 	if w.placed && at.Line > 0 {
 		buffer = append(append(buffer, at.File...), ':')
@@ -67,22 +67,23 @@ func (w *lastWord) text(buffer []byte, at scenario.Position) []byte {
 	return append(buffer, w.after...)
 }
 
-// over is the verdict on a run beyond a limit.
-func (r *Runner) over(j Job, v Verdict, code int, what string) Verdict {
+// limitVerdict is the verdict on a run beyond a limit.
+func (r *Runner) limitVerdict(j Job, v Verdict, code int, what string) Verdict {
 	v.Code, v.Error = code, what
 	v.Replay = r.Replay(j, v.World, v.Seed)
 	return v
 }
 
-// limit bounds the memory of this process, and the time that one step of the
+// boundRun bounds the memory of this process, and the time that one step of the
 // script takes, until stop is called. A run beyond ends the process.
-func (r *Runner) limit(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (stop func()) {
+func (r *Runner) boundRun(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (stop func()) {
 	memory, restore := limitMemory()
 	step := scenario.MaxStepTime
 	if d, err := time.ParseDuration(os.Getenv(stepEnv)); err == nil && d > 0 {
 		step = d
 	}
-	hungry, slow := e.lastWord(r.over(j, v, Failed, outOfMemory(memory))), e.lastWord(r.over(j, v, Mistaken, stuck(atMark, step)))
+	hungry, slow := e.lastWord(r.limitVerdict(j, v, Failed, outOfMemory(memory))),
+		e.lastWord(r.limitVerdict(j, v, Mistaken, stuckMessage(atMark, step)))
 	buffer := make([]byte, 0, 4096+len(slow.before)+len(slow.after)+len(hungry.before))
 	done, beyond := make(chan struct{}), make(chan *lastWord, 1)
 	place := scenario.Position{}
@@ -92,9 +93,9 @@ func (r *Runner) limit(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (stop
 		case w := <-beyond:
 			what := outOfMemory(memory)
 			if w == &slow {
-				what = stuck(place.String(), step)
+				what = stuckMessage(place.String(), step)
 			}
-			os.Exit(e.gently(r.over(j, v, w.code, what)))
+			os.Exit(e.gently(r.limitVerdict(j, v, w.code, what)))
 		}
 	}()
 	go func() {
@@ -112,7 +113,7 @@ func (r *Runner) limit(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (stop
 			switch {
 			case word != nil:
 				if time.Since(since) > gentlePatience {
-					word.say(buffer, place)
+					word.writeAndExit(buffer, place)
 				}
 				continue
 			case scenario.Heap() > memory:
@@ -135,8 +136,8 @@ func (r *Runner) limit(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (stop
 	}
 }
 
-// stuck is what a run fails with whose script does not get on.
-func stuck(at string, limit time.Duration) string {
+// stuckMessage is what a run fails with whose script does not get on.
+func stuckMessage(at string, limit time.Duration) string {
 	return fmt.Sprintf("%s: one step of the script takes more than %v: does it compare, hash or print a self-containing list, "+
 		"or compute huge numbers?",
 		strings.TrimSpace(at), limit)

@@ -15,8 +15,8 @@ func TestTheLastWordIsAVerdict(t *testing.T) {
 	v := Verdict{File: "it's \"here\".star", World: World{Backend: Sim}, Seed: 7}
 	e := overrun{bluntly: lastLine}
 	r := &Runner{Replay: func(Job, World, uint64) string { return "again" }}
-	w := e.lastWord(r.over(Job{}, v, Mistaken, stuck(atMark, scenario.MaxStepTime)))
-	text := w.text(make([]byte, 0, 4096), scenario.Position{File: "lib.star", Line: 12, Column: 3})
+	w := e.lastWord(r.limitVerdict(Job{}, v, Mistaken, stuckMessage(atMark, scenario.MaxStepTime)))
+	text := w.textAt(make([]byte, 0, 4096), scenario.Position{File: "lib.star", Line: 12, Column: 3})
 	var got verdictLine
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -26,8 +26,8 @@ func TestTheLastWordIsAVerdict(t *testing.T) {
 		!strings.HasPrefix(got.Verdict.Error, "lib.star:12:3: one step of the script takes more than 10s") {
 		t.Errorf("%+v", got)
 	}
-	hungry := e.lastWord(r.over(Job{}, v, Failed, outOfMemory(1<<30)))
-	if text := string(hungry.text(nil, scenario.Position{File: "lib.star", Line: 12})); strings.Contains(text, "lib.star") ||
+	hungry := e.lastWord(r.limitVerdict(Job{}, v, Failed, outOfMemory(1<<30)))
+	if text := string(hungry.textAt(nil, scenario.Position{File: "lib.star", Line: 12})); strings.Contains(text, "lib.star") ||
 		!strings.Contains(text, "1024 MiB") {
 		t.Error(text)
 	}
@@ -35,12 +35,12 @@ func TestTheLastWordIsAVerdict(t *testing.T) {
 
 // It is written without memory to allocate.
 func TestTheLastWordAllocatesNothing(t *testing.T) {
-	w := (&overrun{bluntly: lastLine}).lastWord(Verdict{File: "a.star", Code: Mistaken, Error: stuck(atMark, scenario.MaxStepTime)})
+	w := (&overrun{bluntly: lastLine}).lastWord(Verdict{File: "a.star", Code: Mistaken, Error: stuckMessage(atMark, scenario.MaxStepTime)})
 	buffer, at := make([]byte, 0, 4096), scenario.Position{File: "a.star", Line: 12, Column: 3}
 	pulse := &scenario.Pulse{}
 	if n := testing.AllocsPerRun(100, func() {
 		pulse.Look()
-		w.text(buffer, at)
+		w.textAt(buffer, at)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -28,9 +28,9 @@ type Measure struct {
 	Max    float64        `json:"max"`
 }
 
-// summed computes the summary of the samples. A percentile is the smallest sample that at
+// summarize computes the summary of the samples. A percentile is the smallest sample that at
 // least as many percent of all do not exceed.
-func summed(m Measure) Measure {
+func summarize(m Measure) Measure {
 	sorted := slices.Sorted(slices.Values(m.Samples))
 	if len(sorted) == 0 {
 		return m
@@ -85,10 +85,10 @@ func (s *Samples) Tell(w io.Writer, several bool) {
 	fmt.Fprintln(t, head)
 	for i := range s.all {
 		one := &s.all[i]
-		m := summed(one.Measure)
+		m := summarize(one.Measure)
 		cells := []string{m.Name, cmp.Or(m.Unit, "-"), strconv.Itoa(len(m.Samples))}
 		for _, f := range []float64{m.Mean, m.Min, m.Median, m.High, m.Max} {
-			cells = append(cells, figure(f, len(m.Samples)))
+			cells = append(cells, formatFigure(f, len(m.Samples)))
 		}
 		if several {
 			cells = append([]string{one.file, strconv.Itoa(one.runs)}, cells...)
@@ -98,8 +98,8 @@ func (s *Samples) Tell(w io.Writer, several bool) {
 	_ = t.Flush()
 }
 
-// figure is a number for people: four digits, and whole numbers whole.
-func figure(f float64, samples int) string {
+// formatFigure is a number for people: four digits, and whole numbers whole.
+func formatFigure(f float64, samples int) string {
 	switch {
 	case samples == 0:
 		return "-"

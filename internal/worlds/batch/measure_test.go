@@ -8,7 +8,7 @@ import (
 
 func TestMeasuresOfAllRunsArePutTogether(t *testing.T) {
 	wait := func(samples ...float64) []Measure {
-		return []Measure{summed(Measure{Name: "wait", Unit: "blocks", Samples: samples})}
+		return []Measure{summarize(Measure{Name: "wait", Unit: "blocks", Samples: samples})}
 	}
 	told := func(verdicts []Verdict, out *bytes.Buffer) {
 		var all Samples
@@ -41,8 +41,8 @@ func TestMeasuresOfAllRunsArePutTogether(t *testing.T) {
 
 // Runs end in any order, and their figures are the same.
 func TestTheSummaryOfSamplesHasNoOrder(t *testing.T) {
-	a := summed(Measure{Samples: []float64{0.1, 1e16, 0.2, -1e16, 0.3}})
-	b := summed(Measure{Samples: []float64{-1e16, 0.3, 1e16, 0.2, 0.1}})
+	a := summarize(Measure{Samples: []float64{0.1, 1e16, 0.2, -1e16, 0.3}})
+	b := summarize(Measure{Samples: []float64{-1e16, 0.3, 1e16, 0.2, 0.1}})
 	if a.Mean != b.Mean || a.Median != b.Median || a.Median != 0.2 || a.Min != -1e16 || a.High != 1e16 {
 		t.Errorf("%+v and %+v", a, b)
 	}
@@ -55,7 +55,7 @@ func TestFiguresHaveNoExponent(t *testing.T) {
 			t.Errorf("%v is %s, want %s", f, got, want)
 		}
 	}
-	if got := figure(82753.21, 3); got != "82753" {
+	if got := formatFigure(82753.21, 3); got != "82753" {
 		t.Errorf("a table has %s", got)
 	}
 }

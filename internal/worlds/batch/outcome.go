@@ -33,7 +33,7 @@ type OutcomeLine struct {
 	What string `json:"what"` // "ok"
 }
 
-func (o *Outcome) add(of, what string) { o.Lines = append(o.Lines, OutcomeLine{of, what}) }
+func (o *Outcome) addLine(of, what string) { o.Lines = append(o.Lines, OutcomeLine{of, what}) }
 
 // recorder notes the results of a run: it wraps a script's world.
 type recorder struct {
@@ -49,11 +49,11 @@ func (r *recorder) Open(c scenario.Config) (scenario.Backend, error) {
 		return nil, err
 	}
 	r.networks++
-	return &recorded{Backend: b, recorder: r, network: r.networks}, nil
+	return &recordedBackend{Backend: b, recorder: r, network: r.networks}, nil
 }
 
-// recorded is a backend whose script's transactions are noted.
-type recorded struct {
+// recordedBackend is a backend whose script's transactions are noted.
+type recordedBackend struct {
 	scenario.Backend
 	recorder *recorder
 	network  int // the number of the network in its script
@@ -63,7 +63,7 @@ type recorded struct {
 
 // Submit implements scenario.Backend. A transaction that is handed in again, since it waits,
 // is the one that it was.
-func (b *recorded) Submit(raw []byte) (types.Hash, error) {
+func (b *recordedBackend) Submit(raw []byte) (types.Hash, error) {
 	hash, err := b.Backend.Submit(raw)
 	if err == nil && len(b.sent) < maxOutcomes && !slices.Contains(b.sent, hash) {
 		b.sent = append(b.sent, hash)
@@ -73,30 +73,31 @@ func (b *recorded) Submit(raw []byte) (types.Hash, error) {
 
 // Close implements scenario.Backend. A result that is no longer readable is
 // recorded as such.
-func (b *recorded) Close() error {
+func (b *recordedBackend) Close() error {
 	b.once.Do(func() {
-		if err := b.read(); err != nil {
-			b.recorder.outcome.add(b.named("its history"), fmt.Sprintf("cannot be read: %v", err))
+		if err := b.readOutcome(); err != nil {
+			b.recorder.outcome.addLine(b.isNamed("its history"), fmt.Sprintf("cannot be read: %v", err))
 		}
 	})
 	return b.Backend.Close()
 }
 
-// named is a thing of this network.
-func (b *recorded) named(what string) string {
+// isNamed is a thing of this network.
+func (b *recordedBackend) isNamed(what string) string {
 	if b.network == 1 {
 		return what
 	}
 	return fmt.Sprintf("network %d, %s", b.network, what)
 }
 
-func (b *recorded) read() error {
+func (b *recordedBackend) readOutcome() error {
 	reader, err := b.Reader("")
 	if err != nil {
 		return err
 	}
-	names := b.names(reader)
-	for _, step := range []func(api.Reader, func(types.Address) string) error{b.transactions, b.timers, b.jobs, b.balances} {
+	names := b.nameAddresses(reader)
+	for _, step := range []func(api.Reader, func(types.Address) string) error{b.recordTransactions, b.recordTimers, b.recordJobs,
+		b.recordBalances} {
 		if err := step(reader, names); err != nil {
 			return err
 		}
@@ -104,8 +105,8 @@ func (b *recorded) read() error {
 	return nil
 }
 
-// names is what addresses are called: their own text differs where keys do.
-func (b *recorded) names(reader api.Reader) func(types.Address) string {
+// nameAddresses is what addresses are called: their own text differs where keys do.
+func (b *recordedBackend) nameAddresses(reader api.Reader) func(types.Address) string {
 	known := map[types.Address]string{types.RegistryAddress: "the registry", types.DispatcherAddress: "the dispatcher"}
 	for _, a := range slices.Concat(b.Accounts(), b.Runners()) {
 		known[a.Address] = a.Name
@@ -124,8 +125,8 @@ func (b *recorded) names(reader api.Reader) func(types.Address) string {
 	}
 }
 
-// transactions records the script's transactions, in its order.
-func (b *recorded) transactions(reader api.Reader, names func(types.Address) string) error {
+// recordTransactions records the script's transactions, in its order.
+func (b *recordedBackend) recordTransactions(reader api.Reader, names func(types.Address) string) error {
 	for i, hash := range b.sent {
 		receipt, err := reader.Receipt(hash)
 		if err != nil {
@@ -142,13 +143,13 @@ func (b *recorded) transactions(reader api.Reader, names func(types.Address) str
 		if err != nil {
 			return err
 		}
-		b.recorder.outcome.add(b.named(fmt.Sprintf("transaction %d%s", i+1, about(tx, names))), what)
+		b.recorder.outcome.addLine(b.isNamed(fmt.Sprintf("transaction %d%s", i+1, describeRequest(tx, names))), what)
 	}
 	return nil
 }
 
-// about is what a transaction asks for.
-func about(tx *types.Transaction, names func(types.Address) string) string {
+// describeRequest is what a transaction asks for.
+func describeRequest(tx *types.Transaction, names func(types.Address) string) string {
 	if tx == nil {
 		return ""
 	}
@@ -169,9 +170,9 @@ func about(tx *types.Transaction, names func(types.Address) string) string {
 	return fmt.Sprintf(",%s: %s", to, kind.Kind)
 }
 
-// timers are told by actor and handler, each way in which one ended once: how many there
+// recordTimers are told by actor and handler, each way in which one ended once: how many there
 // were follows from how long a run took.
-func (b *recorded) timers(reader api.Reader, names func(types.Address) string) error {
+func (b *recordedBackend) recordTimers(reader api.Reader, names func(types.Address) string) error {
 	ends := map[string][]string{}
 	var order []string
 	for offset := 0; offset < maxOutcomes; offset += pageOfList {
@@ -188,7 +189,7 @@ func (b *recorded) timers(reader api.Reader, names func(types.Address) string) e
 			if ends[of] == nil {
 				order = append(order, of)
 			}
-			if how := ended(t); !slices.Contains(ends[of], how) {
+			if how := describeEnd(t); !slices.Contains(ends[of], how) {
 				ends[of] = append(ends[of], how)
 			}
 		}
@@ -199,13 +200,13 @@ func (b *recorded) timers(reader api.Reader, names func(types.Address) string) e
 	slices.Sort(order)
 	for _, of := range order {
 		slices.Sort(ends[of])
-		b.recorder.outcome.add(b.named(of), strings.Join(ends[of], "; "))
+		b.recorder.outcome.addLine(b.isNamed(of), strings.Join(ends[of], "; "))
 	}
 	return nil
 }
 
-// ended is how a timer ended, and when by the height from which it was due.
-func ended(t *api.Timer) string {
+// describeEnd is how a timer ended, and when by the height from which it was due.
+func describeEnd(t *api.Timer) string {
 	how := string(t.Status)
 	if t.Status != types.TimerFired {
 		return how
@@ -221,8 +222,8 @@ func ended(t *api.Timer) string {
 	return how
 }
 
-// jobs are told in the order in which they were submitted.
-func (b *recorded) jobs(reader api.Reader, names func(types.Address) string) error {
+// recordJobs are told in the order in which they were submitted.
+func (b *recordedBackend) recordJobs(reader api.Reader, names func(types.Address) string) error {
 	for number := 0; number < maxOutcomes; {
 		jobs, err := reader.Jobs(history.JobFilter{Page: history.Page{Offset: number, Limit: pageOfList}})
 		if err != nil {
@@ -236,9 +237,9 @@ func (b *recorded) jobs(reader api.Reader, names func(types.Address) string) err
 				what += " (" + j.Error.Code + ")"
 			}
 			if j.Result != nil {
-				what += ", result " + clip(string(*j.Result))
+				what += ", result " + clipText(string(*j.Result))
 			}
-			b.recorder.outcome.add(b.named(fmt.Sprintf("job %d, %s of %s", number, j.Kind, names(j.Submitter))), what)
+			b.recorder.outcome.addLine(b.isNamed(fmt.Sprintf("job %d, %s of %s", number, j.Kind, names(j.Submitter))), what)
 		}
 		if len(jobs) < pageOfList {
 			break
@@ -250,7 +251,7 @@ func (b *recorded) jobs(reader api.Reader, names func(types.Address) string) err
 // maxShown bounds what a difference repeats of a result, in bytes.
 const maxShown = 40
 
-func clip(text string) string {
+func clipText(text string) string {
 	if len(text) > maxShown {
 		text = text[:maxShown] + "…"
 	}
@@ -260,9 +261,9 @@ func clip(text string) string {
 // feesKey is the parameter that says whether fires cost something.
 const feesKey = "cip5.fees"
 
-// balances records the balances of the named accounts if no fee depends on the
+// recordBalances records the balances of the named accounts if no fee depends on the
 // pace.
-func (b *recorded) balances(reader api.Reader, _ func(types.Address) string) error {
+func (b *recordedBackend) recordBalances(reader api.Reader, _ func(types.Address) string) error {
 	params, err := reader.Params()
 	if err != nil {
 		return err
@@ -275,7 +276,7 @@ func (b *recorded) balances(reader api.Reader, _ func(types.Address) string) err
 		if err != nil {
 			return err
 		}
-		b.recorder.outcome.add(b.named("balance of "+a.Name), fmt.Sprintf("%s wei", account.Balance))
+		b.recorder.outcome.addLine(b.isNamed("balance of "+a.Name), fmt.Sprintf("%s wei", account.Balance))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func (accepting) Submit(raw []byte) (types.Hash, error) {
 // A transaction that a script hands in again while it waits, as it does sooner in a quick
 // world, is one transaction.
 func TestATransactionHandedInAgainIsOne(t *testing.T) {
-	b := &recorded{Backend: accepting{}}
+	b := &recordedBackend{Backend: accepting{}}
 	for _, raw := range []byte{1, 2, 1, 3, 2} {
 		if _, err := b.Submit([]byte{raw}); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ func (r *Runner) Alone(ctx context.Context, w World, j Job, trace string, out io
 		return v, err
 	}
 	if v.Failed() {
-		v.Unstable = r.reproduce(ctx, j, &v)
+		v.Unstable = r.compareWithFreshRun(ctx, j, &v)
 	}
 	return v, nil
 }
@@ -32,7 +32,7 @@ func (r *Runner) Alone(ctx context.Context, w World, j Job, trace string, out io
 // Once is Alone for a run that is not made again to see that one seed is one run.
 func (r *Runner) Once(ctx context.Context, w World, j Job, trace string, out io.Writer, ends func(Verdict) int) Verdict {
 	kept := &tail{}
-	v := r.play(ctx, j, w, trace, io.MultiWriter(kept, out), overrun{ends, func(v Verdict) (int, []byte) {
+	v := r.playJob(ctx, j, w, trace, io.MultiWriter(kept, out), overrun{ends, func(v Verdict) (int, []byte) {
 		var text bytes.Buffer
 		v.Complain(&text)
 		return syscall.Stderr, text.Bytes()
@@ -41,16 +41,16 @@ func (r *Runner) Once(ctx context.Context, w World, j Job, trace string, out io.
 	return v
 }
 
-// play makes one run here. Where it takes too much memory, or a step of the script
+// playJob makes one run here. Where it takes too much memory, or a step of the script
 // too much time, the process ends: exceeded is told the verdict first, from
 // another goroutine.
-func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.Writer, exceeded overrun) Verdict {
-	v := j.verdict(w)
+func (r *Runner) playJob(ctx context.Context, j Job, w World, trace string, out io.Writer, exceeded overrun) Verdict {
+	v := j.newVerdict(w)
 	pulse := &scenario.Pulse{}
 	if r.Watch != nil {
 		r.Watch(pulse)
 	}
-	defer r.limit(j, v, pulse, exceeded)()
+	defer r.boundRun(j, v, pulse, exceeded)()
 	pace, err := w.Pace()
 	if err != nil {
 		v.Code, v.Error = Mistaken, err.Error()
@@ -62,13 +62,13 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 		return v
 	}
 	noted := &recorder{open: r.Open(ctx, w)}
-	stage := &timed{open: noted.open}
+	stage := &timedWorld{open: noted.open}
 	if w.Record {
 		stage.open = noted.Open
 	}
 	began := time.Now()
 	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Settings: j.Settings, Out: out,
-		Trace: lines, Stop: ctx, Pulse: pulse, Least: r.least(w)})
+		Trace: lines, Stop: ctx, Pulse: pulse, Least: r.leastPatience(w)})
 	wall := time.Since(began)
 	if problem := flush(); err == nil {
 		err = problem
@@ -76,13 +76,13 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 	if seen.Backend != "" {
 		v.Seed, v.Height, v.Digest = seen.Seed, uint64(seen.Height), seen.Digest.String()
 	}
-	v.Virtual, v.Wall = seconds(stage.lasted), seconds(wall)
+	v.Virtual, v.Wall = roundSeconds(stage.lasted), roundSeconds(wall)
 	if w.Record {
 		v.Outcome = &noted.outcome
 	}
-	v.Unread, v.Settings = seen.Unread, settled(j.Settings, seen.Settings)
+	v.Unread, v.Settings = seen.Unread, allSettings(j.Settings, seen.Settings)
 	for _, m := range seen.Measures {
-		v.Measures = append(v.Measures, summed(Measure{Name: m.Name, Unit: m.Unit, Samples: append([]float64{}, m.Samples...), At: m.At}))
+		v.Measures = append(v.Measures, summarize(Measure{Name: m.Name, Unit: m.Unit, Samples: append([]float64{}, m.Samples...), At: m.At}))
 	}
 	for _, s := range seen.Sometimes {
 		v.Moments = append(v.Moments, Sometimes{Name: s.Name, Where: j.File, True: s.True})
@@ -94,31 +94,31 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 			if w.Backend == Sim && seen.Backend != "" {
 				v.Hold = v.Replay + " --hold"
 			}
-			v.Python = r.python()
+			v.Python = r.pythonVersion()
 			v.Timeline, v.Trace = seen.Timeline, seen.Trace
 		}
 	}
 	return v
 }
 
-// python is the minor version of the Python that runs actors.
-func (r *Runner) python() string {
+// pythonVersion is the minor version of the Python that runs actors.
+func (r *Runner) pythonVersion() string {
 	if r.Python == nil {
 		return ""
 	}
 	return r.Python()
 }
 
-// timed opens a world and notes how long its clock ran, and whether it could be
+// timedWorld opens a world and notes how long its clock ran, and whether it could be
 // opened at all.
-type timed struct {
+type timedWorld struct {
 	open    scenario.Open
 	lasted  time.Duration
 	refused error
 }
 
 // Open implements scenario.Open.
-func (t *timed) Open(c scenario.Config) (scenario.Backend, error) {
+func (t *timedWorld) Open(c scenario.Config) (scenario.Backend, error) {
 	b, err := t.open(c)
 	if err != nil {
 		t.refused = err
@@ -128,7 +128,7 @@ func (t *timed) Open(c scenario.Config) (scenario.Backend, error) {
 }
 
 // codeOf is the exit code of a run's error.
-func (t *timed) codeOf(err error) int {
+func (t *timedWorld) codeOf(err error) int {
 	var wrong *scenario.Mistake
 	var python *scenario.NoPython
 	switch {
@@ -144,7 +144,7 @@ func (t *timed) codeOf(err error) int {
 
 type timedBackend struct {
 	scenario.Backend
-	timed *timed
+	timed *timedWorld
 	began types.Time
 }
 

@@ -42,9 +42,9 @@ type ending struct {
 	err   error
 }
 
-// process runs a batch in a separate process and hands on each verdict. It returns
+// runBatchProcess runs a batch in a separate process and hands on each verdict. It returns
 // how many there were, and how the process ended.
-func (r *Runner) process(ctx context.Context, b batch, each func(int, Verdict)) (done int, end ending) {
+func (r *Runner) runBatchProcess(ctx context.Context, b batch, each func(int, Verdict)) (done int, end ending) {
 	input, err := json.Marshal(b)
 	if err != nil {
 		return 0, ending{err: err}
@@ -97,7 +97,7 @@ func (r *Runner) Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	for _, j := range b.Jobs {
 		kept := &tail{}
-		v := r.play(ctx, j, b.World, b.Trace, kept, overrun{last, lastLine})
+		v := r.playJob(ctx, j, b.World, b.Trace, kept, overrun{last, lastLine})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

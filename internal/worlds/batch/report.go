@@ -54,11 +54,11 @@ func (r *Report) Passed() bool { return len(r.Failed)+len(r.Never)+len(r.Missing
 func ReadReport(paths []string) (*Report, error) {
 	m := newMerging()
 	for _, path := range paths {
-		if err := m.add(path); err != nil {
+		if err := m.addFile(path); err != nil {
 			return nil, err
 		}
 	}
-	return m.report(), nil
+	return m.mergedReport(), nil
 }
 
 // merging is a Report in the making.
@@ -73,20 +73,20 @@ func newMerging() *merging {
 	return &merging{seen: map[string]string{}, shards: map[uint64]map[uint64]bool{}}
 }
 
-func (m *merging) add(path string) error {
+func (m *merging) addFile(path string) error {
 	read, err := readJUnit(path)
 	if err != nil {
 		return err
 	}
-	return m.take(path, read)
+	return m.addSuites(path, read)
 }
 
-// take adds the suites of one file.
-func (m *merging) take(path string, read *junitSuites) error {
+// addSuites adds the suites of one file.
+func (m *merging) addSuites(path string, read *junitSuites) error {
 	for i := range read.Suites {
 		from := &read.Suites[i]
-		into := m.all.suite(from.Name)
-		judged, err := m.properties(path, from, into)
+		into := m.all.findOrAddSuite(from.Name)
+		judged, err := m.readProperties(path, from, into)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (m *merging) take(path string, read *junitSuites) error {
 				return fmt.Errorf("%s: there are more than %d cases", path, maxJUnitCases)
 			}
 			m.seen[key] = path
-			into.add(c, secondsOf(c.Time))
+			into.addCase(c, secondsOf(c.Time))
 		}
 	}
 	return nil
@@ -117,9 +117,9 @@ func secondsOf(text string) float64 {
 	return seconds
 }
 
-// properties reads a suite's properties about its shard and about its sometimes
+// readProperties reads a suite's properties about its shard and about its sometimes
 // conditions; it keeps the others.
-func (m *merging) properties(path string, from, into *junitSuite) (judged bool, err error) {
+func (m *merging) readProperties(path string, from, into *junitSuite) (judged bool, err error) {
 	if from.Properties == nil {
 		return false, nil
 	}
@@ -130,7 +130,7 @@ func (m *merging) properties(path string, from, into *junitSuite) (judged bool, 
 			if err := json.Unmarshal([]byte(p.Value), &s); err != nil {
 				return false, fmt.Errorf("%s: the property %s of %s is not what devnet run writes: %w", path, p.Name, from.Name, err)
 			}
-			m.moments, judged = heed(m.moments, s), true
+			m.moments, judged = addSometimes(m.moments, s), true
 		case shardProperty:
 			var s Shard
 			if _, err := fmt.Sscanf(p.Value, "%d/%d", &s.Index, &s.Of); err != nil || s.Index < 1 || s.Index > s.Of {
@@ -141,19 +141,19 @@ func (m *merging) properties(path string, from, into *junitSuite) (judged bool, 
 			}
 			m.shards[s.Of][s.Index] = true
 		default:
-			into.note(p.Name, p.Value)
+			into.addProperty(p.Name, p.Value)
 		}
 	}
 	return judged, nil
 }
 
-func (m *merging) report() *Report {
+func (m *merging) mergedReport() *Report {
 	r := &Report{Suites: []ReportSuite{}, Never: []Sometimes{}, Missing: []string{}}
-	r.Failed = m.failed() // without what never held, which is told by itself
+	r.Failed = m.failedCases() // without what never held, which is told by itself
 	for _, moment := range m.moments {
 		if !moment.True {
 			r.Never = append(r.Never, moment)
-			m.all.never(moment)
+			m.all.addNeverCase(moment)
 		}
 	}
 	for of, there := range m.shards {
@@ -172,8 +172,8 @@ func (m *merging) report() *Report {
 	return r
 }
 
-// failed are the cases that failed so far, and those with errors.
-func (m *merging) failed() []ReportCase {
+// failedCases are the cases that failed so far, and those with errors.
+func (m *merging) failedCases() []ReportCase {
 	all := []ReportCase{}
 	for _, s := range m.all.Suites {
 		for _, c := range s.Cases {
@@ -189,7 +189,7 @@ func (m *merging) failed() []ReportCase {
 const maxMissing = 100
 
 // Write writes it to a file, as JUnit.
-func (r *Report) Write(path string) error { return r.all.write(path) }
+func (r *Report) Write(path string) error { return r.all.writeFile(path) }
 
 // readJUnit reads a file of JUnit, whose root may be one suite.
 func readJUnit(path string) (*junitSuites, error) {

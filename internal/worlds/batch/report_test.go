@@ -39,10 +39,10 @@ func FuzzReport(f *testing.F) {
 			return
 		}
 		m := newMerging()
-		if m.take("a.xml", read) != nil {
+		if m.addSuites("a.xml", read) != nil {
 			return
 		}
-		r := m.report()
+		r := m.mergedReport()
 		if _, err := json.Marshal(r); err != nil {
 			t.Fatal(err)
 		}

@@ -76,7 +76,7 @@ func Never(moments []Sometimes) (out []Sometimes) {
 // it held in one of them.
 func Heed(all []Sometimes, v *Verdict) []Sometimes {
 	for _, m := range v.Moments {
-		all = heed(all, m)
+		all = addSometimes(all, m)
 	}
 	return all
 }
@@ -89,8 +89,8 @@ func Moments(verdicts []Verdict) (all []Sometimes) {
 	return all
 }
 
-// heed adds one run's result on a condition.
-func heed(all []Sometimes, m Sometimes) []Sometimes {
+// addSometimes adds one run's result on a condition.
+func addSometimes(all []Sometimes, m Sometimes) []Sometimes {
 	for i := range all {
 		if all[i].Name == m.Name && all[i].Where == m.Where {
 			all[i].True = all[i].True || m.True
@@ -104,22 +104,22 @@ func heed(all []Sometimes, m Sometimes) []Sometimes {
 func (v *Verdict) Line() string {
 	digest := ""
 	if v.Digest != "" {
-		digest = ", digest " + short(v.Digest)
+		digest = ", digest " + shortDigest(v.Digest)
 	}
-	return fmt.Sprintf("%s: %s, %.1f seconds of the network in %.2f%s", v.which(), plural.Of(v.Height, "block"), v.Virtual, v.Wall, digest)
+	return fmt.Sprintf("%s: %s, %.1f seconds of the network in %.2f%s", v.runName(), plural.Of(v.Height, "block"), v.Virtual, v.Wall, digest)
 }
 
-// which names the run: its script and seed, and what it was given by --set.
-func (v *Verdict) which() string {
+// runName names the run: its script and seed, and what it was given by --set.
+func (v *Verdict) runName() string {
 	text := fmt.Sprintf("%s with seed %d", v.File, v.Seed)
-	if set := v.set(); set != "" {
+	if set := v.setArguments(); set != "" {
 		text += " and " + set
 	}
 	return text
 }
 
-// set is what the run was given by --set, as words of a command line.
-func (v *Verdict) set() string {
+// setArguments is what the run was given by --set, as words of a command line.
+func (v *Verdict) setArguments() string {
 	var words []string
 	for _, s := range v.Settings {
 		if s.Given {
@@ -132,7 +132,7 @@ func (v *Verdict) set() string {
 // Complain prints a failing run: what was wrong and where, and the command that
 // runs it again.
 func (v *Verdict) Complain(w io.Writer) {
-	fmt.Fprintf(w, "FAILED %s: %s\n", v.which(), strings.TrimRight(v.Error, "\n"))
+	fmt.Fprintf(w, "FAILED %s: %s\n", v.runName(), strings.TrimRight(v.Error, "\n"))
 	if v.Hint != "" {
 		fmt.Fprintf(w, "  %s\n", v.Hint)
 	}
@@ -171,10 +171,10 @@ func (v *Verdict) Overlooked(w io.Writer) {
 	}
 }
 
-// seconds rounds a duration for people and for JUnit.
-func seconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
+// roundSeconds rounds a duration for people and for JUnit.
+func roundSeconds(d time.Duration) float64 { return float64(d.Milliseconds()) / 1000 }
 
 // shownDigest is how much of a digest people are shown.
 const shownDigest = 10
 
-func short(digest string) string { return digest[:min(len(digest), shownDigest)] }
+func shortDigest(digest string) string { return digest[:min(len(digest), shownDigest)] }

@@ -208,8 +208,8 @@ func (w *assault) submit(t *testing.T, tx *types.Transaction) types.Hash {
 
 // wait goes on as long as blocks do, and no longer than attackBlocks.
 func (w *assault) wait(t *testing.T, hash types.Hash) *types.Receipt {
-	begin, before := w.n.Best().height(), types.Height(0)
-	for at := begin; at > before && at < begin+attackBlocks && !w.halts.Load(); before, at = at, w.n.Best().height() {
+	begin, before := w.n.Best().finalHeight(), types.Height(0)
+	for at := begin; at > before && at < begin+attackBlocks && !w.halts.Load(); before, at = at, w.n.Best().finalHeight() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		r, err := w.n.Wait(ctx, hash)
 		cancel()
@@ -226,7 +226,7 @@ func (w *assault) wait(t *testing.T, hash types.Hash) *types.Receipt {
 		}
 	}
 	w.halts.Store(true)
-	t.Errorf("transaction %s does not end from height %d to %d; %+v", hash, begin, w.n.Best().height(), w.n.Liveness())
+	t.Errorf("transaction %s does not end from height %d to %d; %+v", hash, begin, w.n.Best().finalHeight(), w.n.Liveness())
 	return nil
 }
 
@@ -271,7 +271,7 @@ func (l *attackLane) call(t *testing.T, a attacks.Attack, at types.Address, arms
 	order := &samples.Order{Target: at, Handler: attacks.Handler, Cycles: attackCycles, Cells: 20_000}
 	sent := []types.Hash{l.submit(t, w.limited(w.execute(l.relay, "send", order.Encode()), 2*attackCycles, attackCells))}
 	if arms {
-		due := fmt.Sprint(l.n.Best().height() + armedAfter)
+		due := fmt.Sprint(l.n.Best().finalHeight() + armedAfter)
 		sent = append(sent, l.submit(t, w.limited(w.execute(at, "arm_attack", []byte(due)), attackCycles, attackCells)))
 	}
 	for _, hash := range sent {
@@ -332,7 +332,7 @@ func (w *assault) count(n *int) {
 
 // judge waits until the last timer is due, and compares what the validators have.
 func (w *assault) judge(t *testing.T, tried int) {
-	end := w.n.Best().height() + armedAfter + 10
+	end := w.n.Best().finalHeight() + armedAfter + 10
 	await(t, w.n, end)
 	for _, node := range w.n.List() {
 		awaitNode(t, node, end)

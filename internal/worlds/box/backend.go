@@ -27,12 +27,12 @@ func (n *Network) Info() api.Info {
 
 // Nodes implements api.Backend.
 func (n *Network) Nodes() []api.Node {
-	best := n.state()
+	best := n.bestState()
 	nodes := make([]api.Node, 0, len(n.List()))
 	for _, node := range n.List() {
-		nodes = append(nodes, node.describe(best))
+		nodes = append(nodes, node.describeNode(best))
 	}
-	return append(nodes, n.others.validators(best)...)
+	return append(nodes, n.others.listValidators(best)...)
 }
 
 // QuorumPeers is how many peers a validator of n needs to decide with.
@@ -41,11 +41,11 @@ func QuorumPeers(n int) int { return n - (n-1)/3 - 1 }
 // Accounts implements api.Backend.
 func (n *Network) Accounts() []api.NamedAccount {
 	var out []api.NamedAccount
-	if !n.signs() {
+	if !n.knowsAccountKeys() {
 		return nil
 	}
 	for _, name := range wallet.Listed() {
-		out = append(out, api.NamedAccount{Name: name, Address: n.address(name)})
+		out = append(out, api.NamedAccount{Name: name, Address: n.addressOf(name)})
 	}
 	return out
 }
@@ -60,15 +60,15 @@ func (n *Network) Signer(name string) env.Signer {
 
 // Subscribe implements api.Backend.
 func (n *Network) Subscribe(each func(types.Height)) (cancel func()) {
-	return n.finality.subscribe(each)
+	return n.finality.subscribeHeights(each)
 }
 
 // RunnerNodes implements api.Backend.
 func (n *Network) RunnerNodes() []api.RunnerNode {
-	state := n.state()
+	state := n.bestState()
 	var all []api.RunnerNode
 	for _, r := range n.RunnerList() {
-		all = append(all, r.describe(state))
+		all = append(all, r.describeRunner(state))
 	}
 	return append(all, n.others.runnerNodes(state)...)
 }
@@ -101,7 +101,7 @@ func (n *Network) LogPath(node string) string {
 // the network's own, or nil.
 func (n *Network) Key(name string) crypto.Signer {
 	for _, known := range wallet.Accounts() {
-		if name == known && n.signs() {
+		if name == known && n.knowsAccountKeys() {
 			return n.verifier.Signer(wallet.AccountKey(n.seed, name))
 		}
 	}
@@ -120,5 +120,5 @@ func (n *Network) Runners() []api.NamedAccount {
 	for _, r := range n.RunnerList() {
 		all = append(all, api.NamedAccount{Name: r.Name, Address: r.Address})
 	}
-	return append(all, n.others.runners()...)
+	return append(all, n.others.listRunners()...)
 }

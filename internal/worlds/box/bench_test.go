@@ -39,7 +39,7 @@ func BenchmarkStart(b *testing.B) {
 				b.Fatal(err)
 			}
 			for _, node := range n.List() {
-				for node.height() < 1 {
+				for node.finalHeight() < 1 {
 					time.Sleep(100 * time.Microsecond)
 				}
 			}
@@ -68,7 +68,7 @@ func BenchmarkBlocks(b *testing.B) {
 			n := up(b, config)
 			await(b, n, 1)
 			b.ResetTimer()
-			from, used := n.Best().height(), coresTime(b)
+			from, used := n.Best().finalHeight(), coresTime(b)
 			await(b, n, from+types.Height(b.N))
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "blocks/s")
 			b.ReportMetric(milliseconds(coresTime(b)-used)/float64(b.N), "ms-cores/block")

@@ -157,8 +157,8 @@ func (c *Config) RunnerTerms() ([]setup.Terms, error) {
 	return all, nil
 }
 
-// derived is the genesis of a network whose keys all follow from a seed.
-func (c *Config) derived(seed uint64, now time.Time) (*ledger.Genesis, error) {
+// genesisFromSeed is the genesis of a network whose keys all follow from a seed.
+func (c *Config) genesisFromSeed(seed uint64, now time.Time) (*ledger.Genesis, error) {
 	chain := c.NewChain(now)
 	for i := range c.Validators {
 		chain.Validator(wallet.ValidatorKey(seed, wallet.ValidatorName(i)), "")

@@ -33,10 +33,10 @@ func (e *LostChainError) Error() string { return e.What }
 
 func (e *DamagedError) Unwrap() error { return e.Cause }
 
-// remedy adds to an error of a node's files how to continue. State is what the
+// withRemedy adds to an error of a node's files how to continue. State is what the
 // other validators have as well; votes are not, so who lost them sits out for a
 // while (finding F17), which not all can.
-func (f *files) remedy(name string, err error) error {
+func (f *files) withRemedy(name string, err error) error {
 	if f.origin.home == nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (f *files) mustHaveChain() error {
 			err = logged.Add(records)
 		}
 		if err != nil {
-			return f.remedy(node.Name, err)
+			return f.withRemedy(node.Name, err)
 		}
 	}
 	_, first, err := o.genesis.State()
@@ -112,9 +112,9 @@ func (f *files) leaveDown(node *Node, err error) error {
 	return nil
 }
 
-// spareBroken refuses a home in which more validators are beyond help than may be missing: all of
+// refuseTooManyBroken refuses a home in which more validators are beyond help than may be missing: all of
 // them are named, each with its remedy.
-func (f *files) spareBroken() error {
+func (f *files) refuseTooManyBroken() error {
 	lost := 0
 	for _, node := range f.nodes.List() {
 		if node.Lost {
@@ -124,7 +124,7 @@ func (f *files) spareBroken() error {
 	switch spare := f.origin.genesis.Validators.MaxFaulty(); {
 	case len(f.broken) == 0:
 		return nil
-	case f.nodes.reached() == 0 && f.origin.config.Elsewhere == nil:
+	case f.nodes.highestHeld() == 0 && f.origin.config.Elsewhere == nil:
 		return fmt.Errorf("no validator's state can be read: %w; before these remedies, put one back from a copy, "+
 			"load a snapshot (devnet snapshot list), or start over with --reset", errors.Join(f.broken...))
 	case len(f.broken)+lost > spare:
@@ -142,8 +142,8 @@ func (f *files) spareBroken() error {
 // Broken lists why validators did not start, each with its remedy. The others go on without them.
 func (n *Network) Broken() []error { return n.files.broken }
 
-// bare returns 1 for a node whose log is missing, otherwise 0.
-func (node *Node) bare() int {
+// countLostLog returns 1 for a node whose log is missing, otherwise 0.
+func (node *Node) countLostLog() int {
 	if node.network.home == nil {
 		return 0
 	}
@@ -153,17 +153,17 @@ func (node *Node) bare() int {
 	return 1
 }
 
-// noteLost marks a node of a network that has final blocks, and whose log is
+// markLostLogs marks a node of a network that has final blocks, and whose log is
 // gone. At most f of them can abstain: with more, the network could not continue.
-func (f *files) noteLost(node *Node) error {
+func (f *files) markLostLogs(node *Node) error {
 	if f.origin.config.Here != nil {
 		return f.noteLostHere(node)
 	}
-	if !f.origin.resumed || node.bare() == 0 || f.nodes.reached() == 0 {
+	if !f.origin.resumed || node.countLostLog() == 0 || f.nodes.highestHeld() == 0 {
 		return nil
 	}
 	node.Lost = true
-	return f.spareLost()
+	return f.refuseTooManyLost()
 }
 
 // noteCut marks a node whose log ends before its store's tip, which its start found:
@@ -173,12 +173,12 @@ func (f *files) noteCut(node *Node) error {
 		return nil
 	}
 	node.Lost = true
-	return f.spareLost()
+	return f.refuseTooManyLost()
 }
 
-// spareLost refuses a home that has lost more logs than f: those that sit out would
+// refuseTooManyLost refuses a home that has lost more logs than f: those that sit out would
 // wait for each other.
-func (f *files) spareLost() error {
+func (f *files) refuseTooManyLost() error {
 	var lost []string
 	for _, other := range f.nodes.List() {
 		if other.Lost {
@@ -199,7 +199,7 @@ func (f *files) spareLost() error {
 func (f *files) noteLostHere(node *Node) error {
 	votes := home.NodeFiles(f.origin.home.Dir(), node.Name).Votes
 	_, err := os.Stat(filepath.Dir(votes))
-	if node.bare() > 0 {
+	if node.countLostLog() > 0 {
 		node.Lost = f.origin.config.Here.Lost || err == nil
 	}
 	return nil

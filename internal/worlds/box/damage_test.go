@@ -63,7 +63,7 @@ func refusedHome(t *testing.T, dir string, words ...string) {
 func staysDown(t *testing.T, dir, name string, words ...string) {
 	t.Helper()
 	n := up(t, Config{Home: dir, Log: logger()})
-	failure := n.find(name).Failure()
+	failure := n.findNode(name).Failure()
 	if failure == nil || len(n.Broken()) != 1 {
 		t.Fatalf("%s is up; broken are %v", name, n.Broken())
 	}
@@ -77,7 +77,7 @@ func staysDown(t *testing.T, dir, name string, words ...string) {
 			t.Errorf("/ready says of %s: %q", name, told)
 		}
 	}
-	await(t, n, n.Best().height()+5)
+	await(t, n, n.Best().finalHeight()+5)
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func staysDown(t *testing.T, dir, name string, words ...string) {
 func goesOn(t *testing.T, dir string) *Network {
 	t.Helper()
 	n := up(t, Config{Home: dir, Log: logger()})
-	target := n.Best().height() + 30
+	target := n.Best().finalHeight() + 30
 	for _, node := range n.List() {
 		awaitNode(t, node, target)
 	}
@@ -157,7 +157,7 @@ func TestAHomeWithoutALog(t *testing.T) {
 		}
 		var said logged
 		n := up(t, Config{Home: dir, Log: said.logger()})
-		target := n.Best().height() + 30
+		target := n.Best().finalHeight() + 30
 		for _, node := range n.List() {
 			awaitNode(t, node, target)
 		}
@@ -167,7 +167,7 @@ func TestAHomeWithoutALog(t *testing.T) {
 			if said.contains("it votes again") {
 				break
 			}
-			await(t, n, n.Best().height()+1)
+			await(t, n, n.Best().finalHeight()+1)
 		}
 		if err := n.Close(); err != nil {
 			t.Fatal(err)
@@ -226,7 +226,7 @@ func TestALogThatIsCutIsLost(t *testing.T) {
 				if said.contains("it votes again") {
 					break
 				}
-				await(t, n, n.Best().height()+1)
+				await(t, n, n.Best().finalHeight()+1)
 			}
 			if err := n.Close(); err != nil {
 				t.Fatal(err)
@@ -351,7 +351,7 @@ func TestATornTailIsTold(t *testing.T) {
 	spoilFile(t, home.NodeFiles(dir, "v3").Votes, func(b []byte) []byte { return b[:len(b)-3] })
 	var said logged
 	n := up(t, Config{Home: dir, Log: said.logger()})
-	await(t, n, n.Best().height()+2)
+	await(t, n, n.Best().finalHeight()+2)
 	if !said.contains("the incomplete record was cut off") {
 		t.Errorf("the log says %s", said.text())
 	}
@@ -388,7 +388,7 @@ func TestADamagedRowOfAJobIsNamed(t *testing.T) {
 	job := newPayer(n, "alice").submit(t, spec)
 	jobs.await(t, job, "completed", kindIs(types.JobChangeCompleted))
 	for _, node := range n.List() {
-		awaitNode(t, node, n.Best().height()+2)
+		awaitNode(t, node, n.Best().finalHeight()+2)
 	}
 	if err := n.Close(); err != nil {
 		t.Fatal(err)

@@ -51,10 +51,10 @@ func TestJ24AFloodOfLongDeltasLeavesTheBlocksTheirRate(t *testing.T) {
 	count := func(do func(context.Context)) types.Height {
 		ctx, cancel := context.WithTimeout(t.Context(), lasting)
 		defer cancel()
-		from := h.n.Best().height()
+		from := h.n.Best().finalHeight()
 		do(ctx)
 		<-ctx.Done()
-		return h.n.Best().height() - from
+		return h.n.Best().finalHeight() - from
 	}
 	quiet, before := count(func(context.Context) {}), residentMiB(t)
 	sent := 0

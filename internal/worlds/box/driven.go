@@ -43,11 +43,11 @@ func (d Driven) Socket() netip.AddrPort {
 
 // SetRules replaces what happens to the packets that it sends.
 func (d Driven) SetRules(rules map[netip.AddrPort]lossy.Rule) {
-	d.network.links.drive(d.node.Name, rules)
+	d.network.links.driveRules(d.node.Name, rules)
 }
 
 // Mute ends all its sending.
-func (d Driven) Mute() { d.network.links.kill(d.node.Name) }
+func (d Driven) Mute() { d.network.links.silenceNode(d.node.Name) }
 
 // Do begins or ends a fault in its process, by the contract of network.Node.
 func (d Driven) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
@@ -58,15 +58,15 @@ func (d Driven) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration
 func (d Driven) Pause(on bool) { d.network.Hold(on) }
 
 // Call names another node, and Belongs the URL of the whole network's API.
-func (d Driven) Call(a types.Address, name string) { d.network.others.call(a, name) }
-func (d Driven) Belongs(url string)                { d.network.belongs(url) }
+func (d Driven) Call(a types.Address, name string) { d.network.others.setName(a, name) }
+func (d Driven) Belongs(url string)                { d.network.setWholeURL(url) }
 
 // Travelled is how far time travel came, as it is on disk.
-func (d Driven) Travelled() network.Travel { return d.network.keeper.travelled() }
+func (d Driven) Travelled() network.Travel { return d.network.keeper.travelRecord() }
 
 // SetTravel moves its clock by time travel, and keeps that with the goal for its next start.
 func (d Driven) SetTravel(t network.Travel) error {
-	if err := d.network.keeper.keep(t); err != nil {
+	if err := d.network.keeper.keepRecord(t); err != nil {
 		return err
 	}
 	d.network.clock.SetOffset(t.Clock)

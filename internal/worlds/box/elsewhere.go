@@ -45,8 +45,8 @@ type others struct {
 	names map[types.Address]string // replaced, never changed
 }
 
-// belongs notes the URL of the whole network's API.
-func (o *origin) belongs(url string) { o.whole.Store(&url) }
+// setWholeURL notes the URL of the whole network's API.
+func (o *origin) setWholeURL(url string) { o.whole.Store(&url) }
 
 func newOthers(o *origin, n *Network) *others {
 	others := &others{origin: o, nodes: n.nodeList, presence: n.presence, book: n.book}
@@ -56,15 +56,15 @@ func newOthers(o *origin, n *Network) *others {
 	return others
 }
 
-// known are the names of the nodes that run elsewhere, by address.
-func (o *others) known() map[types.Address]string {
+// namesByAddress are the names of the nodes that run elsewhere, by address.
+func (o *others) namesByAddress() map[types.Address]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.names
 }
 
-// call names a node: who had the name before, under another key, has it no more.
-func (o *others) call(a types.Address, name string) {
+// setName names a node: who had the name before, under another key, has it no more.
+func (o *others) setName(a types.Address, name string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	names := map[types.Address]string{}
@@ -79,7 +79,7 @@ func (o *others) call(a types.Address, name string) {
 
 // addressOf returns the address of a name, zero if no other node has it.
 func (o *others) addressOf(name string) (a types.Address) {
-	for address, is := range o.known() {
+	for address, is := range o.namesByAddress() {
 		if is == name {
 			return address
 		}
@@ -90,15 +90,15 @@ func (o *others) addressOf(name string) (a types.Address) {
 // nameOf is what a node that runs elsewhere is called: by its address, where its name is
 // not known.
 func (o *others) nameOf(a types.Address) string {
-	if name := o.known()[a]; name != "" {
+	if name := o.namesByAddress()[a]; name != "" {
 		return name
 	}
 	return a.String()
 }
 
-// validators are those that run elsewhere, as the one here knows them: from its
+// listValidators are those that run elsewhere, as the one here knows them: from its
 // final state, and by their connections with it.
-func (o *others) validators(best *ledger.State) (all []api.Node) {
+func (o *others) listValidators(best *ledger.State) (all []api.Node) {
 	here := o.origin.config.Here
 	if here == nil {
 		return nil
@@ -138,13 +138,13 @@ func compareNames(a, b string) int {
 	return slices.Compare([]byte(a), []byte(b))
 }
 
-// runners are the named runners that run elsewhere and are registered.
-func (o *others) runners() (all []api.NamedAccount) {
+// listRunners are the named runners that run elsewhere and are registered.
+func (o *others) listRunners() (all []api.NamedAccount) {
 	if o.origin.config.Here == nil {
 		return nil
 	}
-	state := o.nodes.state()
-	for address, name := range o.known() {
+	state := o.nodes.bestState()
+	for address, name := range o.namesByAddress() {
 		if state.Runner(address) != nil {
 			all = append(all, api.NamedAccount{Name: name, Address: address})
 		}
@@ -166,10 +166,10 @@ func (o *others) runnerNodes(state *ledger.State) (all []api.RunnerNode) {
 		}
 	}
 	unseen := selection.PhaseOf(state.Params()) == selection.Off // no runner is connected
-	for _, known := range o.runners() {
+	for _, known := range o.listRunners() {
 		r := state.Runner(known.Address)
 		out := api.RunnerNode{Name: known.Name, Address: known.Address, Height: state.Height(), Accepting: true,
-			Running: unseen || connected[known.Address] || !r.Stake.IsZero() && o.presence.has(int(r.Index)),
+			Running: unseen || connected[known.Address] || !r.Stake.IsZero() && o.presence.hasRunner(int(r.Index)),
 			Left:    r.Health == selection.Deregistered}
 		if connected[known.Address] {
 			out.Connected = []types.Address{o.nodes.List()[0].Address}

@@ -31,11 +31,11 @@ func (b backend) Capabilities() network.Capabilities {
 }
 
 // Unknown implements network.Backend.
-func (b backend) Unknown(name string) error { return b.network.unknown(name) }
+func (b backend) Unknown(name string) error { return b.network.refuseUnknownName(name) }
 
 // Node implements network.Backend.
 func (b backend) Node(name string) network.Node {
-	if node := b.network.find(name); node != nil {
+	if node := b.network.findNode(name); node != nil {
 		return node
 	}
 	if runner := b.network.findRunner(name); runner != nil {
@@ -56,10 +56,10 @@ func (b backend) Nodes() (all []network.Node) {
 }
 
 // Height implements network.Backend.
-func (b backend) Height() types.Height { return b.network.Best().height() }
+func (b backend) Height() types.Height { return b.network.Best().finalHeight() }
 
 // SetLinks implements network.Backend.
-func (b backend) SetLinks(rules *network.LinkRules) { b.network.links.follow(rules) }
+func (b backend) SetLinks(rules *network.LinkRules) { b.network.links.followRules(rules) }
 
 // Count implements network.Backend: nodes elsewhere are asked.
 func (b backend) Count() {

@@ -41,11 +41,11 @@ func do(n *Network, verb, node string) error { return order(n, fault.Order{Verb:
 // awaitFaulty waits until a node has finalized a height.
 func awaitFaulty(t *testing.T, n *Network, name string, height types.Height) {
 	t.Helper()
-	for begin := time.Now(); n.find(name).height() < height; {
+	for begin := time.Now(); n.findNode(name).finalHeight() < height; {
 		if time.Since(begin) > patience {
-			t.Fatalf("%s did not reach height %d but %d; the best is at %d", name, height, n.find(name).height(), n.Best().height())
+			t.Fatalf("%s did not reach height %d but %d; the best is at %d", name, height, n.findNode(name).finalHeight(), n.Best().finalHeight())
 		}
-		await(t, n, n.Best().height()+1)
+		await(t, n, n.Best().finalHeight()+1)
 	}
 }
 
@@ -53,7 +53,7 @@ func awaitFaulty(t *testing.T, n *Network, name string, height types.Height) {
 // others.
 func awaitConnected(t *testing.T, n *Network) {
 	t.Helper()
-	for begin := time.Now(); ; await(t, n, n.Best().height()+1) {
+	for begin := time.Now(); ; await(t, n, n.Best().finalHeight()+1) {
 		missing := 0
 		for _, node := range n.List() {
 			missing += len(n.List()) - 1 - len(node.Peers())
@@ -80,18 +80,18 @@ func TestCrashRestartAndWipe(t *testing.T) {
 	n := up(t, config)
 	await(t, n, 3)
 	done(t, do(n, "crash", "v1"))
-	if n.find("v1").Running() {
+	if n.findNode("v1").Running() {
 		t.Fatal("v1 runs after its crash")
 	}
 	if err := do(n, "crash", "v1"); err == nil {
 		t.Error("it crashes twice")
 	}
-	await(t, n, n.Best().height()+3)
+	await(t, n, n.Best().finalHeight()+3)
 	done(t, do(n, "restart", "v1"))
 	if err := do(n, "restart", "v1"); err == nil {
 		t.Error("it starts twice")
 	}
-	awaitFaulty(t, n, "v1", n.Best().height())
+	awaitFaulty(t, n, "v1", n.Best().finalHeight())
 	if r := lastFault(n); r.Verb != "crash" || r.Idle || !r.Ended || !strings.Contains(r.Did, "connections cut") {
 		t.Errorf("%+v", r)
 	}
@@ -110,7 +110,7 @@ func TestCrashRestartAndWipe(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	done(t, do(n, "restart", "v1"))
-	awaitFaulty(t, n, "v1", n.Best().height())
+	awaitFaulty(t, n, "v1", n.Best().finalHeight())
 }
 
 func TestFreezeAndThaw(t *testing.T) {
@@ -120,16 +120,16 @@ func TestFreezeAndThaw(t *testing.T) {
 	if err := do(n, "freeze", "v2"); err == nil {
 		t.Error("it freezes twice")
 	}
-	at := n.find("v2").height()
-	await(t, n, n.Best().height()+6)
-	if now := n.find("v2").height(); now > at+1 {
+	at := n.findNode("v2").finalHeight()
+	await(t, n, n.Best().finalHeight()+6)
+	if now := n.findNode("v2").finalHeight(); now > at+1 {
 		t.Errorf("a frozen node went on from %d to %d", at, now)
 	}
 	if n.Best().Name == "v2" {
 		t.Error("a frozen node answers for the network")
 	}
 	done(t, do(n, "thaw", "v2"))
-	awaitFaulty(t, n, "v2", n.Best().height())
+	awaitFaulty(t, n, "v2", n.Best().finalHeight())
 	if r := lastFault(n); r.Idle || !r.Ended || !strings.Contains(r.Did, "frames held") {
 		t.Errorf("%+v", r)
 	}
@@ -202,13 +202,13 @@ func TestPartitionAndHealOverRealQUIC(t *testing.T) {
 	await(t, n, 3)
 	awaitConnected(t, n)
 	done(t, order(n, fault.Order{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}))
-	at := n.Best().height()
+	at := n.Best().finalHeight()
 	views.await(t, 4, 9) // three times to each of three peers
-	if now := n.Best().height(); now > at+1 {
+	if now := n.Best().finalHeight(); now > at+1 {
 		t.Errorf("two of four finalized from %d to %d", at, now)
 	}
 	done(t, do(n, "heal", ""))
-	await(t, n, n.Best().height()+3)
+	await(t, n, n.Best().finalHeight()+3)
 	r := lastFault(n)
 	if r.Verb != "partition" || r.Detail != "v0,v1 / v2,v3" || r.Idle || !r.Ended || !strings.Contains(r.Did, "4 connections cut") {
 		t.Errorf("%+v", r)
@@ -216,7 +216,7 @@ func TestPartitionAndHealOverRealQUIC(t *testing.T) {
 
 	// A bridge joins two halves by one node that both reach.
 	done(t, order(n, fault.Order{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2"}}))
-	await(t, n, n.Best().height()+3)
+	await(t, n, n.Best().finalHeight()+3)
 	done(t, do(n, "heal", ""))
 }
 
@@ -226,7 +226,7 @@ func TestLinksLoseAndDelayRealPackets(t *testing.T) {
 	done(t, order(n, fault.Order{Verb: "link", A: "v0", B: "v1",
 		Link: fault.Link{Latency: 10 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1, Duplicate: 0.1, Reorder: 0.1}}))
 	done(t, order(n, fault.Order{Verb: "link", A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}}))
-	await(t, n, n.Best().height()+10)
+	await(t, n, n.Best().finalHeight()+10)
 	for _, r := range n.Faults() {
 		if r.Idle || r.Ended {
 			t.Errorf("%+v", r)
@@ -255,23 +255,23 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 			continue
 		}
 		done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: string(kind)}))
-		if n.find("v3").Honest() {
+		if n.findNode("v3").Honest() {
 			t.Error("a liar counts as honest")
 		}
-		await(t, n, n.Best().height()+6)
+		await(t, n, n.Best().finalHeight()+6)
 		if r := lastFault(n); r.Idle || r.Ended {
 			t.Errorf("%+v", r)
 		}
 	}
 	done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: "honest"}))
-	if !n.find("v3").Honest() || !lastFault(n).Ended {
+	if !n.findNode("v3").Honest() || !lastFault(n).Ended {
 		t.Error("it lies on")
 	}
-	await(t, n, n.Best().height()+2)
-	height := min(n.find("v0").height(), n.find("v1").height(), n.find("v2").height())
+	await(t, n, n.Best().finalHeight()+2)
+	height := min(n.findNode("v0").finalHeight(), n.findNode("v1").finalHeight(), n.findNode("v2").finalHeight())
 	var hashes []types.Hash
 	for _, name := range []string{"v0", "v1", "v2"} {
-		block, err := n.find(name).Validator().Archive().Block(height)
+		block, err := n.findNode(name).Validator().Archive().Block(height)
 		if err != nil || block == nil {
 			t.Fatalf("%s has no block %d: %v", name, height, err)
 		}

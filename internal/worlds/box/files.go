@@ -20,9 +20,9 @@ type files struct {
 	broken []error // why validators did not start; written by the start alone
 }
 
-// bounded returns why no validator can begin from genesis in this network, or "":
+// whyNotFromGenesis returns why no validator can begin from genesis in this network, or "":
 // blocks were dropped, or will be before a new one has caught up.
-func (f *files) bounded() string {
+func (f *files) whyNotFromGenesis() string {
 	if kept := f.keptAbove(0); kept.From > 1 {
 		return kept.String()
 	}
@@ -36,7 +36,7 @@ func (f *files) bounded() string {
 // keeps; empty if there is no such node. It skips a store that cannot be read.
 func (f *files) keptAbove(h types.Height) (most history.Kept) {
 	for _, node := range f.nodes.List() {
-		if !node.Started() || node.height() <= h {
+		if !node.Started() || node.finalHeight() <= h {
 			continue
 		}
 		if kept, err := node.Validator().Archive().Kept(); err == nil && (most.From == 0 || kept.From < most.From) {
@@ -56,7 +56,7 @@ func (f *files) cutOff(at types.Height) string {
 
 // refuseBounded refuses an order that would make a validator begin from genesis.
 func (f *files) refuseBounded(who, what string) error {
-	if why := f.bounded(); why != "" {
+	if why := f.whyNotFromGenesis(); why != "" {
 		return refusal.New("history_bounded", "%s cannot %s: it would have to execute all blocks from genesis, and %s", who,
 			what, why).
 			Hint("A network brought up without --history keeps all its blocks.")
@@ -103,7 +103,7 @@ func (f *files) stateBeside(name string) (path string) {
 		if _, err := os.Stat(of.State); err != nil || node.Name == name {
 			continue
 		}
-		if node.Started() && node.height() > 0 {
+		if node.Started() && node.finalHeight() > 0 {
 			return of.State
 		}
 		if path == "" {
@@ -116,7 +116,7 @@ func (f *files) stateBeside(name string) (path string) {
 // droppedBeside reports whether a validator other than name, which may not have
 // been started yet, has dropped blocks.
 func (f *files) droppedBeside(name string) bool {
-	if f.bounded() != "" {
+	if f.whyNotFromGenesis() != "" {
 		return true
 	}
 	for _, node := range f.nodes.List() {

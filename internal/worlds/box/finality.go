@@ -24,8 +24,8 @@ func newFinality() *finality {
 	return &finality{at: time.Now(), subscribers: map[int]func(types.Height){}}
 }
 
-// observe is called by each validator, in the order of its heights.
-func (f *finality) observe(seen validators.FinalBlocks) {
+// observeFinal is called by each validator, in the order of its heights.
+func (f *finality) observeFinal(seen validators.FinalBlocks) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, result := range seen.Results {
@@ -43,22 +43,22 @@ func (f *finality) observe(seen validators.FinalBlocks) {
 	}
 }
 
-// between does something before the next block becomes final here, by the first
+// doBetweenBlocks does something before the next block becomes final here, by the first
 // height at which that may be.
-func (f *finality) between(do func(next types.Height)) {
+func (f *finality) doBetweenBlocks(do func(next types.Height)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do(f.height + 1)
 }
 
-// since is how long ago a block became final here last.
-func (f *finality) since() time.Duration {
+// sinceLastFinal is how long ago a block became final here last.
+func (f *finality) sinceLastFinal() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return time.Since(f.at)
 }
 
-func (f *finality) subscribe(each func(types.Height)) (cancel func()) {
+func (f *finality) subscribeHeights(each func(types.Height)) (cancel func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last++
@@ -71,7 +71,7 @@ func (f *finality) subscribe(each func(types.Height)) (cancel func()) {
 	}
 }
 
-func (f *finality) close() {
+func (f *finality) closeSubscriptions() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.subscribers)

@@ -26,14 +26,14 @@ func (n *Network) awaitsRunners() bool {
 func (n *Network) awaitRunners(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, min(n.config.BlockTime, maxRunnersPatience))
 	defer cancel()
-	outlook := n.state().Outlook()
+	outlook := n.bestState().Outlook()
 	want := 0
 	for _, r := range n.RunnerList() {
 		want += len(outlook.Head(r.key.PublicKey(), nil).Validators)
 	}
 	tick := time.NewTicker(runnersEvery)
 	defer tick.Stop()
-	for n.pinged() < want {
+	for n.countPingedConnections() < want {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -42,8 +42,8 @@ func (n *Network) awaitRunners(ctx context.Context) {
 	}
 }
 
-// pinged counts the connections on which a runner has pinged.
-func (n *Network) pinged() (count int) {
+// countPingedConnections counts the connections on which a runner has pinged.
+func (n *Network) countPingedConnections() (count int) {
 	for _, node := range n.List() {
 		for _, live := range node.Validator().Connections() {
 			if live.Pinged > 0 {

@@ -32,7 +32,7 @@ func frameOf(tag byte, message any) []byte { return codec.Append([]byte{tag}, me
 
 // floods make the i-th frame of each kind of flood, from v3.
 func floods(t testing.TB, n *Network) map[string]func(i int) []byte {
-	v3 := n.find("v3")
+	v3 := n.findNode("v3")
 	signer := n.verifier.Signer(wallet.ValidatorKey(n.seed, "v3"))
 	vote := func(kind types.VoteKind, i int) *types.Vote {
 		v := &types.Vote{Kind: kind, View: types.View(i + 1), Validator: v3.Address,
@@ -42,7 +42,7 @@ func floods(t testing.TB, n *Network) map[string]func(i int) []byte {
 		}
 		return v
 	}
-	stored, err := n.find("v0").Validator().Archive().Block(2)
+	stored, err := n.findNode("v0").Validator().Archive().Block(2)
 	if err != nil || stored == nil {
 		t.Fatalf("there is no block to be sent: %v", err)
 	}
@@ -104,28 +104,28 @@ func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Hei
 		t.Fatal(err)
 	}
 	defer n.Close()
-	awaitNode(t, n.find("v0"), 3)
+	awaitNode(t, n.findNode("v0"), 3)
 	make := floods(t, n)[kind]
-	before, from := sentBy(n, "v3"), n.find("v0").height()
+	before, from := sentBy(n, "v3"), n.findNode("v0").finalHeight()
 	end := time.After(lasting)
 	for i := 0; ; i++ {
 		if make != nil && i%64 != 0 {
 			frame := make(i)
 			for _, to := range []string{"v0", "v1", "v2"} {
-				n.find("v3").validator.(localValidator).Socket().Send(n.find(to).Address, frame)
+				n.findNode("v3").validator.(localValidator).Socket().Send(n.findNode(to).Address, frame)
 			}
 			continue
 		}
 		select {
 		case <-end:
-			return n.find("v0").height() - from, sentBy(n, "v3") - before
+			return n.findNode("v0").finalHeight() - from, sentBy(n, "v3") - before
 		case <-time.After(time.Millisecond): // as its queues take them: they hold more than that
 		}
 	}
 }
 
 func sentBy(n *Network, name string) (frames uint64) {
-	for _, s := range n.find(name).validator.(localValidator).Socket().Stats() {
+	for _, s := range n.findNode(name).validator.(localValidator).Socket().Stats() {
 		frames += s.FramesSent
 	}
 	return frames

@@ -66,13 +66,13 @@ func await(t testing.TB, n *Network, height types.Height) {
 		}
 	})
 	defer cancel()
-	if n.Best().height() >= height {
+	if n.Best().finalHeight() >= height {
 		return
 	}
 	select {
 	case <-reached:
 	case <-time.After(patience):
-		t.Fatalf("height %d was not reached: the best node is at %d", height, n.Best().height())
+		t.Fatalf("height %d was not reached: the best node is at %d", height, n.Best().finalHeight())
 	}
 }
 

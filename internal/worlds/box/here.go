@@ -52,10 +52,10 @@ func (e *OtherGenesisError) Error() string {
 		e.Home, e.Have, e.Want)
 }
 
-// member is its place among the validators of genesis.
-func (h *Here) member() (types.Validator, error) {
+// memberOfGenesis is its place among the validators of genesis.
+func (h *Here) memberOfGenesis() (types.Validator, error) {
 	i := h.Genesis.Validators.Index(h.Key.Address())
-	if h.joins() {
+	if h.isJoining() {
 		return types.Validator{Address: h.Key.Address(), PublicKey: h.Key.PublicKey(), Endpoint: h.Announced}, nil
 	}
 	if i < 0 {
@@ -65,15 +65,15 @@ func (h *Here) member() (types.Validator, error) {
 	return h.Genesis.Validators.Members[i], nil
 }
 
-// joins reports that it is not a validator of genesis.
-func (h *Here) joins() bool {
+// isJoining reports that it is not a validator of genesis.
+func (h *Here) isJoining() bool {
 	return h.Announced != "" && h.Genesis.Validators.Index(h.Key.Address()) < 0
 }
 
-// begin is what was decided of the network before: a lone validator that joins runs in no
+// beginDecided is what was decided of the network before: a lone validator that joins runs in no
 // set, and was asked for, unless it resumes with its final state.
-func (o *origin) begin() (b network.Begin) {
-	if here := o.config.Here; here != nil && here.joins() {
+func (o *origin) beginDecided() (b network.Begin) {
+	if here := o.config.Here; here != nil && here.isJoining() {
 		b.Spared = []string{here.Name}
 		if !o.resumed {
 			b.Joining = []string{here.Name}
@@ -84,7 +84,7 @@ func (o *origin) begin() (b network.Begin) {
 
 // Endpoint is where the others reach it.
 func (h *Here) Endpoint() string {
-	member, _ := h.member()
+	member, _ := h.memberOfGenesis()
 	return member.Endpoint
 }
 
@@ -93,7 +93,7 @@ func (h *Here) Check(seed *uint64) error {
 	if err := h.Genesis.Check(); err != nil {
 		return err
 	}
-	member, err := h.member()
+	member, err := h.memberOfGenesis()
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (o *origin) openHere() error {
 		return &OtherGenesisError{Home: c.Home, Have: have, Want: want}
 	}
 	c.NoMemo = true // no other validator can share results
-	if err := o.resume(data); err != nil {
+	if err := o.resumeHome(data); err != nil {
 		return err
 	}
 	o.resumed = !fresh

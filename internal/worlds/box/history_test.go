@@ -60,7 +60,7 @@ func TestABoundedHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept, err := view.Kept()
-	if tip := n.Best().height(); err != nil || kept.Blocks != bound || kept.From < 2*bound || tip-kept.From < bound-2 {
+	if tip := n.Best().finalHeight(); err != nil || kept.Blocks != bound || kept.From < 2*bound || tip-kept.From < bound-2 {
 		t.Errorf("of %d blocks it keeps those from %d on by %d, %v", tip, kept.From, kept.Blocks, err)
 	}
 	_, err = view.Block(1)
@@ -74,11 +74,11 @@ func TestABoundedHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusedAs(t, do(n, "wipe", "v3"), "history_bounded", "v3 cannot be wiped")
-	await(t, n, n.Best().height()+40)
+	await(t, n, n.Best().finalHeight()+40)
 	if err := do(n, "restart", "v3"); err != nil {
 		t.Fatal(err)
 	}
-	awaitNode(t, n.find("v3"), n.Best().height()+10)
+	awaitNode(t, n.findNode("v3"), n.Best().finalHeight()+10)
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestABoundedHistory(t *testing.T) {
 	if err := os.WriteFile(other, state, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if n := goesOn(t, dir); n.files.bounded() == "" {
+	if n := goesOn(t, dir); n.files.whyNotFromGenesis() == "" {
 		t.Error("without --history it has forgotten that blocks are gone")
 	}
 }
@@ -178,15 +178,15 @@ func TestAnAdvanceBeyondTheBoundCountsAllBlocks(t *testing.T) {
 // started into it.
 func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
-	awaitNode(t, n.find("v3"), 3)
+	awaitNode(t, n.findNode("v3"), 3)
 	if err := do(n, "freeze", "v3"); err != nil {
 		t.Fatal(err)
 	}
-	await(t, n, n.find("v3").height()+history.MinHistory+60)
-	if why := n.files.cutOff(n.find("v3").height()); !strings.Contains(why, "cannot catch up") {
+	await(t, n, n.findNode("v3").finalHeight()+history.MinHistory+60)
+	if why := n.files.cutOff(n.findNode("v3").finalHeight()); !strings.Contains(why, "cannot catch up") {
 		t.Errorf("it says %q", why)
 	}
-	if why := n.files.cutOff(n.Best().height() - types.Height(10)); why != "" {
+	if why := n.files.cutOff(n.Best().finalHeight() - types.Height(10)); why != "" {
 		t.Errorf("of one that is within the bound it says %q", why)
 	}
 	if err := do(n, "crash", "v3"); err != nil {

@@ -58,11 +58,11 @@ func TestC12AHomeOfEachFormatStarts(t *testing.T) {
 	for format := home.OldestFormat; format <= home.Format; format++ {
 		dir := unpackHome(t, format)
 		n := up(t, Config{Home: dir})
-		at := n.Best().height()
+		at := n.Best().finalHeight()
 		if due, pending := n.Best().Validator().Head().State.NextTimer(); at < 100 || !pending {
 			t.Fatalf("a home of format %d begins at height %d, a timer is due at %d", format, at, due)
 		}
-		land(t, n, newPayer(n, "alice").transfer(n.address("bob"), 1))
+		land(t, n, newPayer(n, "alice").transfer(n.addressOf("bob"), 1))
 		await(t, n, at+3)
 		auditAll(t, n, dir)
 	}
@@ -97,7 +97,7 @@ func TestC12ANewParameterMakesNoHomeUnreadable(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the home cannot be read any more: %v", err)
 	}
-	if at := newer.Best().height(); at < 3 {
+	if at := newer.Best().finalHeight(); at < 3 {
 		t.Errorf("it begins at height %d", at)
 	}
 	if got := newer.Best().Validator().Head().State.Params(); got.GoodbyeGraceMS != params.Defaults().GoodbyeGraceMS || !got.Upgrades {

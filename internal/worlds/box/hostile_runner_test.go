@@ -168,7 +168,7 @@ func (l *line) live() *line {
 }
 
 func (l *line) ping(nonce uint64) {
-	ping := &push.HeartbeatPing{BlockHeight: l.n.Best().height(), Nonce: nonce}
+	ping := &push.HeartbeatPing{BlockHeight: l.n.Best().finalHeight(), Nonce: nonce}
 	ping.Signed = l.key.Sign(ping.Digest(l.n.genesis.ChainID))
 	l.say(ping)
 }
@@ -422,11 +422,11 @@ func TestWrongFramesOnAJobStreamOfALiveNetwork(t *testing.T) {
 // present waits until a runner is in P.
 func (h *hostile) present(index int) {
 	h.Helper()
-	for blocks := 0; !h.n.presence.has(index); blocks++ {
+	for blocks := 0; !h.n.presence.hasRunner(index); blocks++ {
 		if blocks == 100 {
 			h.Fatalf("r%d is not present", index)
 		}
-		await(h, h.n, h.n.Best().height()+1)
+		await(h, h.n, h.n.Best().finalHeight()+1)
 	}
 }
 

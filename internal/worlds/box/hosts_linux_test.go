@@ -55,7 +55,7 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 	heart := mustLand(t, n, alice.limited(deploy, 1_000_000, 400_000)).To
 	mustLand(t, n, alice.limited(alice.execute(heart, "start", nil), roomyCycles, 20_000))
 
-	kills, calls, began := 0, 0, n.Best().height()
+	kills, calls, began := 0, 0, n.Best().finalHeight()
 	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); calls++ {
 		if hosts := below(os.Getpid()); len(hosts) > 0 && syscall.Kill(hosts[random.IntN(len(hosts))], syscall.SIGKILL) == nil {
 			kills++
@@ -79,11 +79,11 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 			t.Errorf("%s stopped: %v", node.Name, node.Failure())
 		}
 	}
-	during := n.Best().height()
+	during := n.Best().finalHeight()
 	await(t, n, during+10)
 	bob := newPayer(n, "bob")
 	receipt := mustLand(t, n, bob.limited(bob.execute(heart, "start", nil), roomyCycles, 20_000))
-	mustLand(t, n, bob.transfer(n.address("alice"), 1))
+	mustLand(t, n, bob.transfer(n.addressOf("alice"), 1))
 	t.Logf("%d kills in %d blocks and %d calls; the first call afterwards is in block %d: %s", kills, during-began, calls, receipt.Height,
 		receipt.Status)
 }

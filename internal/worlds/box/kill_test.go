@@ -60,7 +60,7 @@ var payee = types.Address{0: 0xbb, 19: 1}
 // have stopped those that have most before they are asked.
 func highest(n *Network) (h types.Height) {
 	for _, node := range n.List() {
-		h = max(h, node.height())
+		h = max(h, node.finalHeight())
 	}
 	return h
 }

@@ -13,7 +13,7 @@ import (
 
 // Links implements api.Backend. A process that has one node lists the links from that.
 func (n *Network) Links() (all []model.Link) {
-	ends := n.ends()
+	ends := n.listEnds()
 	for i := range ends {
 		from := &ends[i]
 		if from.elsewhere {
@@ -24,7 +24,7 @@ func (n *Network) Links() (all []model.Link) {
 			if i == j || from.runner && to.runner {
 				continue
 			}
-			if l := n.links.shown(from, to); !from.runner && !to.runner || l.Up || l.Cut || l.Rule != nil {
+			if l := n.links.showLink(from, to); !from.runner && !to.runner || l.Up || l.Cut || l.Rule != nil {
 				all = append(all, l)
 			}
 		}
@@ -42,8 +42,8 @@ type end struct {
 	counted   map[types.Address]quic.PeerStats // packets sent to validators; nil: unknown
 }
 
-// ends are all nodes that are part of the network.
-func (n *Network) ends() (all []end) {
+// listEnds are all nodes that are part of the network.
+func (n *Network) listEnds() (all []end) {
 	for _, node := range n.List() {
 		one := end{name: node.Name, address: node.Address}
 		if node.Running() && !node.Frozen() {
@@ -57,7 +57,7 @@ func (n *Network) ends() (all []end) {
 		}
 		all = append(all, one)
 	}
-	for _, other := range n.others.validators(n.state()) {
+	for _, other := range n.others.listValidators(n.bestState()) {
 		all = append(all, end{name: other.Name, address: other.Validator.Address, elsewhere: true})
 	}
 	for _, r := range n.RunnerList() {
@@ -67,7 +67,7 @@ func (n *Network) ends() (all []end) {
 		}
 		all = append(all, one)
 	}
-	for _, other := range n.others.runners() {
+	for _, other := range n.others.listRunners() {
 		all = append(all, end{name: other.Name, address: other.Address, runner: true, elsewhere: true})
 	}
 	return all
@@ -85,8 +85,8 @@ func countedBy(socket *quic.Transport) map[types.Address]quic.PeerStats {
 	return counted
 }
 
-// shown is the link from one node to another.
-func (l *links) shown(from, to *end) model.Link {
+// showLink is the link from one node to another.
+func (l *links) showLink(from, to *end) model.Link {
 	m := model.Link{From: from.name, To: to.name, Up: slices.Contains(from.peers, to.address)}
 	if s, known := from.counted[to.address]; known {
 		m.Frames, m.Bytes, m.Lost = &s.FramesSent, &s.BytesSent, &s.FramesDropped
@@ -95,14 +95,14 @@ func (l *links) shown(from, to *end) model.Link {
 			m.RTTMicro = &rtt
 		}
 	}
-	rule := l.between(from.name, to.name)
+	rule := l.ruleBetween(from.name, to.name)
 	m.Cut = rule.Cut != nil
 	if rule.Counts != nil && rule.Link != (fault.Link{OneWay: rule.Link.OneWay}) {
 		m.Rule = api.ShowRule(rule.Link)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tally(&m)
+	l.tallyPackets(&m)
 	return m
 }
 
@@ -111,8 +111,8 @@ type tallying interface {
 	Tally(to netip.AddrPort) (dropped, delayed uint64)
 }
 
-// tally adds what rules did to a link's packets. It is called with the lock held.
-func (l *links) tally(m *model.Link) {
+// tallyPackets adds what rules did to a link's packets. It is called with the lock held.
+func (l *links) tallyPackets(m *model.Link) {
 	from, to := l.sockets[m.From], l.sockets[m.To]
 	if from == nil || to == nil {
 		return

@@ -34,7 +34,7 @@ func TestLinksAndViewsOfALiveNetwork(t *testing.T) {
 	}
 	done(t, order(n, fault.Order{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Latency: time.Millisecond}}))
 	done(t, order(n, fault.Order{Verb: "partition", Groups: [][]string{{"v3"}, {}}}))
-	await(t, n, n.Best().height()+4)
+	await(t, n, n.Best().finalHeight()+4)
 	ruled, cut := linkOf(t, n, "v0", "v1"), linkOf(t, n, "v0", "v3")
 	if ruled.Rule == nil || ruled.Rule.Latency != "1ms" || ruled.Cut || *ruled.Delayed == 0 || !cut.Cut ||
 		cut.Rule != nil || *cut.Dropped == 0 {

@@ -31,22 +31,22 @@ func newLinks() *links {
 		after: func(d time.Duration, do func()) { time.AfterFunc(d, do) }}
 }
 
-// open enters a node's socket; the rules in force hold for it at once.
-func (l *links) open(name string, conn Packets, at netip.AddrPort) {
+// enterSocket enters a node's socket; the rules in force hold for it at once.
+func (l *links) enterSocket(name string, conn Packets, at netip.AddrPort) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sockets[name] = &socket{conn, at}
 	if !l.rules.Sound() {
-		l.apply()
+		l.applyRules()
 	}
 	if rules := l.driven[name]; rules != nil {
 		conn.SetRules(rules)
 	}
 }
 
-// drive gives a node's socket, and those that it opens later, the rules of the
+// driveRules gives a node's socket, and those that it opens later, the rules of the
 // supervisor, the only source of rules.
-func (l *links) drive(name string, rules map[netip.AddrPort]lossy.Rule) {
+func (l *links) driveRules(name string, rules map[netip.AddrPort]lossy.Rule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.driven[name] = rules
@@ -60,8 +60,8 @@ func (l *links) socketOf(name string) *socket {
 	return l.sockets[name]
 }
 
-// kill lets a node's socket send nothing any more.
-func (l *links) kill(name string) {
+// silenceNode lets a node's socket send nothing any more.
+func (l *links) silenceNode(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s := l.sockets[name]; s != nil && s.conn != nil {
@@ -69,16 +69,16 @@ func (l *links) kill(name string) {
 	}
 }
 
-// follow has all sockets, those that are opened later too, follow rules.
-func (l *links) follow(rules *network.LinkRules) {
+// followRules has all sockets, those that are opened later too, follow rules.
+func (l *links) followRules(rules *network.LinkRules) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rules = rules
-	l.apply()
+	l.applyRules()
 }
 
-// apply gives every socket its rules. It is called with the lock held.
-func (l *links) apply() {
+// applyRules gives every socket its rules. It is called with the lock held.
+func (l *links) applyRules() {
 	for from, s := range l.sockets {
 		rules := map[netip.AddrPort]lossy.Rule{}
 		for to, other := range l.sockets {
@@ -93,8 +93,8 @@ func (l *links) apply() {
 	}
 }
 
-// between is the rule in force for frames from one node to another.
-func (l *links) between(from, to string) network.Rule {
+// ruleBetween is the rule in force for frames from one node to another.
+func (l *links) ruleBetween(from, to string) network.Rule {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rules.Between(from, to)
@@ -103,11 +103,11 @@ func (l *links) between(from, to string) network.Rule {
 // leastProbe is how long it takes at least until a lost message is sent again.
 const leastProbe = 25 * time.Millisecond
 
-// carry brings a message from one node to another by the rule of their link. A lost packet is
+// carryMessage brings a message from one node to another by the rule of their link. A lost packet is
 // sent again, as on a stream, until a connection would have ended. A cut link, and one that
 // loses too much, lose the message. Without a delay do runs at once.
-func (l *links) carry(from, to string, do func()) {
-	rule := l.between(from, to)
+func (l *links) carryMessage(from, to string, do func()) {
+	rule := l.ruleBetween(from, to)
 	if rule.Cut != nil {
 		rule.Cut.Dropped.Add(1)
 		return

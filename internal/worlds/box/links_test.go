@@ -36,7 +36,7 @@ func (onLinks) Capabilities() network.Capabilities {
 
 func (onLinks) Node(string) network.Node { return &Node{machine: machine{Identity: &node.Identity{}}} }
 
-func (b onLinks) SetLinks(rules *network.LinkRules) { b.links.follow(rules) }
+func (b onLinks) SetLinks(rules *network.LinkRules) { b.links.followRules(rules) }
 
 // A node may be another process, which is told its rules by a request: the links of a
 // whole network are set by one each.
@@ -47,7 +47,7 @@ func TestAllLinksAreSetByOneOrderToEachSocket(t *testing.T) {
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(4000+i))
 	}
 	for i := range told {
-		l.open(fmt.Sprint("v", i), &told[i], at(i))
+		l.enterSocket(fmt.Sprint("v", i), &told[i], at(i))
 	}
 	for i := range told {
 		told[i].times = 0
@@ -77,7 +77,7 @@ func TestAllLinksAreSetByOneOrderToEachSocket(t *testing.T) {
 		t.Errorf("once it is healed v0 has %v", told[0].rules)
 	}
 	var joins toldSocket
-	l.open("r0", &joins, at(nodes))
+	l.enterSocket("r0", &joins, at(nodes))
 	if joins.rules[at(0)].Link != usual || told[0].rules[at(nodes)].Link != usual {
 		t.Errorf("who joins has %v", joins.rules)
 	}
@@ -109,7 +109,7 @@ func TestJ11APollGoesOverTheLink(t *testing.T) {
 		}
 		delays = nil
 		arrived := false
-		l.carry("r0", "v1", func() { arrived = true })
+		l.carryMessage("r0", "v1", func() { arrived = true })
 		if arrived != test.arrives ||
 			test.delayed > 0 && (len(delays) != 1 || delays[0] != test.delayed) ||
 			test.delayed == 0 && len(delays) > 0 {

@@ -42,8 +42,8 @@ func clockBehind(name string, by time.Duration) string {
 		name, by.Round(time.Second/10))
 }
 
-// named writes the names of validators for their addresses.
-func (n *Network) named(text string) string {
+// nameAddresses writes the names of validators for their addresses.
+func (n *Network) nameAddresses(text string) string {
 	for _, node := range n.List() {
 		text = strings.ReplaceAll(text, node.Address.String(), node.Name)
 	}
@@ -64,13 +64,13 @@ type census struct {
 
 // Liveness implements api.Backend.
 func (n *Network) Liveness() api.Liveness {
-	l := api.Liveness{Since: n.finality.since(), TravelsTo: n.UnderWay(), Troubles: n.keeper.notices()}
-	state := n.state()
+	l := api.Liveness{Since: n.finality.sinceLastFinal(), TravelsTo: n.UnderWay(), Troubles: n.keeper.clockNotices()}
+	state := n.bestState()
 	c := n.takeCensus(state, &l)
 	if _, err := n.Probe(); err != nil && n.unfit == "" {
 		l.Troubles = append(l.Troubles, fmt.Sprintf("Python actors cannot run here, and validators skip them: %v", err))
 	}
-	running, members, reached := len(c.running), c.members, n.mostReached(c.running)
+	running, members, reached := len(c.running), c.members, n.mostReachable(c.running)
 	if n.config.Here != nil && running > 0 { // of the others it knows who is connected
 		running, members = running+c.connected, len(state.Validators().Members)
 		reached = running
@@ -132,7 +132,7 @@ func (n *Network) takeCensus(state *ledger.State, l *api.Liveness) *census {
 			continue
 		}
 		if age := n.clock.Now().Sub(trouble.At); age < troubleAge {
-			l.Troubles = append(l.Troubles, fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), n.named(trouble.What)))
+			l.Troubles = append(l.Troubles, fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), n.nameAddresses(trouble.What)))
 		}
 		if c.trouble == nil || trouble.At > c.trouble.At {
 			c.trouble = trouble
@@ -141,11 +141,11 @@ func (n *Network) takeCensus(state *ledger.State, l *api.Liveness) *census {
 	return c
 }
 
-// mostReached is the most validators of a list that one of them exchanges frames with by the
+// mostReachable is the most validators of a list that one of them exchanges frames with by the
 // rules of links, itself included. Without so many as a quorum no leader has its votes.
-func (n *Network) mostReached(nodes []*Node) (most int) {
+func (n *Network) mostReachable(nodes []*Node) (most int) {
 	lost := func(from, to *Node) bool {
-		rule := n.links.between(from.Name, to.Name)
+		rule := n.links.ruleBetween(from.Name, to.Name)
 		return rule.Cut != nil || rule.Link.Loss >= 1
 	}
 	for _, node := range nodes {
@@ -169,7 +169,7 @@ func (n *Network) slowCause(c *census) string {
 	case len(faults) > 0:
 		return inForce(faults) + "; " + cause
 	case c.trouble != nil:
-		return cause + "; last, " + n.named(c.trouble.What)
+		return cause + "; last, " + n.nameAddresses(c.trouble.What)
 	case c.gaveUp != nil:
 		return cause + "; last, " + n.gaveUp(c.gaveUp)
 	}

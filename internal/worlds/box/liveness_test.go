@@ -86,7 +86,7 @@ func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
 	if err := n.Stop("v3"); err != nil {
 		t.Fatal(err)
 	}
-	await(t, n, n.Best().height()+12)
+	await(t, n, n.Best().finalHeight()+12)
 	given := map[string]uint64{}
 	for _, node := range n.Nodes() {
 		for _, c := range node.Counts {
@@ -104,7 +104,7 @@ func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
 			t.Errorf("%s is not counted", what)
 		}
 	}
-	last := n.find("v0").Validator().Status().GaveUp
+	last := n.findNode("v0").Validator().Status().GaveUp
 	if last == nil {
 		t.Fatal("v0 gave nothing up")
 	}
@@ -130,8 +130,8 @@ func TestClocksThatAreSetBackAreNamed(t *testing.T) {
 		}
 	}
 	n.clock.SetOffset(0)
-	if address := n.find("v1").Address.String(); n.named("the clock of "+address+" is ahead") != "the clock of v1 is ahead" {
-		t.Errorf("v1 is told by its address: %s", n.named("the clock of "+address))
+	if address := n.findNode("v1").Address.String(); n.nameAddresses("the clock of "+address+" is ahead") != "the clock of v1 is ahead" {
+		t.Errorf("v1 is told by its address: %s", n.nameAddresses("the clock of "+address))
 	}
 }
 
@@ -147,7 +147,7 @@ func TestAFullDiskIsToBeFreedFirst(t *testing.T) {
 		if err := n.Stop(name); err != nil {
 			t.Fatal(err)
 		}
-		n.find(name).Fail(failure)
+		n.findNode(name).Fail(failure)
 	}
 	const want = "The disk of v1 and v2 has no room: free some space, then run devnet fault validator restart NODE for each of them."
 	if l := n.Liveness(); !l.Blocked || l.Hint != want {

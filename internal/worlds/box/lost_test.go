@@ -76,7 +76,7 @@ func TestAShortChainComesBackFromTheLogs(t *testing.T) {
 	dir := t.TempDir() + "/home"
 	n := up(t, Config{Home: dir, BlockTime: 0, Auto: true, Seed: testSeed()})
 	alice := newPayer(n, "alice")
-	at := land(t, n, alice.transfer(n.address("bob"), 1)).Height
+	at := land(t, n, alice.transfer(n.addressOf("bob"), 1)).Height
 	if at > 8 {
 		t.Fatalf("%d blocks are too many here", at)
 	}
@@ -90,7 +90,7 @@ func TestAShortChainComesBackFromTheLogs(t *testing.T) {
 	}
 	again := up(t, Config{Home: dir})
 	await(t, again, at)
-	if receipt := land(t, again, newPayer(again, "bob").transfer(again.address("alice"), 1)); receipt.Height <= at {
+	if receipt := land(t, again, newPayer(again, "bob").transfer(again.addressOf("alice"), 1)); receipt.Height <= at {
 		t.Errorf("it goes on at height %d", receipt.Height)
 	}
 }

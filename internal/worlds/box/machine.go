@@ -22,8 +22,8 @@ type machine struct {
 
 // process is what a kind of node runs on its machine.
 type process interface {
-	start() error
-	stop() error // also what a crash or a failure has left
+	startNode() error
+	stopNode() error // also what a crash or a failure has left
 }
 
 // Who implements network.Node
@@ -45,23 +45,23 @@ func (m *machine) Phase() network.Phase {
 }
 
 // Start implements network.Node.
-func (m *machine) Start() error { return m.process.start() }
+func (m *machine) Start() error { return m.process.startNode() }
 
 // Stop implements network.Node.
 func (m *machine) Stop() error {
 	m.Engine.Thaw()
-	return m.process.stop()
+	return m.process.stopNode()
 }
 
 // Kill implements network.Node: the roles stop after their step, nothing more is written, and the peers get no closing frame. A validator
 // sends nothing more; the connections of a runner close with it.
 func (m *machine) Kill(*fault.Counts) error {
 	if m.kind == fault.Validators {
-		m.network.links.kill(m.Name)
+		m.network.links.silenceNode(m.Name)
 	}
 	m.Engine.Kill()
 	m.Engine.Thaw()
-	return m.process.stop()
+	return m.process.stopNode()
 }
 
 // Thaw implements network.Node.

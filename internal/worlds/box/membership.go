@@ -13,14 +13,14 @@ func (n *Network) resumeValidators() error {
 		return err
 	}
 	for _, name := range names {
-		if n.find(name) != nil {
+		if n.findNode(name) != nil {
 			continue
 		}
 		node, err := newNode(n, name)
 		if err != nil {
 			return err
 		}
-		n.add(node)
+		n.addNode(node)
 	}
 	return nil
 }
@@ -56,20 +56,20 @@ func (b backend) AddValidator(name string) (network.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.network.add(node)
+	b.network.addNode(node)
 	return node, nil
 }
 
 // Member implements network.Operated.
 func (b backend) Member(name string) (types.Validator, error) {
-	node := b.network.find(name)
+	node := b.network.findNode(name)
 	endpoint, err := node.validator.Endpoint()
 	return types.Validator{Address: node.Address, PublicKey: node.key.PublicKey(), Endpoint: endpoint}, err
 }
 
 // ValidatorAddress implements network.Operated.
 func (b backend) ValidatorAddress(name string) types.Address {
-	if node := b.network.find(name); node != nil {
+	if node := b.network.findNode(name); node != nil {
 		return node.Address
 	}
 	return b.network.others.addressOf(name)

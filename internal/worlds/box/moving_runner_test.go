@@ -73,7 +73,7 @@ func TestARunnerThatMovesGoesOn(t *testing.T) {
 		if blocks == 100 {
 			t.Fatalf("%d validators have a connection with it", len(since))
 		}
-		await(t, n, n.Best().height()+1)
+		await(t, n, n.Best().finalHeight()+1)
 		for _, v := range n.List() {
 			for _, live := range v.Validator().Connections() {
 				since[v.Name] = live.Since
@@ -85,8 +85,8 @@ func TestARunnerThatMovesGoesOn(t *testing.T) {
 	if socket.LocalAddr().String() == before {
 		t.Fatal("it did not move")
 	}
-	await(t, n, n.Best().height()+20)
-	if !n.presence.has(0) {
+	await(t, n, n.Best().finalHeight()+20)
+	if !n.presence.hasRunner(0) {
 		t.Error("it is not present behind its move")
 	}
 	spec := customJob("echo", "hello", 1, types.Address{})

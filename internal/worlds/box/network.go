@@ -16,7 +16,7 @@ import (
 // it.
 type Network struct {
 	*origin
-	*shared
+	*sharedParts
 	*nodeList
 	*runnerList
 	*roster
@@ -40,8 +40,8 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := compose(o)
-	if err := n.start(ctx); err != nil {
+	n := composeNetwork(o)
+	if err := n.startAll(ctx); err != nil {
 		if elsewhere := config.Elsewhere; elsewhere != nil {
 			elsewhere.Abandon()
 		}
@@ -53,10 +53,10 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 	return n, nil
 }
 
-// compose puts the parts of a network together, none of which does anything yet.
-func compose(o *origin) *Network {
-	s := share(o)
-	n := &Network{origin: o, shared: s, nodeList: &nodeList{}, runnerList: &runnerList{}, links: newLinks(),
+// composeNetwork puts the parts of a network together, none of which does anything yet.
+func composeNetwork(o *origin) *Network {
+	s := prepareShared(o)
+	n := &Network{origin: o, sharedParts: s, nodeList: &nodeList{}, runnerList: &runnerList{}, links: newLinks(),
 		finality: newFinality(), presence: &presence{feed: node.NewStateFeed(s.book)}}
 	views := readmodel.NewSource(o.genesis, s.programs, s.verifier)
 	views.Sightings = &readmodel.Sightings{}
@@ -64,8 +64,8 @@ func compose(o *origin) *Network {
 	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList, turn: network.NewTurn(n.scheduler)}
 	operated := backend{n.scheduler, n}
 	n.keeper = newTimekeeper(o, s.clock, s.log)
-	begin := o.begin()
-	begin.Goal = n.keeper.travelled().Goal
+	begin := o.beginDecided()
+	begin.Goal = n.keeper.travelRecord().Goal
 	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), begin)
 	n.finality.final = n.Final
 	n.files = &files{origin: o, nodes: n.nodeList}
@@ -76,34 +76,34 @@ func compose(o *origin) *Network {
 	return n
 }
 
-// start starts the validators, those of genesis and those that joined, and then the
+// startAll starts the validators, those of genesis and those that joined, and then the
 // runners.
-func (n *Network) start(ctx context.Context) error {
+func (n *Network) startAll(ctx context.Context) error {
 	n.runtime.OnPanic = func(name string, value any, stack []byte) {
 		n.log.Error("a bug of devnet: an actor panicked", "actor", name, "panic", value, "stack", string(stack))
 	}
-	for _, name := range n.names() {
+	for _, name := range n.validatorNames() {
 		node, err := newNode(n, name)
 		if err != nil {
 			return err
 		}
-		n.add(node)
+		n.addNode(node)
 	}
 	if err := n.resumeValidators(); err != nil {
 		return err
 	}
 	first := n.awaitsRunners()
 	n.Hold(first)
-	if err := n.roster.alone(func() error { return n.startNodes(ctx) }); err != nil {
+	if err := n.roster.doAlone(func() error { return n.startNodes(ctx) }); err != nil {
 		return err
 	}
 	n.resumeTravel()
 	if n.resumed || n.config.Elsewhere != nil {
-		if err := n.sameParameters(n.state().NextParams()); err != nil {
+		if err := n.sameParameters(n.bestState().NextParams()); err != nil {
 			return err
 		}
 	}
-	n.presence.feed.Show(n.state())
+	n.presence.feed.Show(n.bestState())
 	if err := n.resumeRunners(); err != nil || !first {
 		return err
 	}
@@ -134,12 +134,12 @@ func (n *Network) startNodes(ctx context.Context) error {
 			continue
 		}
 		if err := n.files.mustFollow(node); err != nil {
-			if err := n.files.leaveDown(node, errors.Join(err, node.stop())); err != nil {
+			if err := n.files.leaveDown(node, errors.Join(err, node.stopNode())); err != nil {
 				return err
 			}
 		}
 	}
-	if err := n.files.spareBroken(); err != nil {
+	if err := n.files.refuseTooManyBroken(); err != nil {
 		return err
 	}
 	return n.awaitReplay(ctx)
@@ -164,10 +164,10 @@ func (n *Network) awaitReplay(ctx context.Context) error {
 
 // startNode starts a validator. One whose files are beyond help stays down.
 func (n *Network) startNode(node *Node) error {
-	if err := n.files.noteLost(node); err != nil {
+	if err := n.files.markLostLogs(node); err != nil {
 		return err
 	}
-	if err := node.start(); err != nil {
+	if err := node.startNode(); err != nil {
 		return n.files.leaveDown(node, err)
 	}
 	return n.files.noteCut(node)
@@ -178,7 +178,7 @@ func (n *Network) startNode(node *Node) error {
 func (n *Network) resumeTravel() {
 	if other := n.config.Elsewhere; other != nil {
 		have := other.Travelled()
-		if err := n.keeper.keep(have); err != nil { // the nodes have it on disk
+		if err := n.keeper.keepRecord(have); err != nil { // the nodes have it on disk
 			n.log.Warn("the record of time travel is not kept here; each node keeps its own", "error", err)
 		}
 		n.clock.SetOffset(have.Clock)
@@ -193,13 +193,13 @@ func (n *Network) resumeTravel() {
 // Close stops the nodes and lets the home go.
 func (n *Network) Close() error {
 	err := n.roster.turn.Close(func() error {
-		n.scheduler.close()
+		n.scheduler.endAllWaits()
 		errs := n.stopRunners()
 		n.presence.feed.Close()
 		errs = append(errs, n.stopNodes()...)
-		n.shared.close()
-		n.finality.close()
-		return errors.Join(append(errs, n.origin.close())...)
+		n.sharedParts.closeShared()
+		n.finality.closeSubscriptions()
+		return errors.Join(append(errs, n.origin.closeHome())...)
 	})
 	if errors.Is(err, network.ErrClosed) {
 		return nil

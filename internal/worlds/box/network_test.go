@@ -82,16 +82,16 @@ func TestStoppedValidatorCatchesUp(t *testing.T) {
 	if err := n.Stop("v2"); err != nil {
 		t.Fatal(err)
 	}
-	stopped := n.Best().height()
+	stopped := n.Best().finalHeight()
 	begin := time.Now()
-	for n.Best().height() < stopped+200 {
+	for n.Best().finalHeight() < stopped+200 {
 		land(t, n, alice.execute(counter, "increment", nil))
 	}
-	t.Logf("%d blocks without v2 in %v", n.Best().height()-stopped, time.Since(begin))
+	t.Logf("%d blocks without v2 in %v", n.Best().finalHeight()-stopped, time.Since(begin))
 	if err := do(n, "restart", "v2"); err != nil {
 		t.Fatal(err)
 	}
-	target := n.Best().height() + 20
+	target := n.Best().finalHeight() + 20
 	awaitNode(t, n.List()[2], target)
 	block, err := n.List()[2].Validator().Archive().Block(target)
 	if err != nil || block == nil {
@@ -108,10 +108,10 @@ func TestStoppedValidatorCatchesUp(t *testing.T) {
 // occasions to look.
 func awaitNode(t testing.TB, node *Node, height types.Height) {
 	t.Helper()
-	for end := time.Now().Add(patience); node.height() < height; {
+	for end := time.Now().Add(patience); node.finalHeight() < height; {
 		if time.Now().After(end) {
-			t.Fatalf("%s is at %d, not at %d; the best is at %d", node.Name, node.height(), height, node.network.Best().height())
+			t.Fatalf("%s is at %d, not at %d; the best is at %d", node.Name, node.finalHeight(), height, node.network.Best().finalHeight())
 		}
-		await(t, node.network, node.network.Best().height()+1)
+		await(t, node.network, node.network.Best().finalHeight()+1)
 	}
 }

@@ -44,11 +44,11 @@ func newNode(n *Network, name string) (*Node, error) {
 	programs := &fault.Programs{Host: n.programs, Wait: func(d time.Duration) { <-time.After(d) }}
 	config := node.Config{
 		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
-			Overhear: n.config.Overhear, Along: func(life uint64, f *roles.Failure) { n.along(name, life, f) }},
+			Overhear: n.config.Overhear, Along: func(life uint64, f *roles.Failure) { n.onRoleTookNodeAlong(name, life, f) }},
 		Shell: validators.Config{Genesis: n.genesis, Strategy: n.config.Strategy, Unfit: n.unfit, Python: n.python, Memo: n.memo,
 			History: n.config.History,
-			Booted:  n.reports.booted(signer.Address()), Observe: n.reports.observe, Tell: n.reports.tell,
-			TellRunners: n.reports.gateway(signer.Address()), Dropped: n.reports.dropped},
+			Booted:  n.reports.bootReporter(signer.Address()), Observe: n.reports.handOnFinal, Tell: n.reports.handOnReport,
+			TellRunners: n.reports.gatewayReporter(signer.Address()), Dropped: n.reports.handOnDrop},
 		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, Turns: n.meshTurns, WrapConn: lossyOf(n, name),
 		Wrap: mask.Before,
 	}
@@ -87,29 +87,29 @@ func lossyOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
 	}
 	return func(socket net.PacketConn) net.PacketConn {
 		conn := lossy.Wrap(socket, n.seed)
-		n.links.open(name, conn, socket.LocalAddr().(*net.UDPAddr).AddrPort())
+		n.links.enterSocket(name, conn, socket.LocalAddr().(*net.UDPAddr).AddrPort())
 		return conn
 	}
 }
 
-func (node *Node) start() error {
+func (node *Node) startNode() error {
 	n := node.network
 	if err := node.validator.Open(); err != nil {
-		return n.files.remedy(node.Name, err)
+		return n.files.withRemedy(node.Name, err)
 	}
 	if err := n.files.mustFollow(node); err != nil {
-		return errors.Join(err, node.stop())
+		return errors.Join(err, node.stopNode())
 	}
-	if err := node.validator.Start(n.bootstrap()); err != nil {
-		return n.files.remedy(node.Name, err)
+	if err := node.validator.Start(n.bootstrapMembers()); err != nil {
+		return n.files.withRemedy(node.Name, err)
 	}
-	node.linked()
+	node.enterSocket()
 	n.Tell(node.Validator())
 	return nil
 }
 
-// stop ends the node. Its last head stays readable if it is in memory.
-func (node *Node) stop() error {
+// stopNode ends the node. Its last head stays readable if it is in memory.
+func (node *Node) stopNode() error {
 	node.Engine.Thaw()
 	return node.validator.Stop()
 }
@@ -117,25 +117,25 @@ func (node *Node) stop() error {
 // Validator is the running validator, or the one that ran last; nil before the first.
 func (node *Node) Validator() Shell { return node.validator.Shell() }
 
-func (node *Node) height() types.Height {
+func (node *Node) finalHeight() types.Height {
 	if v := node.Validator(); v != nil {
 		return v.Head().Block.Header.Height
 	}
 	return 0
 }
 
-// status is a node's status.
-func (node *Node) status(best *ledger.State) string { return node.network.Status(best, node.Who()) }
+// statusIn is a node's status.
+func (node *Node) statusIn(best *ledger.State) string { return node.network.Status(best, node.Who()) }
 
-// trust says how well a node can answer for the network.
-func (node *Node) trust() int { return network.Trust(node.Phase(), node.Honest()) }
+// trustLevel says how well a node can answer for the network.
+func (node *Node) trustLevel() int { return network.Trust(node.Phase(), node.Honest()) }
 
-// describe is the status of a node, compared with the best final state.
-func (node *Node) describe(best *ledger.State) api.Node {
+// describeNode is the status of a node, compared with the best final state.
+func (node *Node) describeNode(best *ledger.State) api.Node {
 	out := api.Node{Name: node.Name, Running: node.Running(),
 		Validator: types.Validator{Address: node.Address, PublicKey: node.key.PublicKey(),
 			Endpoint: node.network.book.Endpoint(types.Validator{Address: node.Address})}}
-	out.Status = node.status(best)
+	out.Status = node.statusIn(best)
 	if v := node.Validator(); v != nil {
 		head := v.Head()
 		out.Height, out.StateRoot = head.Block.Header.Height, head.State.Root()

@@ -24,7 +24,7 @@ func (l *nodeList) List() []*Node {
 	return nil
 }
 
-func (l *nodeList) add(node *Node) {
+func (l *nodeList) addNode(node *Node) {
 	list := append(slices.Clone(l.List()), node)
 	l.all.Store(&list)
 }
@@ -35,19 +35,19 @@ func (l *nodeList) Best() *Node {
 	nodes := l.List()
 	best := nodes[0]
 	for _, node := range nodes[1:] {
-		trust, before := node.trust(), best.trust()
-		if trust > before || trust == before && node.height() > best.height() {
+		trust, before := node.trustLevel(), best.trustLevel()
+		if trust > before || trust == before && node.finalHeight() > best.finalHeight() {
 			best = node
 		}
 	}
 	return best
 }
 
-// best is the best node as the network's operator finds it.
-func (l *nodeList) best() network.Best { return l.Best().best() }
+// bestForOperator is the best node as the network's operator finds it.
+func (l *nodeList) bestForOperator() network.Best { return l.Best().asBest() }
 
-// best is a node as the network's operator finds the best.
-func (node *Node) best() (best network.Best) {
+// asBest is a node as the network's operator finds the best.
+func (node *Node) asBest() (best network.Best) {
 	best.Name = node.Name
 	v := node.Validator()
 	if v == nil {
@@ -60,10 +60,10 @@ func (node *Node) best() (best network.Best) {
 	return best
 }
 
-// state is the final state of the best node.
-func (l *nodeList) state() *ledger.State { return l.Best().Validator().Head().State }
+// bestState is the final state of the best node.
+func (l *nodeList) bestState() *ledger.State { return l.Best().Validator().Head().State }
 
-func (l *nodeList) find(name string) *Node {
+func (l *nodeList) findNode(name string) *Node {
 	for _, node := range l.List() {
 		if node.Name == name {
 			return node
@@ -72,11 +72,11 @@ func (l *nodeList) find(name string) *Node {
 	return nil
 }
 
-// running is the node of a name, or for "" the best, where its validator runs.
-func (l *nodeList) running(name string) (*Node, error) {
+// findRunning is the node of a name, or for "" the best, where its validator runs.
+func (l *nodeList) findRunning(name string) (*Node, error) {
 	node := l.Best()
 	if name != "" {
-		if node = l.find(name); node == nil {
+		if node = l.findNode(name); node == nil {
 			return nil, refusal.New("unknown_node", "no node is called %q", name).
 				Hint("GET /validators lists them.").At("node")
 		}
@@ -91,21 +91,21 @@ func (l *nodeList) running(name string) (*Node, error) {
 // these show whether the network has run.
 func (l *nodeList) inOrder() []*Node {
 	nodes := slices.Clone(l.List())
-	slices.SortStableFunc(nodes, func(a, b *Node) int { return a.bare() - b.bare() })
+	slices.SortStableFunc(nodes, func(a, b *Node) int { return a.countLostLog() - b.countLostLog() })
 	return nodes
 }
 
-// reached is the highest block that a node started so far holds; those that are
+// highestHeld is the highest block that a node started so far holds; those that are
 // not started have their say in their own store.
-func (l *nodeList) reached() (h types.Height) {
+func (l *nodeList) highestHeld() (h types.Height) {
 	for _, node := range l.List() {
-		h = max(h, node.height())
+		h = max(h, node.finalHeight())
 	}
 	return h
 }
 
-// bootstrap returns the members that a node may connect with before it has synced.
-func (l *nodeList) bootstrap() []types.Validator {
+// bootstrapMembers returns the members that a node may connect with before it has synced.
+func (l *nodeList) bootstrapMembers() []types.Validator {
 	if v := l.Best().Validator(); v != nil {
 		return v.Head().State.Validators().Members
 	}

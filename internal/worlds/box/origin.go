@@ -49,15 +49,15 @@ func openOrigin(config Config) (*origin, error) {
 		o.owned = pyhost.New(pyhost.Config{Python: config.Python, Slow: config.Slow, Recall: true, ReadsYield: true})
 		o.owned.Prepare()
 	}
-	if err := o.open(); err != nil {
-		return nil, errors.Join(err, o.close())
+	if err := o.openNetwork(); err != nil {
+		return nil, errors.Join(err, o.closeHome())
 	}
 	return o, nil
 }
 
-// open settles the network, and then whether this machine's Python can run its programs.
-func (o *origin) open() error {
-	if err := o.settle(); err != nil {
+// openNetwork settles the network, and then whether this machine's Python can run its programs.
+func (o *origin) openNetwork() error {
+	if err := o.settleGenesis(); err != nil {
 		return err
 	}
 	if o.config.Strict && (o.config.Qlog != "" || o.config.KeyLog != nil) {
@@ -67,7 +67,7 @@ func (o *origin) open() error {
 		return nil
 	}
 	o.owned.Require(o.genesis.Python())
-	err := o.fit()
+	err := o.checkPythonFits()
 	o.python, _ = o.owned.Probe() // it returned the error
 	var missing *pyhost.MissingError
 	if err == nil || errors.As(err, &missing) && missing.Minor == "" {
@@ -80,10 +80,10 @@ func (o *origin) open() error {
 	return nil
 }
 
-// fit reports whether this machine's Python can run the network's programs. A proof takes a second of
+// checkPythonFits reports whether this machine's Python can run the network's programs. A proof takes a second of
 // processor time. A network whose validators are all in this process goes without it until a program needs it:
 // nobody can execute otherwise. A validator among others must know before its first vote.
-func (o *origin) fit() error {
+func (o *origin) checkPythonFits() error {
 	if o.config.Here != nil || o.config.Elsewhere != nil {
 		return o.owned.Fit()
 	}
@@ -124,15 +124,15 @@ func (e *PythonError) Error() string {
 
 func (e *PythonError) Unwrap() error { return e.Cause }
 
-func (o *origin) settle() error {
+func (o *origin) settleGenesis() error {
 	if o.config.Here != nil {
 		return o.openHere()
 	}
 	if o.config.Elsewhere != nil {
-		return o.take()
+		return o.takeExisting()
 	}
 	if o.config.Ephemeral {
-		return o.create(nil)
+		return o.createGenesis(nil)
 	}
 	if o.config.Home == "" {
 		return errors.New("box: a network needs a home directory, or to be ephemeral")
@@ -155,15 +155,15 @@ func (o *origin) settle() error {
 	data, err := h.ReadGenesis()
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return o.create(func(g *ledger.Genesis) error { return h.WriteGenesis(codec.Marshal(g)) })
+		return o.createGenesis(func(g *ledger.Genesis) error { return h.WriteGenesis(codec.Marshal(g)) })
 	case err != nil:
 		return err
 	}
-	return o.resume(data)
+	return o.resumeHome(data)
 }
 
-// create makes a new genesis, and keeps it where keep is given.
-func (o *origin) create(keep func(*ledger.Genesis) error) error {
+// createGenesis makes a new genesis, and keeps it where keep is given.
+func (o *origin) createGenesis(keep func(*ledger.Genesis) error) error {
 	c := &o.config
 	if c.Validators == 0 {
 		c.Validators = 4
@@ -183,7 +183,7 @@ func (o *origin) create(keep func(*ledger.Genesis) error) error {
 			c.Minor = pyhost.Minor(version)
 		}
 	}
-	g, err := c.derived(o.seed, time.Now())
+	g, err := c.genesisFromSeed(o.seed, time.Now())
 	if err != nil {
 		return err
 	}
@@ -194,9 +194,9 @@ func (o *origin) create(keep func(*ledger.Genesis) error) error {
 	return nil
 }
 
-// take begins with a network that was made before, whose nodes keep their files
+// takeExisting begins with a network that was made before, whose nodes keep their files
 // themselves.
-func (o *origin) take() error {
+func (o *origin) takeExisting() error {
 	c := &o.config
 	if c.Genesis == nil || c.Seed == nil {
 		return errors.New("box: a network whose nodes run elsewhere needs its genesis and the seed of its keys")
@@ -218,8 +218,8 @@ func (c *Config) setIdentity() {
 	}
 }
 
-// resume continues the network of a home. It must match the request.
-func (o *origin) resume(data []byte) (err error) {
+// resumeHome continues the network of a home. It must match the request.
+func (o *origin) resumeHome(data []byte) (err error) {
 	if o.genesis, err = ledger.DecodeGenesis(data); err != nil {
 		return fmt.Errorf("%s cannot be read: %w; start over with --reset", o.home.Genesis(), err)
 	}
@@ -295,8 +295,8 @@ func (o *origin) sameParameters(have *params.Params) error {
 	return nil
 }
 
-// close lets the home go.
-func (o *origin) close() error {
+// closeHome lets the home go.
+func (o *origin) closeHome() error {
 	if o.home == nil {
 		return nil
 	}
@@ -316,13 +316,13 @@ func (o *origin) Genesis() *ledger.Genesis { return o.genesis }
 // tools can sign. A devnet's keys follow from its seed and guard nothing.
 func (o *origin) Secret(name string) types.Hash { return wallet.AccountKey(o.seed, name).Secret() }
 
-// address returns the address of a named account.
-func (o *origin) address(name string) types.Address {
+// addressOf returns the address of a named account.
+func (o *origin) addressOf(name string) types.Address {
 	return wallet.AccountKey(o.seed, name).Address()
 }
 
-// names are the validators of genesis that run in this process.
-func (o *origin) names() (names []string) {
+// validatorNames are the validators of genesis that run in this process.
+func (o *origin) validatorNames() (names []string) {
 	if here := o.config.Here; here != nil {
 		return []string{here.Name}
 	}
@@ -345,5 +345,5 @@ func (o *origin) validatorKey(name string) *crypto.Key {
 	return wallet.ValidatorKey(o.seed, name)
 }
 
-// signs reports whether the keys of the named accounts are known.
-func (o *origin) signs() bool { return o.config.Here == nil || o.config.Seed != nil }
+// knowsAccountKeys reports whether the keys of the named accounts are known.
+func (o *origin) knowsAccountKeys() bool { return o.config.Here == nil || o.config.Seed != nil }

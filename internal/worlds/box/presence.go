@@ -16,8 +16,8 @@ type presence struct {
 	latest atomic.Pointer[shownPresence]
 }
 
-// has reports whether a runner is in the latest P that is known.
-func (p *presence) has(index int) bool {
+// hasRunner reports whether a runner is in the latest P that is known.
+func (p *presence) hasRunner(index int) bool {
 	shown := p.latest.Load()
 	return shown != nil && shown.bitmap.Has(index)
 }
@@ -28,8 +28,8 @@ type shownPresence struct {
 	bitmap *selection.Bitmap
 }
 
-// note takes note of the newest P, and shows the newest state to runners.
-func (p *presence) note(result *ledger.Result) {
+// notePresence takes note of the newest P, and shows the newest state to runners.
+func (p *presence) notePresence(result *ledger.Result) {
 	height := result.Block.Header.Height
 	for {
 		before := p.latest.Load()

@@ -19,7 +19,7 @@ func (r *readers) Reader(name string) (api.Reader, error) {
 		return nil, api.NoState(name)
 	}
 	if name != "" {
-		node, err := r.nodes.running(name)
+		node, err := r.nodes.findRunning(name)
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ func (n *Network) resumeRunners() error {
 	if n.config.Here != nil { // each runs in a separate process
 		return nil
 	}
-	state, operated := n.state(), backend{n.scheduler, n}
+	state, operated := n.bestState(), backend{n.scheduler, n}
 	for i := 0; ; i++ {
 		name := wallet.RunnerName(i)
 		key := n.KeyOf(state, name)

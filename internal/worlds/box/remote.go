@@ -176,7 +176,7 @@ func (v localValidator) Shell() Shell {
 func (v localValidator) Endpoint() (string, error) { return "", nil }
 
 // Wipe implements Engine.
-func (v localValidator) Wipe(counts *fault.Counts) error { return wiped(&v.Machine, counts) }
+func (v localValidator) Wipe(counts *fault.Counts) error { return wipeMachine(&v.Machine, counts) }
 
 // Do implements Engine.
 func (v localValidator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
@@ -197,8 +197,8 @@ func (r localRunner) Do(o *fault.Order, counts *fault.Counts, over func(time.Dur
 	return (&byzantine.RunnerProcess{Mask: r.mask.Load(), Shell: r.Shell(), Actors: r.Runner}).Do(o, counts, over)
 }
 
-// wiped loses the files of a machine, and counts their bytes.
-func wiped(m *node.Machine, counts *fault.Counts) error {
+// wipeMachine loses the files of a machine, and counts their bytes.
+func wipeMachine(m *node.Machine, counts *fault.Counts) error {
 	lost, err := m.Wipe()
 	counts.Lost.Add(lost)
 	return err
@@ -213,7 +213,7 @@ type localRunner struct {
 }
 
 // Wipe implements Engine.
-func (r localRunner) Wipe(counts *fault.Counts) error { return wiped(&r.Machine, counts) }
+func (r localRunner) Wipe(counts *fault.Counts) error { return wipeMachine(&r.Machine, counts) }
 
 // Status implements Serving.
 func (r localRunner) Status() runners.Status {
@@ -236,8 +236,10 @@ func (r localRunner) Manual() Manual {
 
 // remoteNode makes a validator elsewhere.
 func remoteNode(n *Network, name string, one *Node) (*Node, error) {
-	tell := Receivers{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.observe, Booted: n.reports.boots,
-		Consensus: n.reports.tell, Runners: n.reports.gateway(one.key.Address()), Sent: n.reports.sent, Dropped: n.reports.dropped}
+	tell := Receivers{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.handOnFinal,
+		Booted:    n.reports.reportBoot,
+		Consensus: n.reports.handOnReport, Runners: n.reports.gatewayReporter(one.key.Address()), Sent: n.reports.handOnVote,
+		Dropped: n.reports.handOnDrop}
 	validator, err := n.config.Elsewhere.Validator(name, one.key, tell)
 	if err != nil {
 		return nil, err
@@ -259,9 +261,9 @@ func remoteRunner(n *Network, name string, one *Runner) *Runner {
 	return one
 }
 
-// linked enters the socket of a node elsewhere, which is another in each of its lives.
-func (m *machine) linked() {
+// enterSocket enters the socket of a node elsewhere, which is another in each of its lives.
+func (m *machine) enterSocket() {
 	if remote, is := m.Engine.(Remote); is {
-		m.network.links.open(m.Name, remote.Packets(), remote.Socket())
+		m.network.links.enterSocket(m.Name, remote.Packets(), remote.Socket())
 	}
 }

@@ -24,48 +24,48 @@ type reports struct {
 	views     views.Table
 }
 
-// booted tells what one validator begins with.
-func (r *reports) booted(validator types.Address) func(*validators.Head) {
+// bootReporter tells what one validator begins with.
+func (r *reports) bootReporter(validator types.Address) func(*validators.Head) {
 	return func(view *validators.Head) {
-		r.boots(validator, Boot{Header: &view.Block.Header, Hash: view.Hash, Root: view.State.Root()})
+		r.reportBoot(validator, Boot{Header: &view.Block.Header, Hash: view.Hash, Root: view.State.Root()})
 	}
 }
 
-// boots is booted, of any validator.
-func (r *reports) boots(validator types.Address, begins Boot) {
-	r.keeper.begin(begins.Header)
+// reportBoot is booted, of any validator.
+func (r *reports) reportBoot(validator types.Address, begins Boot) {
+	r.keeper.raiseClock(begins.Header)
 	if r.config.Booted != nil {
 		r.config.Booted(validator, begins)
 	}
 }
 
-// sent hands on a vote that a validator elsewhere sent.
-func (r *reports) sent(from types.Address, frame []byte) {
+// handOnVote hands on a vote that a validator elsewhere sent.
+func (r *reports) handOnVote(from types.Address, frame []byte) {
 	if r.config.Overhear != nil {
 		r.config.Overhear(from, frame)
 	}
 }
 
-// dropped hands on that a validator gave a transaction up.
-func (r *reports) dropped(hash types.Hash, why string) {
+// handOnDrop hands on that a validator gave a transaction up.
+func (r *reports) handOnDrop(hash types.Hash, why string) {
 	if r.config.Dropped != nil {
 		r.config.Dropped(hash, why)
 	}
 	r.operator.Dropped(hash, why)
 }
 
-// observe hands on blocks that a validator made final.
-func (r *reports) observe(f validators.FinalBlocks) {
-	r.keeper.final(&f)
+// handOnFinal hands on blocks that a validator made final.
+func (r *reports) handOnFinal(f validators.FinalBlocks) {
+	r.keeper.observeClockStep(&f)
 	if r.config.Observe != nil {
 		r.config.Observe(f)
 	}
-	r.finality.observe(f)
-	r.presence.note(f.Results[len(f.Results)-1])
+	r.finality.observeFinal(f)
+	r.presence.notePresence(f.Results[len(f.Results)-1])
 }
 
-// tell hands on a report of a validator's consensus.
-func (r *reports) tell(name string, report simplex.Report) {
+// handOnReport hands on a report of a validator's consensus.
+func (r *reports) handOnReport(name string, report simplex.Report) {
 	now := r.clock.Now()
 	r.views.Tell(now, name, report)
 	if r.config.Tell != nil {
@@ -73,8 +73,8 @@ func (r *reports) tell(name string, report simplex.Report) {
 	}
 }
 
-// gateway hands on a report of a validator's gateway, and stores it for the next block.
-func (r *reports) gateway(validator types.Address) func(string, gateway.Report) {
+// gatewayReporter hands on a report of a validator's gateway, and stores it for the next block.
+func (r *reports) gatewayReporter(validator types.Address) func(string, gateway.Report) {
 	return func(name string, report gateway.Report) {
 		if r.config.Gateway != nil {
 			r.config.Gateway(validator, report)
@@ -82,6 +82,6 @@ func (r *reports) gateway(validator types.Address) func(string, gateway.Report) 
 		if r.config.tellRunners != nil {
 			r.config.tellRunners(name, report)
 		}
-		r.finality.between(func(next types.Height) { r.sightings.Saw(next, validator, report) })
+		r.finality.doBetweenBlocks(func(next types.Height) { r.sightings.Saw(next, validator, report) })
 	}
 }

@@ -26,7 +26,7 @@ func TestAHomeGoesOnAsWhatItIs(t *testing.T) {
 		if n.Config().ChainID != wallet.ChainID {
 			t.Errorf("the chain id is %d", n.Config().ChainID)
 		}
-		await(t, n, n.Best().height()+2)
+		await(t, n, n.Best().finalHeight()+2)
 		if err := n.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -18,14 +18,14 @@ type roster struct {
 	turn    *network.Turn // of starting and stopping nodes
 }
 
-// alone runs do while no other caller starts or stops a node. It refuses by network.ErrClosed.
-func (r *roster) alone(do func() error) error { return r.turn.Do(context.Background(), do) }
+// doAlone runs do while no other caller starts or stops a node. It refuses by network.ErrClosed.
+func (r *roster) doAlone(do func() error) error { return r.turn.Do(context.Background(), do) }
 
 // stopRunners ends all runners in good order.
 func (r *roster) stopRunners() (errs []error) {
-	leave(r.runners.RunnerList())
+	leaveAll(r.runners.RunnerList())
 	for _, one := range r.runners.RunnerList() {
-		errs = append(errs, one.stop())
+		errs = append(errs, one.stopNode())
 	}
 	return errs
 }
@@ -33,13 +33,13 @@ func (r *roster) stopRunners() (errs []error) {
 // stopNodes ends all validators in good order.
 func (r *roster) stopNodes() (errs []error) {
 	for _, node := range r.nodes.List() {
-		errs = append(errs, node.stop())
+		errs = append(errs, node.stopNode())
 	}
 	return errs
 }
 
-// unknown refuses a name that no node has, and says which there are.
-func (r *roster) unknown(name string) error {
+// refuseUnknownName refuses a name that no node has, and says which there are.
+func (r *roster) refuseUnknownName(name string) error {
 	if here := r.origin.config.Here; here != nil {
 		return refusal.New("unknown_node", "no node called %q runs in this process, which runs only %s", name, here.Name).
 			Hint("Ask the HTTP API of the process that runs it.").At("node")

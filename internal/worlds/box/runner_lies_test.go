@@ -78,14 +78,14 @@ func (l *labour) until(t *testing.T, job func()) fault.Effect {
 // blocks waits for so many blocks more.
 func (l *labour) blocks(count types.Height) types.Height {
 	l.Helper()
-	await(l, l.n, l.n.Best().height()+count)
-	return l.n.Best().height()
+	await(l, l.n, l.n.Best().finalHeight()+count)
+	return l.n.Best().finalHeight()
 }
 
 // books judges that no money is held for a job, and that all of it adds up.
 func (l *labour) books(t *testing.T) {
 	t.Helper()
-	state := l.n.state()
+	state := l.n.bestState()
 	if err := ledger.Audit(state); err != nil {
 		t.Error(err)
 	}
@@ -111,7 +111,7 @@ func TestALiveLiarAboutRunnersCostsNoJob(t *testing.T) {
 				leaves(t, l.n, 3)
 			}
 			orderOf(t, l.n, fault.Order{Verb: "misbehave", Node: "v0", Kind: string(kind)})
-			from := l.n.Best().height() + 3
+			from := l.n.Best().finalHeight() + 3
 			l.until(t, func() {
 				if done := l.echo(t, 3, 300); done.Attempts != 1 || len(done.Agreed) != 3 {
 					t.Errorf("%d of 3 agree, drawn %d times", len(done.Agreed), done.Attempts)
@@ -130,7 +130,7 @@ func TestALiveLiarAboutRunnersCostsNoJob(t *testing.T) {
 		})
 	}
 	for _, r := range l.n.RunnerList() {
-		if got := l.n.state().Runner(r.Address).Reputation; got < 75 {
+		if got := l.n.bestState().Runner(r.Address).Reputation; got < 75 {
 			t.Errorf("%s lost reputation: %d", r.Name, got)
 		}
 	}
@@ -160,7 +160,7 @@ func TestALiveLiarAmongRunnersIsNotPaid(t *testing.T) {
 	for _, kind := range fault.KindsOf(fault.Runners) {
 		t.Run(kind, func(t *testing.T) {
 			orderOf(t, l.n, fault.Order{Verb: "misbehave", Node: "r2", Kind: kind})
-			paid := l.n.state().Account(liar.Address).Balance
+			paid := l.n.bestState().Account(liar.Address).Balance
 			innocent := kind == string(byzantine.DuplicateResult) || kind == string(byzantine.ReplayNonce)
 			l.until(t, func() {
 				done := l.echo(t, 3, 20)
@@ -171,7 +171,7 @@ func TestALiveLiarAmongRunnersIsNotPaid(t *testing.T) {
 					t.Errorf("%d agree, drawn %d times", len(done.Agreed), done.Attempts)
 				}
 			})
-			if now := l.n.state().Account(liar.Address).Balance; now != paid && !innocent {
+			if now := l.n.bestState().Account(liar.Address).Balance; now != paid && !innocent {
 				t.Errorf("it had %s wei and has %s", paid, now)
 			}
 			orderOf(t, l.n, fault.Order{Verb: "rejoin", Node: "r2", AfterBlocks: 1}) // lies cost it its place
@@ -199,10 +199,10 @@ func TestRunnersFalterAtWork(t *testing.T) {
 				t.Errorf("the hole had a part in %+v", done)
 			}
 		})
-		if got := l.n.state().Runner(hole.Address).Reputation; !drawn || got >= 75 {
+		if got := l.n.bestState().Runner(hole.Address).Reputation; !drawn || got >= 75 {
 			t.Errorf("a hole that answered nothing has a reputation of %d; drawn anew: %t", got, drawn)
 		}
-		if !l.n.presence.has(0) {
+		if !l.n.presence.hasRunner(0) {
 			t.Error("it pings, and is not present")
 		}
 		orderOf(t, l.n, fault.Order{Verb: "blackhole", Node: "r0"})
@@ -212,7 +212,7 @@ func TestRunnersFalterAtWork(t *testing.T) {
 	})
 	t.Run("slow", func(t *testing.T) {
 		orderOf(t, l.n, fault.Order{Verb: "slow", Node: "r0", Delay: 700 * time.Millisecond})
-		from := l.n.Best().height()
+		from := l.n.Best().finalHeight()
 		if done := l.echo(t, 3, 300); len(done.Agreed) != 3 || done.At < from+5 {
 			t.Errorf("begun behind %d: %+v", from, done)
 		}

@@ -35,8 +35,8 @@ func (l *runnerList) putRunner(r *Runner) {
 	l.all.Store(&list)
 }
 
-// reload makes a runner read its settings again.
-func (l *runnerList) reload(name string) error {
+// reloadRunner makes a runner read its settings again.
+func (l *runnerList) reloadRunner(name string) error {
 	r := l.findRunner(name)
 	switch {
 	case r == nil:

@@ -25,5 +25,5 @@ func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []t
 
 // ReloadRunner implements api.Steering.
 func (h operator) ReloadRunner(name string) error {
-	return h.network.runnerList.reload(name)
+	return h.network.runnerList.reloadRunner(name)
 }

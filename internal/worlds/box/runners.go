@@ -74,7 +74,7 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 	runner := node.NewRunner(node.RunnerConfig{
 		Capture: watch,
 		Parts: node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock,
-			Along: func(life uint64, f *roles.Failure) { n.along(name, life, f) }},
+			Along: func(life uint64, f *roles.Failure) { n.onRoleTookNodeAlong(name, life, f) }},
 		Shell: runners.Config{ChainID: n.genesis.ChainID, MaxJobs: wallet.RunnerJobs, Tell: n.config.TellRunner,
 			Strategy: n.config.Strategy},
 		Runtime: n.runtime, Log: n.log, Turns: n.turns, WrapConn: socketOf(n, name), Wrap: wrap,
@@ -107,12 +107,12 @@ func (n *Network) pollOf(name string) node.Answering {
 		if !here {
 			return
 		}
-		n.links.carry(name, one.Name, func() {
+		n.links.carryMessage(name, one.Name, func() {
 			if one.Frozen() {
 				return
 			}
 			shell.Answer(runner, q, func(a polling.Answer) {
-				n.links.carry(one.Name, name, func() { answer(a) })
+				n.links.carryMessage(one.Name, name, func() { answer(a) })
 			})
 		})
 	}
@@ -132,15 +132,15 @@ func socketOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
 	}
 }
 
-func (r *Runner) start() error {
+func (r *Runner) startNode() error {
 	if err := r.runner.Start(); err != nil {
 		return err
 	}
-	r.linked()
+	r.enterSocket()
 	return nil
 }
 
-func (r *Runner) stop() error {
+func (r *Runner) stopNode() error {
 	r.Engine.Thaw()
 	return r.runner.Stop()
 }
@@ -160,9 +160,9 @@ func (r *Runner) Manual() Manual {
 	return r.runner.Manual()
 }
 
-// leave has runners say Goodbye, all at once, and waits until they have, or for as
+// leaveAll has runners say Goodbye, all at once, and waits until they have, or for as
 // long as that may take.
-func leave(all []*Runner) {
+func leaveAll(all []*Runner) {
 	gone := make(chan struct{}, len(all))
 	waiting := 0
 	for _, r := range all {
@@ -182,8 +182,8 @@ func leave(all []*Runner) {
 	}
 }
 
-// describe returns the status of a runner that the chain does not have.
-func (r *Runner) describe(state *ledger.State) api.RunnerNode {
+// describeRunner returns the status of a runner that the chain does not have.
+func (r *Runner) describeRunner(state *ledger.State) api.RunnerNode {
 	status := r.Status()
 	out := api.RunnerNode{Name: r.Name, Address: r.Address, Running: r.Running(), Height: status.Height, Connected: status.Connected,
 		Open: len(status.Open), Accepting: status.Accepting}
@@ -202,14 +202,14 @@ func (r *Runner) describe(state *ledger.State) api.RunnerNode {
 	case r.Frozen():
 		out.Missing = append(out.Missing, "the runner is frozen")
 	case phase == selection.Off: // it has no connections
-		out.Missing = append(out.Missing, unpolled(phase, &status, state)...)
+		out.Missing = append(out.Missing, missingPollAnswer(phase, &status, state)...)
 	case len(status.Connected) == 0:
 		out.Missing = append(out.Missing, "a connection with a validator")
 	case registered.Health == selection.Paused || !status.Accepting: // no validator attests who takes no jobs
-	case !r.network.config.Auto && !r.network.presence.has(int(registered.Index)):
+	case !r.network.config.Auto && !r.network.presence.hasRunner(int(registered.Index)):
 		out.Missing = append(out.Missing, "it is not present in the votes yet")
 	case phase == selection.Shadow:
-		out.Missing = append(out.Missing, unpolled(phase, &status, state)...)
+		out.Missing = append(out.Missing, missingPollAnswer(phase, &status, state)...)
 	}
 	return out
 }
@@ -218,8 +218,8 @@ func (r *Runner) describe(state *ledger.State) api.RunnerNode {
 // the runner is not ready.
 const unpolledBlocks = 64
 
-// unpolled names an answer as missing if no validator answers a runner's polls.
-func unpolled(phase selection.Phase, s *runners.Status, state *ledger.State) []string {
+// missingPollAnswer names an answer as missing if no validator answers a runner's polls.
+func missingPollAnswer(phase selection.Phase, s *runners.Status, state *ledger.State) []string {
 	if s.Polled > 0 && s.Polled+unpolledBlocks >= state.Height() {
 		return nil
 	}

@@ -77,7 +77,7 @@ func ready(t testing.TB, n *Network) {
 				missing[r.Name] = r.Missing
 			}
 		}
-		if len(missing) == 0 && n.Best().height() > 0 {
+		if len(missing) == 0 && n.Best().finalHeight() > 0 {
 			return
 		}
 		select {
@@ -236,11 +236,11 @@ func TestAValidatorThatDiesBetweenCommitAndReveal(t *testing.T) {
 // leaves waits until a runner is out of P: its last ping is old by blocks, and by time.
 func leaves(t *testing.T, n *Network, index int) {
 	t.Helper()
-	for blocks := 0; n.presence.has(index); blocks++ {
+	for blocks := 0; n.presence.hasRunner(index); blocks++ {
 		if blocks == 100 {
 			t.Fatalf("r%d is present 100 blocks later", index)
 		}
-		await(t, n, n.Best().height()+1)
+		await(t, n, n.Best().finalHeight()+1)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestRunnersFalter(t *testing.T) {
 		}
 	}
 	orderOf(t, n, fault.Order{Verb: "freeze", Node: "r0"})
-	if leaves(t, n, 0); !n.presence.has(1) {
+	if leaves(t, n, 0); !n.presence.hasRunner(1) {
 		t.Error("r1 left with r0, which is frozen")
 	}
 	orderOf(t, n, fault.Order{Verb: "thaw", Node: "r0"})

@@ -84,8 +84,8 @@ func (s *scheduler) Go(name string, task func() error) {
 	})
 }
 
-// close ends all waits, and returns when the tasks are over.
-func (s *scheduler) close() {
+// endAllWaits ends all waits, and returns when the tasks are over.
+func (s *scheduler) endAllWaits() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

@@ -19,7 +19,7 @@ func TestALiveWaitEndsByItsSignalItsPatienceItsContextOrTheEnd(t *testing.T) {
 		time.AfterFunc(time.Second, soon.Fire)
 		soonOver, cancel := context.WithTimeout(background, time.Second)
 		defer cancel()
-		time.AfterFunc(time.Minute, func() { go s.close() })
+		time.AfterFunc(time.Minute, func() { go s.endAllWaits() })
 		for _, wait := range []struct {
 			ctx      context.Context
 			on       network.Signal
@@ -47,7 +47,7 @@ func TestTheEndOfALiveNetworkWaitsForItsTasks(t *testing.T) {
 			return err
 		})
 		synctest.Wait()
-		if s.close(); failed.Load() != "a task" {
+		if s.endAllWaits(); failed.Load() != "a task" {
 			t.Error("the task goes on")
 		}
 		s.Go("too late", func() error { t.Error("a task begins after the end"); return nil })
@@ -82,7 +82,7 @@ func TestALiveTurnLetsOneThroughAtATime(t *testing.T) {
 		if n := done.Load(); n < 26 || n == 40 {
 			t.Errorf("%d had their turn", n)
 		}
-		if err := turn.Close(func() error { s.close(); return nil }); err != nil {
+		if err := turn.Close(func() error { s.endAllWaits(); return nil }); err != nil {
 			t.Error(err)
 		}
 		if err := turn.Do(context.Background(), func() error { return nil }); !errors.Is(err, network.ErrClosed) {

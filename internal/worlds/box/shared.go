@@ -15,8 +15,8 @@ import (
 	"github.com/cowboyinc/devnet/validators"
 )
 
-// shared is what the nodes of one process share. Each part is safe for concurrent use.
-type shared struct {
+// sharedParts is what the nodes of one process share. Each part is safe for concurrent use.
+type sharedParts struct {
 	clock    *clock.Clock
 	verifier *crypto.Verifier
 	memo     *validators.Memo // nil when every validator executes every block itself
@@ -33,11 +33,11 @@ type shared struct {
 // time for one is shorter than a runner's: on a starved machine more of them time out.
 const meshHandshakes = 8
 
-// share prepares what the nodes of a network share. Without a fitting Python the
+// prepareShared prepares what the nodes of a network share. Without a fitting Python the
 // network runs all the same, and reports that to users that need one.
-func share(o *origin) *shared {
+func prepareShared(o *origin) *sharedParts {
 	c := &o.config
-	s := &shared{clock: clock.NewOn(c.machine()), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log),
+	s := &sharedParts{clock: clock.NewOn(c.machineClocks()), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log),
 		book:  node.NewAddressBook(),
 		turns: connections.NewTurns(handshakes), meshTurns: connections.NewTurns(meshHandshakes), log: c.Log}
 	if !c.NoMemo {
@@ -53,8 +53,8 @@ func share(o *origin) *shared {
 	return s
 }
 
-// machine reads the clocks that the network goes by.
-func (c *Config) machine() clock.Machine {
+// machineClocks reads the clocks that the network goes by.
+func (c *Config) machineClocks() clock.Machine {
 	if c.Machine != nil {
 		return c.Machine
 	}
@@ -63,7 +63,7 @@ func (c *Config) machine() clock.Machine {
 
 // Probe returns the version of Python that runs actors, or what is missing. It
 // is of no use where the programs were given.
-func (s *shared) Probe() (version string, err error) {
+func (s *sharedParts) Probe() (version string, err error) {
 	if s.owned == nil {
 		return "", nil
 	}
@@ -71,10 +71,10 @@ func (s *shared) Probe() (version string, err error) {
 }
 
 // Now is the clock that the nodes go by.
-func (s *shared) Now() types.Time { return s.clock.Now() }
+func (s *sharedParts) Now() types.Time { return s.clock.Now() }
 
-// close ends what the nodes ran on, once they have stopped.
-func (s *shared) close() {
+// closeShared ends what the nodes ran on, once they have stopped.
+func (s *sharedParts) closeShared() {
 	s.runtime.Close()
 	if s.owned != nil {
 		s.owned.Close()

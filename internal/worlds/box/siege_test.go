@@ -209,7 +209,7 @@ func playSiege(t *testing.T, w weapon, accounts int, blockTime, lasts time.Durat
 	defer cancel()
 	stopReaders := repeatReads(t, n, good, w)
 	defer stopReaders()
-	began, first := time.Now(), n.Best().height()
+	began, first := time.Now(), n.Best().finalHeight()
 	var hashes []types.Hash
 	for i, p := range payers {
 		for range max(w.repeats, 1) {
@@ -259,7 +259,7 @@ func playSiege(t *testing.T, w weapon, accounts int, blockTime, lasts time.Durat
 		honest += receipt.Cycles
 	}
 	took := time.Since(began)
-	blocks := time.Duration(n.Best().height() - first)
+	blocks := time.Duration(n.Best().finalHeight() - first)
 	s.share = float64(blocks*blockTime) / float64(took)
 	s.lost = max(took-blocks*blockTime, waited, 0)
 	for _, hash := range hashes {

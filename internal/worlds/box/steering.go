@@ -24,10 +24,10 @@ func (b backend) Each(do func(network.Steered)) {
 }
 
 // Best implements network.Paced.
-func (b backend) Best() network.Best { return b.network.nodeList.best() }
+func (b backend) Best() network.Best { return b.network.nodeList.bestForOperator() }
 
 // Validator implements network.Paced.
-func (b backend) Validator(name string) network.Best { return b.network.find(name).best() }
+func (b backend) Validator(name string) network.Best { return b.network.findNode(name).asBest() }
 
 // Clock implements network.Paced.
 func (b backend) Clock() types.Time { return b.network.clock.Now() }
@@ -37,8 +37,8 @@ func (b backend) Stall() time.Duration { return network.Forever }
 
 // KeepTravel implements network.Paced.
 func (b backend) KeepTravel(by time.Duration, goal simplex.Goal) error {
-	have := b.network.keeper.travelled()
-	return b.network.keeper.keep(network.Travel{Number: have.Number + 1, Clock: have.Clock + by, Goal: goal})
+	have := b.network.keeper.travelRecord()
+	return b.network.keeper.keepRecord(network.Travel{Number: have.Number + 1, Clock: have.Clock + by, Goal: goal})
 }
 
 // MoveClock implements network.Paced.
@@ -46,7 +46,7 @@ func (b backend) MoveClock(by time.Duration) {
 	n := b.network
 	n.clock.Advance(by)
 	if other := n.config.Elsewhere; other != nil {
-		other.SetTravel(n.keeper.travelled())
+		other.SetTravel(n.keeper.travelRecord())
 	}
 }
 
@@ -61,7 +61,7 @@ func (n *Network) Advance(ctx context.Context, target history.Target) (*history.
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, refusal.New("travelling", "height %d is not final yet: the network is at %d", n.Goal().Height,
-			n.Best().height()).
+			n.Best().finalHeight()).
 			Hint("The network travels on, also after a restart: devnet advance --to %d waits for it, devnet advance --stop ends it.",
 				n.Goal().Height)
 	}

@@ -83,7 +83,7 @@ func TestAdvanceLive(t *testing.T) {
 	if again.clock.Offset() != ahead {
 		t.Errorf("after a restart the clock is %v ahead, not %v", again.clock.Offset(), ahead)
 	}
-	await(t, again, again.Best().height()+3)
+	await(t, again, again.Best().finalHeight()+3)
 	auditAll(t, again, home)
 }
 
@@ -135,11 +135,11 @@ func TestAdvanceIsRefused(t *testing.T) {
 func awaitStatus(t testing.TB, n *Network, name, status string, running bool) {
 	t.Helper()
 	for range 400 {
-		node := n.find(name)
-		if got := node.status(n.Best().Validator().Head().State); got == status && node.Running() == running {
+		node := n.findNode(name)
+		if got := node.statusIn(n.Best().Validator().Head().State); got == status && node.Running() == running {
 			return
 		}
-		await(t, n, n.Best().height()+1)
+		await(t, n, n.Best().finalHeight()+1)
 	}
 	t.Fatalf("%s did not become %s", name, status)
 }
@@ -184,7 +184,7 @@ func TestJoinAndLeaveLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := up(t, Config{Home: home})
-	await(t, again, again.Best().height()+3)
+	await(t, again, again.Best().finalHeight()+3)
 	awaitVote(t, again, "v4")
 	awaitStatus(t, again, "v0", history.StatusLeft, false)
 	if _, err := again.Join(within(t), "v0"); err != nil {
@@ -206,7 +206,7 @@ func TestAnOldBlockStopsNoValidator(t *testing.T) {
 	if _, err := n.Join(within(t), "v4"); err != nil {
 		t.Fatal(err)
 	}
-	await(t, n, n.Best().height()+2) // its membership is in a final block
+	await(t, n, n.Best().finalHeight()+2) // its membership is in a final block
 	n.Final(before)
 	awaitVote(t, n, "v4")
 }
@@ -216,11 +216,11 @@ func awaitVote(t testing.TB, n *Network, name string) {
 	t.Helper()
 	for range 400 {
 		for _, vote := range n.Best().Validator().Head().Block.Parent.Votes {
-			if vote.Validator == n.find(name).Address {
+			if vote.Validator == n.findNode(name).Address {
 				return
 			}
 		}
-		await(t, n, n.Best().height()+1)
+		await(t, n, n.Best().finalHeight()+1)
 	}
 	t.Fatalf("%s does not vote", name)
 }
@@ -239,7 +239,7 @@ func TestSetParamLive(t *testing.T) {
 	if _, err := n.SetParam(within(t), "cip3.min_basefee", "2", 1); code(err) != "height_passed" {
 		t.Error(err)
 	}
-	at := n.Best().height() + 100
+	at := n.Best().finalHeight() + 100
 	change, err := n.SetParam(within(t), "cip3.min_basefee", "7", at)
 	if err != nil || change.Height != at {
 		t.Fatal(change, err)

@@ -12,7 +12,7 @@ import (
 // did waits, block by block, until the latest fault has ended, and returns what it did.
 func did(t *testing.T, n *Network) string {
 	t.Helper()
-	for begin := time.Now(); !lastFault(n).Ended; await(t, n, n.Best().height()+1) {
+	for begin := time.Now(); !lastFault(n).Ended; await(t, n, n.Best().finalHeight()+1) {
 		if time.Since(begin) > patience {
 			t.Fatalf("%+v has not ended", lastFault(n))
 		}
@@ -37,13 +37,13 @@ func TestARoleThatPanicsComesBackLive(t *testing.T) {
 			t.Errorf("%s of %s: %q, want %q", c.role, c.node, got, c.want)
 		}
 		if c.node != "r0" {
-			awaitFaulty(t, n, c.node, n.Best().height()+2)
+			awaitFaulty(t, n, c.node, n.Best().finalHeight()+2)
 		}
 	}
-	if got := n.find("v1").Validator().Status().Roles.Restarted; got != 0 { // it was started again since
+	if got := n.findNode("v1").Validator().Status().Roles.Restarted; got != 0 { // it was started again since
 		t.Errorf("v1 counts %d roles that were made again", got)
 	}
-	for begin := time.Now(); !n.findRunner("r0").Running() || len(n.findRunner("r0").Peers()) == 0; await(t, n, n.Best().height()+1) {
+	for begin := time.Now(); !n.findRunner("r0").Running() || len(n.findRunner("r0").Peers()) == 0; await(t, n, n.Best().finalHeight()+1) {
 		if time.Since(begin) > patience {
 			t.Fatal("r0 does not come back")
 		}
@@ -60,7 +60,7 @@ func TestUnderStopAValidatorStaysDownLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	did(t, n)
-	node := n.find("v1")
+	node := n.findNode("v1")
 	if node.Running() || !strings.Contains(node.Failure().Error(), "its role intake panicked, as it was told") {
 		t.Errorf("it runs: %v, %v", node.Running(), node.Failure())
 	}
@@ -68,7 +68,7 @@ func TestUnderStopAValidatorStaysDownLive(t *testing.T) {
 		t.Error("a node that is down hangs")
 	}
 	done(t, do(n, "restart", "v1"))
-	awaitFaulty(t, n, "v1", n.Best().height()+2)
+	awaitFaulty(t, n, "v1", n.Best().finalHeight()+2)
 }
 
 // A contract that panics live is made again, and the chain goes on.
@@ -89,8 +89,8 @@ func TestAContractThatPanicsLiveIsMadeAgain(t *testing.T) {
 	if got := did(t, n); got != "1 actor hung" {
 		t.Error(got)
 	}
-	awaitFaulty(t, n, "v1", n.Best().height()+2)
-	if got := n.find("v1").Validator().Status().Roles.Contracts; got != 1 {
+	awaitFaulty(t, n, "v1", n.Best().finalHeight()+2)
+	if got := n.findNode("v1").Validator().Status().Roles.Contracts; got != 1 {
 		t.Errorf("%d contracts were made again", got)
 	}
 }

@@ -89,14 +89,14 @@ func readTravel(path string) (t network.Travel, err error) {
 	return network.Travel{Number: r.Number, Clock: r.Nanoseconds, Goal: simplex.Goal{Height: r.To, Every: r.Every}}, nil
 }
 
-func (k *timekeeper) travelled() network.Travel {
+func (k *timekeeper) travelRecord() network.Travel {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.travel
 }
 
-// keep replaces the record.
-func (k *timekeeper) keep(t network.Travel) error {
+// keepRecord replaces the record.
+func (k *timekeeper) keepRecord(t network.Travel) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.path != "" {
@@ -112,9 +112,9 @@ func (k *timekeeper) keep(t network.Travel) error {
 	return nil
 }
 
-// begin raises the clock to the stamp of the block that a validator begins with: the machine's
+// raiseClock raises the clock to the stamp of the block that a validator begins with: the machine's
 // clock may have been put back while the network was down (decision C7).
-func (k *timekeeper) begin(head *types.Header) {
+func (k *timekeeper) raiseClock(head *types.Header) {
 	by := head.Timestamp.Time().Sub(k.clock.Now())
 	if by <= 0 || k.elsewhere {
 		return
@@ -130,9 +130,9 @@ func (k *timekeeper) begin(head *types.Header) {
 	k.log.Warn("this machine's clock is earlier than the newest block; the network's time goes on from that block", "by", by)
 }
 
-// final tells of a step of the machine's clock, once. A machine that slept while others made
+// observeClockStep tells of a step of the machine's clock, once. A machine that slept while others made
 // blocks rejoins them, by its own clock at most.
-func (k *timekeeper) final(seen *validators.FinalBlocks) {
+func (k *timekeeper) observeClockStep(seen *validators.FinalBlocks) {
 	last := seen.Results[len(seen.Results)-1]
 	stamp := last.Block.Header.Timestamp.Time()
 	if now := k.clock.Now(); stamp.Sub(now) > simplex.TimingOf(last.State.NextParams()).Drift() {
@@ -148,8 +148,8 @@ func (k *timekeeper) final(seen *validators.FinalBlocks) {
 	}
 }
 
-// notices are what to tell people of the machine's clock now.
-func (k *timekeeper) notices() (all []string) {
+// clockNotices are what to tell people of the machine's clock now.
+func (k *timekeeper) clockNotices() (all []string) {
 	now, step := k.clock.Now(), k.clock.LastStep()
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -46,7 +46,7 @@ func TestC7AStepOfTheMachinesClockHaltsNothing(t *testing.T) {
 		by   time.Duration
 		told string
 	}{{-time.Hour, "was put back by 1h0m0s"}, {time.Hour, "was put forward by 2h0m0s"}} {
-		before, at, began := n.Best().height(), stamp(n), time.Now()
+		before, at, began := n.Best().finalHeight(), stamp(n), time.Now()
 		m.set(s.by)
 		await(t, n, before+4)
 		if moved, passed := stamp(n)-at, time.Since(began); moved < 0 || moved > types.Millis(passed.Milliseconds())+1000 {
@@ -71,7 +71,7 @@ func TestC7ANetworkStartsFromItsNewestStamp(t *testing.T) {
 	}
 	m.set(0)
 	again := up(t, Config{Home: dir, Machine: m.machine()})
-	await(t, again, again.Best().height()+4)
+	await(t, again, again.Best().finalHeight()+4)
 	if moved := stamp(again) - at; moved < 0 || moved > 60_000 {
 		t.Errorf("stamps moved by %d ms over a restart", moved)
 	}
@@ -89,7 +89,7 @@ func TestC8AStopDuringAnAdvanceLosesNothing(t *testing.T) {
 	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
 	land(t, n, alice.execute(heart, "start", samples.Number(1))) // a timer at every height
-	from := n.Best().height()
+	from := n.Best().finalHeight()
 	began := stamp(n)
 	ctx, cut := context.WithCancel(within(t))
 	ended := make(chan error, 1)
@@ -116,7 +116,7 @@ func TestC8AStopDuringAnAdvanceLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := up(t, Config{Home: dir})
-	if again.Best().height() >= goal {
+	if again.Best().finalHeight() >= goal {
 		t.Fatal("it had arrived before it was stopped")
 	}
 	if l := again.Liveness(); l.TravelsTo != goal {
@@ -129,7 +129,7 @@ func TestC8AStopDuringAnAdvanceLosesNothing(t *testing.T) {
 	if blocks, moved := goal-from, stamp(again)-began; moved < types.Millis(blocks-30)*1000 || moved > types.Millis(blocks+30)*1000 {
 		t.Errorf("%d heights took %d ms of the network's time", blocks, moved)
 	}
-	at, last := stamp(again), again.Best().height()
+	at, last := stamp(again), again.Best().finalHeight()
 	await(t, again, last+5)
 	if moved := stamp(again) - at; moved > 60_000 {
 		t.Errorf("after the travel the stamps leap by %d ms", moved)
@@ -151,7 +151,7 @@ func TestC8AnAdvanceCanBeEnded(t *testing.T) {
 	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
 	land(t, n, alice.execute(heart, "start", samples.Number(1)))
-	from, began := n.Best().height(), stamp(n)
+	from, began := n.Best().finalHeight(), stamp(n)
 	type outcome struct {
 		receipt *history.Advance
 		err     error
@@ -169,8 +169,8 @@ func TestC8AnAdvanceCanBeEnded(t *testing.T) {
 	}
 	check := func(n *Network) {
 		t.Helper()
-		await(t, n, n.Best().height()+3)
-		heights, moved := n.Best().height()-from, stamp(n)-began
+		await(t, n, n.Best().finalHeight()+3)
+		heights, moved := n.Best().finalHeight()-from, stamp(n)-began
 		if moved < types.Millis(heights-10)*1000 || moved > types.Millis(heights)*1000+60_000 {
 			t.Errorf("%d heights took %d ms of the network's time", heights, moved)
 		}
@@ -203,7 +203,7 @@ func TestC8AnEmptyRecordOfTravelStopsNoStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := up(t, Config{Home: dir})
-		await(t, again, again.Best().height()+2)
+		await(t, again, again.Best().finalHeight()+2)
 		if moved := stamp(again) - at; moved < 0 || moved > 120_000 {
 			t.Errorf("%q: stamps moved by %d ms", broken, moved)
 		}

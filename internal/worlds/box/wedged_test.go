@@ -79,5 +79,5 @@ func TestATimerThatHangsDoesNotHaltTheChain(t *testing.T) {
 	if l := n.Liveness(); len(l.Troubles) == 0 {
 		t.Error("nobody says what the hosts failed over")
 	}
-	run(w.transfer(n.address("bob"), 1))
+	run(w.transfer(n.addressOf("bob"), 1))
 }

@@ -5,7 +5,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // badStateRoot proposes its blocks with a state root that is not theirs, well
 // signed: who votes without executing (decision C2) would finalize a lie.
 func badStateRoot(m *Mask, frame []byte, _ receiver) [][]byte {
-	p := m.proposal(frame)
+	p := m.readProposal(frame)
 	if p == nil {
 		return [][]byte{frame}
 	}

@@ -20,7 +20,7 @@ const hated = 0
 func (t *transport) Start(receive func(from types.Address, frame []byte)) error {
 	return t.Mesh.Start(func(from types.Address, frame []byte) {
 		if current := t.mask.active.Load(); current != nil && current.kind == ChooseVotes {
-			if frame = t.chosen(frame, current); frame == nil {
+			if frame = t.withoutOverlooked(frame, current); frame == nil {
 				return
 			}
 		}
@@ -28,16 +28,16 @@ func (t *transport) Start(receive func(from types.Address, frame []byte)) error 
 	})
 }
 
-// chosen returns a frame without the overlooked votes; nil if nothing is left, or too
+// withoutOverlooked returns a frame without the overlooked votes; nil if nothing is left, or too
 // little for a certificate: the leader then waits for other votes.
-func (t *transport) chosen(frame []byte, current *active) []byte {
+func (t *transport) withoutOverlooked(frame []byte, current *active) []byte {
 	if len(frame) == 0 {
 		return frame
 	}
 	switch frame[0] {
 	case mesh.Vote:
 		var v types.Vote
-		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &v) == nil && v.Kind == types.Notarize && t.overlooks(v.Validator, v.Bitmap) {
+		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &v) == nil && v.Kind == types.Notarize && t.overlooksVote(v.Validator, v.Bitmap) {
 			current.counts.Withheld.Add(1)
 			return nil
 		}
@@ -46,34 +46,34 @@ func (t *transport) chosen(frame []byte, current *active) []byte {
 		if codec.Unmarshal(frame[1:], env.MaxFrameBytes, &c) != nil || c.Kind != types.Notarize {
 			return frame
 		}
-		left := slices.DeleteFunc(slices.Clone(c.Votes), func(v types.CertificateVote) bool { return t.overlooks(v.Validator, v.Bitmap) })
+		left := slices.DeleteFunc(slices.Clone(c.Votes), func(v types.CertificateVote) bool { return t.overlooksVote(v.Validator, v.Bitmap) })
 		if len(left) == len(c.Votes) {
 			return frame
 		}
 		current.counts.Withheld.Add(1)
-		if n := t.validators(); len(left) < n-(n-1)/3 {
+		if n := t.countValidators(); len(left) < n-(n-1)/3 {
 			return nil
 		}
 		c.Votes = left
-		return encode(mesh.Certificate, &c)
+		return encodeFrame(mesh.Certificate, &c)
 	}
 	return frame
 }
 
-// overlooks reports whether a vote is left out: it sees the hated runner, and its
+// overlooksVote reports whether a vote is left out: it sees the hated runner, and its
 // validator is one of the first f that did, so that a quorum remains.
-func (t *transport) overlooks(validator types.Address, bitmap []byte) bool {
+func (t *transport) overlooksVote(validator types.Address, bitmap []byte) bool {
 	b, err := selection.ParseBitmap(bitmap)
 	if err != nil || b.Len() <= hated || !b.Has(hated) || validator == t.mask.signer.Address() { // its own it has anyway
 		return false
 	}
 	t.choosing.Lock()
 	defer t.choosing.Unlock()
-	if !slices.Contains(t.overlooked, validator) && len(t.overlooked) < (t.validators()-1)/3 {
+	if !slices.Contains(t.overlooked, validator) && len(t.overlooked) < (t.countValidators()-1)/3 {
 		t.overlooked = append(t.overlooked, validator)
 	}
 	return slices.Contains(t.overlooked, validator)
 }
 
-// validators is how many there are, the liar included.
-func (t *transport) validators() int { return len(t.receiver(types.Address{}).others) + 1 }
+// countValidators is how many there are, the liar included.
+func (t *transport) countValidators() int { return len(t.receiverOf(types.Address{}).others) + 1 }

@@ -2,16 +2,16 @@ package byzantine
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// equivocate tells two halves of the peers two things, each well signed. In the
+// equivocateTo tells two halves of the peers two things, each well signed. In the
 // views it leads, the second half gets another valid block, one millisecond
 // younger, and its vote for that. In every other view the second half also gets a
 // vote for a block that no validator has and, if it finalizes, a nullify vote: no
 // honest validator does either (decision C1).
-func equivocate(m *Mask, frame []byte, to receiver) [][]byte {
+func equivocateTo(m *Mask, frame []byte, to receiver) [][]byte {
 	if !to.second {
 		return [][]byte{frame}
 	}
-	if p := m.proposal(frame); p != nil {
+	if p := m.readProposal(frame); p != nil {
 		twin := *p.Block
 		twin.Header.Timestamp++
 		// The vote for the twin is sent along: the true vote does not show whether
@@ -20,7 +20,7 @@ func equivocate(m *Mask, frame []byte, to receiver) [][]byte {
 			Bitmap: emptyBitmap(types.Notarize)}
 		return [][]byte{m.signProposal(types.Proposal{View: p.View, Block: &twin}), m.signVote(vote)}
 	}
-	v := m.vote(frame)
+	v := m.readOwnVote(frame)
 	if v == nil {
 		return [][]byte{frame}
 	}

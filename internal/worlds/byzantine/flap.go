@@ -30,26 +30,26 @@ func (m *RunnerMask) Flap(up, down time.Duration, times int, counts *fault.Count
 		m.flap.alarm.Set(types.Never)
 	}
 	m.flap = flapping{up: up, down: down, left: times, counts: counts, over: over}
-	m.flap.alarm = m.clock.NewAlarm(m.flaps)
+	m.flap.alarm = m.clock.NewAlarm(m.nextFlap)
 	m.flap.alarm.Set(m.clock.Now().Add(up))
 }
 
-// gone reports whether no peer is reachable now.
-func (m *RunnerMask) gone() bool {
+// isUnreachable reports whether no peer is reachable now.
+func (m *RunnerMask) isUnreachable() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.flap.gone
 }
 
-// flaps is the next coming or going.
-func (m *RunnerMask) flaps() {
-	for _, id := range m.turn() {
+// nextFlap is the next coming or going.
+func (m *RunnerMask) nextFlap() {
+	for _, id := range m.flapOnce() {
 		m.links.Connections.Do(connection.Close{ID: id, Code: connection.CodeDone})
 	}
 }
 
-// turn lets them come or go, and returns the connections that end.
-func (m *RunnerMask) turn() (ends []connection.ID) {
+// flapOnce lets them come or go, and returns the connections that end.
+func (m *RunnerMask) flapOnce() (ends []connection.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := &m.flap

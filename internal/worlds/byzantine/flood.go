@@ -13,37 +13,37 @@ const floodFrames = 32
 // floodBytes is the size of the largest of them.
 const floodBytes = 64 << 10
 
-// flood sends the true frames, and floodFrames extra ones with each: votes and
+// floodPeers sends the true frames, and floodFrames extra ones with each: votes and
 // nullify votes that are badly signed, certificates that all have, requests for
 // ranges, blocks and transactions that are not needed, and invalid bytes.
-func flood(m *Mask, frame []byte, _ receiver) [][]byte {
+func floodPeers(m *Mask, frame []byte, _ receiver) [][]byte {
 	sent := make([][]byte, 0, floodFrames+1)
 	sent = append(sent, frame)
 	for i := range floodFrames {
-		sent = append(sent, m.rubbish(frame, i))
+		sent = append(sent, m.rubbishFrame(frame, i))
 	}
 	return sent
 }
 
-// rubbish makes the i-th frame that goes with a frame.
-func (m *Mask) rubbish(frame []byte, i int) []byte {
+// rubbishFrame makes the i-th frame that goes with a frame.
+func (m *Mask) rubbishFrame(frame []byte, i int) []byte {
 	bad := types.Vote{Kind: types.Nullify, View: types.View(i + 1), Validator: m.signer.Address(), Signature: types.Signature{byte(i)}}
 	switch i % 8 {
 	case 0:
-		return encode(mesh.Vote, &bad)
+		return encodeFrame(mesh.Vote, &bad)
 	case 1:
 		bad.Kind, bad.Height, bad.Block = types.Notarize, 1, types.Keccak(frame)
-		return encode(mesh.Vote, &bad)
+		return encodeFrame(mesh.Vote, &bad)
 	case 2:
 		return frame // again: stale by now if it is a certificate
 	case 3:
-		return encode(mesh.RangeRequest, &rangeRequest{From: 1, To: 64})
+		return encodeFrame(mesh.RangeRequest, &rangeRequest{From: 1, To: 64})
 	case 4:
-		return encode(mesh.Batch, &batch{From: types.Height(i)})
+		return encodeFrame(mesh.Batch, &batch{From: types.Height(i)})
 	case 5:
-		return encode(mesh.Transactions, &transactions{Raw: [][]byte{frame, frame}})
+		return encodeFrame(mesh.Transactions, &transactions{Raw: [][]byte{frame, frame}})
 	case 6:
-		return encode(mesh.BlockAnswer, &blockAnswer{Block: &types.Block{Header: types.Header{ChainID: m.chainID, Height: types.Height(i)}}})
+		return encodeFrame(mesh.BlockAnswer, &blockAnswer{Block: &types.Block{Header: types.Header{ChainID: m.chainID, Height: types.Height(i)}}})
 	}
 	return bytes.Repeat([]byte{0xff}, floodBytes)
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
-// forge answers and sends forged content that looks right: blocks with another
+// forgeFrames answers and sends forged content that looks right: blocks with another
 // state under the same parent, finalized and notarized in the names of all by only
 // its own key; certificates in which one vote counts as a quorum; transactions
 // whose value differs from the signed one. Peers must refuse these, and get the
 // true content from another validator.
-func forge(m *Mask, frame []byte, to receiver) [][]byte {
-	if a := m.answer(frame); a != nil && a.Block != nil {
-		return [][]byte{encode(mesh.BlockAnswer, &blockAnswer{Block: m.madeUp(a.Block)})}
+func forgeFrames(m *Mask, frame []byte, to receiver) [][]byte {
+	if a := m.readBlockAnswer(frame); a != nil && a.Block != nil {
+		return [][]byte{encodeFrame(mesh.BlockAnswer, &blockAnswer{Block: m.madeUp(a.Block)})}
 	}
-	if b := m.batch(frame); b != nil && len(b.Blocks) > 0 {
+	if b := m.readBatch(frame); b != nil && len(b.Blocks) > 0 {
 		forged := *b
 		forged.Blocks = slices.Clone(b.Blocks)
 		last := len(forged.Blocks) - 1
@@ -24,25 +24,25 @@ func forge(m *Mask, frame []byte, to receiver) [][]byte {
 		h := &forged.Blocks[last].Header
 		forged.Finalization = m.inAllNames(types.Certificate{Kind: types.Finalize, Epoch: h.Epoch, View: h.View, Height: h.Height,
 			Block: forged.Blocks[last].Hash()}, to.others)
-		return [][]byte{encode(mesh.Batch, &forged)}
+		return [][]byte{encodeFrame(mesh.Batch, &forged)}
 	}
 	var c types.Certificate
-	if m.read(frame, mesh.Certificate, &c) && len(c.Votes) > 0 {
+	if m.readFrame(frame, mesh.Certificate, &c) && len(c.Votes) > 0 {
 		repeated := c
 		repeated.Votes = slices.Repeat(c.Votes[:1], len(c.Votes))
 		other := c
 		other.View++
-		return [][]byte{encode(mesh.Certificate, &repeated), encode(mesh.Certificate, m.inAllNames(other, to.others)), frame}
+		return [][]byte{encodeFrame(mesh.Certificate, &repeated), encodeFrame(mesh.Certificate, m.inAllNames(other, to.others)), frame}
 	}
 	var t transactions
-	if m.read(frame, mesh.Transactions, &t) {
+	if m.readFrame(frame, mesh.Transactions, &t) {
 		for i, raw := range t.Raw {
 			if tx, err := types.DecodeTransaction(raw); err == nil {
 				tx.Value = tx.Value.Add(types.WeiOf(1))
 				t.Raw[i] = tx.Encode()
 			}
 		}
-		return [][]byte{encode(mesh.Transactions, &t)}
+		return [][]byte{encodeFrame(mesh.Transactions, &t)}
 	}
 	return [][]byte{frame}
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
-// impersonate tells the truth and lies beside it in the names of others, signed
+// impersonateOthers tells the truth and lies beside it in the names of others, signed
 // with its own key, which is the only one that it has. With each notarize vote it
 // sends votes of all others for an unknown block, to notarize and to finalize it,
 // and the certificates that these would make. With each proposal it sends one of
 // the next view in the name of that view's leader. A validator that does not
 // compare the signer with the name makes a block final that was never decided.
-func impersonate(m *Mask, frame []byte, to receiver) [][]byte {
+func impersonateOthers(m *Mask, frame []byte, to receiver) [][]byte {
 	sent := [][]byte{frame}
-	if p := m.proposal(frame); p != nil {
-		return append(sent, m.usurped(p, to.others))
+	if p := m.readProposal(frame); p != nil {
+		return append(sent, m.usurpProposal(p, to.others))
 	}
-	v := m.vote(frame)
+	v := m.readOwnVote(frame)
 	if v == nil || v.Kind != types.Notarize {
 		return sent
 	}
@@ -31,16 +31,16 @@ func impersonate(m *Mask, frame []byte, to receiver) [][]byte {
 		signature := m.signer.Sign(forged.Digest(m.chainID))
 		for _, name := range to.others {
 			forged.Validator, forged.Signature = name, signature
-			sent = append(sent, encode(mesh.Vote, &forged))
+			sent = append(sent, encodeFrame(mesh.Vote, &forged))
 			c.Votes = append(c.Votes, types.CertificateVote{Validator: name, Bitmap: forged.Bitmap, Signature: signature})
 		}
-		sent = append(sent, encode(mesh.Certificate, &c))
+		sent = append(sent, encodeFrame(mesh.Certificate, &c))
 	}
 	return sent
 }
 
-// usurped is a proposal of the view after p's, in the name of its leader.
-func (m *Mask) usurped(p *types.Proposal, others []types.Address) []byte {
+// usurpProposal is a proposal of the view after p's, in the name of its leader.
+func (m *Mask) usurpProposal(p *types.Proposal, others []types.Address) []byte {
 	set := types.ValidatorSet{}
 	for _, a := range append(slices.Clone(others), m.signer.Address()) {
 		set.Members = append(set.Members, types.Validator{Address: a})
@@ -52,5 +52,5 @@ func (m *Mask) usurped(p *types.Proposal, others []types.Address) []byte {
 	return m.signProposal(types.Proposal{View: block.Header.View, Block: &block})
 }
 
-// encode returns the frame of a message.
-func encode(tag byte, message any) []byte { return append([]byte{tag}, codec.Marshal(message)...) }
+// encodeFrame returns the frame of a message.
+func encodeFrame(tag byte, message any) []byte { return append([]byte{tag}, codec.Marshal(message)...) }

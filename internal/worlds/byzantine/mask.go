@@ -82,25 +82,25 @@ type receiver struct {
 }
 
 var behaviours = map[Kind]behaviour{
-	Equivocate:    equivocate,
+	Equivocate:    equivocateTo,
 	WithholdVotes: withholdVotes,
 	SilentLeader:  silentLeader,
 	BadStateRoot:  badStateRoot,
 	TamperBody:    tamperBody,
 	WithholdBody:  withholdBody,
-	Impersonate:   impersonate,
-	Forge:         forge,
-	Flood:         flood,
+	Impersonate:   impersonateOthers,
+	Forge:         forgeFrames,
+	Flood:         floodPeers,
 	PassesOver:    passesOver,
 
 	FabricatePresence: fabricatePresence,
 	SuppressPresence:  suppressPresence,
 	MisshapePresence:  misshapePresence,
-	ChooseVotes:       truthful,
-	DoubleAssign:      truthful,
-	FalseCommit:       truthful,
-	FalseCancel:       truthful,
-	WithholdResult:    truthful,
+	ChooseVotes:       passTruthfully,
+	DoubleAssign:      passTruthfully,
+	FalseCommit:       passTruthfully,
+	FalseCancel:       passTruthfully,
+	WithholdResult:    passTruthfully,
 }
 
 // Mask is the lying face of one validator.
@@ -186,7 +186,7 @@ func (t *transport) Send(to types.Address, frame []byte) {
 		t.Mesh.Send(to, frame)
 		return
 	}
-	sent := current.behave(t.mask, frame, t.receiver(to))
+	sent := current.behave(t.mask, frame, t.receiverOf(to))
 	if len(sent) == 0 {
 		current.counts.Withheld.Add(1)
 	}
@@ -198,9 +198,9 @@ func (t *transport) Send(to types.Address, frame []byte) {
 	}
 }
 
-// receiver finds a peer's place: the half with the higher addresses has one more
+// receiverOf finds a peer's place: the half with the higher addresses has one more
 // than the other if their number is odd.
-func (t *transport) receiver(to types.Address) receiver {
+func (t *transport) receiverOf(to types.Address) receiver {
 	peers := t.peers.Load()
 	if peers == nil {
 		return receiver{}
@@ -209,25 +209,25 @@ func (t *transport) receiver(to types.Address) receiver {
 	return receiver{second: at >= len(*peers)/2, last: at >= len(*peers)-faulty, others: *peers}
 }
 
-// vote reads a frame as one of the validator's own votes, or returns nil.
-func (m *Mask) vote(frame []byte) *types.Vote {
+// readOwnVote reads a frame as one of the validator's own votes, or returns nil.
+func (m *Mask) readOwnVote(frame []byte) *types.Vote {
 	var v types.Vote
-	if !m.read(frame, mesh.Vote, &v) || v.Validator != m.signer.Address() {
+	if !m.readFrame(frame, mesh.Vote, &v) || v.Validator != m.signer.Address() {
 		return nil
 	}
 	return &v
 }
 
-// proposal reads a frame as a proposal, or returns nil.
-func (m *Mask) proposal(frame []byte) *types.Proposal {
+// readProposal reads a frame as a proposal, or returns nil.
+func (m *Mask) readProposal(frame []byte) *types.Proposal {
 	var p types.Proposal
-	if !m.read(frame, mesh.Proposal, &p) || p.Block == nil {
+	if !m.readFrame(frame, mesh.Proposal, &p) || p.Block == nil {
 		return nil
 	}
 	return &p
 }
 
-func (m *Mask) read(frame []byte, tag byte, into any) bool {
+func (m *Mask) readFrame(frame []byte, tag byte, into any) bool {
 	return len(frame) > 0 && frame[0] == tag && codec.Unmarshal(frame[1:], env.MaxFrameBytes, into) == nil
 }
 
@@ -235,11 +235,11 @@ func (m *Mask) read(frame []byte, tag byte, into any) bool {
 func (m *Mask) signVote(v types.Vote) []byte {
 	v.Validator = m.signer.Address()
 	v.Signature = m.signer.Sign(v.Digest(m.chainID))
-	return encode(mesh.Vote, &v)
+	return encodeFrame(mesh.Vote, &v)
 }
 
 // signProposal returns the frame of a proposal, signed.
 func (m *Mask) signProposal(p types.Proposal) []byte {
 	p.Signature = m.signer.Sign(p.Digest())
-	return encode(mesh.Proposal, &p)
+	return encodeFrame(mesh.Proposal, &p)
 }

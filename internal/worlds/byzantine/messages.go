@@ -29,19 +29,19 @@ type (
 	}
 )
 
-// answer reads a frame as the body that a peer asked for, or returns nil.
-func (m *Mask) answer(frame []byte) *blockAnswer {
+// readBlockAnswer reads a frame as the body that a peer asked for, or returns nil.
+func (m *Mask) readBlockAnswer(frame []byte) *blockAnswer {
 	var a blockAnswer
-	if !m.read(frame, mesh.BlockAnswer, &a) || a.Block == nil {
+	if !m.readFrame(frame, mesh.BlockAnswer, &a) || a.Block == nil {
 		return nil
 	}
 	return &a
 }
 
-// batch reads a frame as finalized blocks, or returns nil.
-func (m *Mask) batch(frame []byte) *batch {
+// readBatch reads a frame as finalized blocks, or returns nil.
+func (m *Mask) readBatch(frame []byte) *batch {
 	var b batch
-	if !m.read(frame, mesh.Batch, &b) {
+	if !m.readFrame(frame, mesh.Batch, &b) {
 		return nil
 	}
 	return &b

@@ -9,12 +9,12 @@ import (
 
 // fabricatePresence votes that every runner there ever was is present.
 func fabricatePresence(m *Mask, frame []byte, _ receiver) [][]byte {
-	return m.attest(frame, func(int) bool { return true })
+	return m.attestPresence(frame, func(int) bool { return true })
 }
 
 // suppressPresence votes that none is.
 func suppressPresence(m *Mask, frame []byte, _ receiver) [][]byte {
-	return m.attest(frame, func(int) bool { return false })
+	return m.attestPresence(frame, func(int) bool { return false })
 }
 
 // misshapen are forms that no bitmap has (CIP-11 §12.3), made from the voter's true
@@ -32,7 +32,7 @@ var misshapen = []func(was []byte) []byte{
 // misshapePresence votes with bytes that are not a bitmap, another form in each
 // view.
 func misshapePresence(m *Mask, frame []byte, _ receiver) [][]byte {
-	v := m.vote(frame)
+	v := m.readOwnVote(frame)
 	if v == nil || v.Kind != types.Notarize {
 		return [][]byte{frame}
 	}
@@ -40,11 +40,11 @@ func misshapePresence(m *Mask, frame []byte, _ receiver) [][]byte {
 	return [][]byte{m.signVote(*v)}
 }
 
-// attest is a notarize vote with another bitmap than the validator's, of its length:
+// attestPresence is a notarize vote with another bitmap than the validator's, of its length:
 // what is no such vote goes as it is. In the votes that its own blocks carry the
 // validator behind the mask tells the truth.
-func (m *Mask) attest(frame []byte, there func(runner int) bool) [][]byte {
-	v := m.vote(frame)
+func (m *Mask) attestPresence(frame []byte, there func(runner int) bool) [][]byte {
+	v := m.readOwnVote(frame)
 	if v == nil || v.Kind != types.Notarize {
 		return [][]byte{frame}
 	}
@@ -59,5 +59,5 @@ func (m *Mask) attest(frame []byte, there func(runner int) bool) [][]byte {
 	return [][]byte{m.signVote(*v)}
 }
 
-// truthful passes frames on: what is a lie of it is said elsewhere.
-func truthful(_ *Mask, frame []byte, _ receiver) [][]byte { return [][]byte{frame} }
+// passTruthfully passes frames on: what is a lie of it is said elsewhere.
+func passTruthfully(_ *Mask, frame []byte, _ receiver) [][]byte { return [][]byte{frame} }

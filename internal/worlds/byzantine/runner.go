@@ -65,7 +65,7 @@ func (m *RunnerMask) Behave(kind string, counts *fault.Counts) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kind, m.lies = Kind(kind), counts
-	m.changed()
+	m.noteChange()
 	return nil
 }
 
@@ -74,18 +74,18 @@ func (m *RunnerMask) Honest() {
 	m.mu.Lock()
 	late := m.links.late
 	m.kind, m.links.late = "", nil
-	m.changed()
+	m.noteChange()
 	m.mu.Unlock()
 	for _, l := range late { // their results are dropped
-		for _, end := range l.verbs()[1:] {
+		for _, end := range l.lateVerbs()[1:] {
 			m.links.Connections.Do(end)
 		}
 	}
 }
 
-// changed records whether frames have to be inspected: for a sound runner none are.
+// noteChange records whether frames have to be inspected: for a sound runner none are.
 // The caller holds mu.
-func (m *RunnerMask) changed() {
+func (m *RunnerMask) noteChange() {
 	m.speaks.Store(m.kind != "" || m.hole != nil || m.full != nil || m.offers != nil)
 }
 
@@ -94,7 +94,7 @@ func (m *RunnerMask) Swallow(counts *fault.Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.hole = counts
-	m.changed()
+	m.noteChange()
 }
 
 // Saturate counts the runner's reports of being full, until counts are nil. The
@@ -103,7 +103,7 @@ func (m *RunnerMask) Saturate(counts *fault.Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.full = counts
-	m.changed()
+	m.noteChange()
 }
 
 // Offer counts the CapabilityDeltas that are sent. The owner of the runner tells it to send
@@ -112,7 +112,7 @@ func (m *RunnerMask) Offer(_ fault.Order, counts *fault.Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.offers = counts
-	m.changed()
+	m.noteChange()
 }
 
 // Slow lengthens work that begins from now on by delay.
@@ -122,8 +122,8 @@ func (m *RunnerMask) Slow(delay time.Duration, counts *fault.Counts) {
 	m.delay, m.slowed = delay, counts
 }
 
-// does says whether it misbehaves in a way, and counts that it did.
-func (m *RunnerMask) does(kind Kind) bool {
+// misbehavesBy says whether it misbehaves in a way, and counts that it did.
+func (m *RunnerMask) misbehavesBy(kind Kind) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.kind != kind {
@@ -141,7 +141,7 @@ type doing struct {
 
 // Accepts implements env.Executor.
 func (d *doing) Accepts(spec *push.JobSpec) *execution.Refusal {
-	if d.mask.does(Reject) {
+	if d.mask.misbehavesBy(Reject) {
 		return execution.Refuse(push.Capacity, "this runner rejects whatever comes")
 	}
 	return d.Executor.Accepts(spec)
@@ -152,7 +152,7 @@ func (d *doing) Execute(id execution.ID, spec *push.JobSpec, tell func(execution
 	d.mask.mu.Lock()
 	delay, counts := d.mask.delay, d.mask.slowed
 	d.mask.mu.Unlock()
-	tell = d.mask.falsified(tell)
+	tell = d.mask.falsifyReports(tell)
 	if delay <= 0 {
 		d.Executor.Execute(id, spec, tell)
 		return
@@ -163,19 +163,19 @@ func (d *doing) Execute(id execution.ID, spec *push.JobSpec, tell func(execution
 	})
 }
 
-// falsified tells another result than the executor's, which the runner then signs as its
+// falsifyReports tells another result than the executor's, which the runner then signs as its
 // own.
-func (m *RunnerMask) falsified(tell func(execution.Report)) func(execution.Report) {
+func (m *RunnerMask) falsifyReports(tell func(execution.Report)) func(execution.Report) {
 	return func(report execution.Report) {
-		if report.What == execution.Done && m.does(WrongResult) {
-			report.Result = another(report.Result)
+		if report.What == execution.Done && m.misbehavesBy(WrongResult) {
+			report.Result = differentResult(report.Result)
 		}
 		tell(report)
 	}
 }
 
-// another is a result that differs from the given one.
-func another(result []byte) []byte {
+// differentResult is a result that differs from the given one.
+func differentResult(result []byte) []byte {
 	if len(result) == 0 {
 		return []byte{1}
 	}
@@ -202,8 +202,8 @@ type lateResult struct {
 	ended bool // the runner ended its side
 }
 
-// verbs are the result and, if the runner ended its side, the end.
-func (l lateResult) verbs() []connection.Verb {
+// lateVerbs are the result and, if the runner ended its side, the end.
+func (l lateResult) lateVerbs() []connection.Verb {
 	if !l.ended {
 		return []connection.Verb{l.Send}
 	}
@@ -213,22 +213,22 @@ func (l lateResult) verbs() []connection.Verb {
 // Start implements env.Connections.
 func (c *connections) Start(receive func(connection.Event)) error {
 	c.receive = receive
-	return c.Connections.Start(c.hear)
+	return c.Connections.Start(c.handOnEvent)
 }
 
-// hear passes on an event, after the mask's own reaction.
-func (c *connections) hear(e connection.Event) {
+// handOnEvent passes on an event, after the mask's own reaction.
+func (c *connections) handOnEvent(e connection.Event) {
 	if came, is := e.(connection.Came); !is || len(came.Frame) > 0 && push.Type(came.Frame[0]) == push.TypeJobCancel {
-		for _, v := range c.heard(e) {
+		for _, v := range c.recordEvent(e) {
 			c.Connections.Do(v)
 		}
 	}
 	c.receive(e)
 }
 
-// heard records an event, frames only if they are cancels, and returns frames that
+// recordEvent records an event, frames only if they are cancels, and returns frames that
 // are late enough to be sent.
-func (c *connections) heard(e connection.Event) (say []connection.Verb) {
+func (c *connections) recordEvent(e connection.Event) (say []connection.Verb) {
 	m := c.mask
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -242,7 +242,7 @@ func (c *connections) heard(e connection.Event) (say []connection.Verb) {
 		c.late = slices.DeleteFunc(c.late, func(l lateResult) bool {
 			mine := l.ID == e.ID && l.Stream == e.Stream
 			if mine {
-				say = append(say, l.verbs()...)
+				say = append(say, l.lateVerbs()...)
 			}
 			return mine
 		})
@@ -254,7 +254,7 @@ func (c *connections) heard(e connection.Event) (say []connection.Verb) {
 func (c *connections) Do(v connection.Verb) {
 	switch v := v.(type) {
 	case connection.Dial:
-		if c.mask.gone() {
+		if c.mask.isUnreachable() {
 			c.receive(connection.Down{ID: v.ID, Reason: "its connections are gone for a while"})
 			return
 		}
@@ -264,11 +264,11 @@ func (c *connections) Do(v connection.Verb) {
 			c.Connections.Do(v)
 			return
 		}
-		for _, said := range c.mask.says(v) {
+		for _, said := range c.mask.replaceFrame(v) {
 			c.Connections.Do(said)
 		}
 	case connection.End:
-		if !c.holds(v) {
+		if !c.holdsEnd(v) {
 			c.Connections.Do(v)
 		}
 	default:
@@ -276,8 +276,8 @@ func (c *connections) Do(v connection.Verb) {
 	}
 }
 
-// holds keeps the end of a side with the late result before it.
-func (c *connections) holds(end connection.End) bool {
+// holdsEnd keeps the end of a side with the late result before it.
+func (c *connections) holdsEnd(end connection.End) bool {
 	c.mask.mu.Lock()
 	defer c.mask.mu.Unlock()
 	i := slices.IndexFunc(c.late, func(l lateResult) bool { return l.ID == end.ID && l.Stream == end.Stream })
@@ -290,8 +290,8 @@ func (c *connections) holds(end connection.End) bool {
 // maxLate bounds the results that wait; one beyond is said in time.
 const maxLate = 1_024
 
-// says returns what is sent in place of a frame.
-func (m *RunnerMask) says(v connection.Send) []connection.Verb {
+// replaceFrame returns what is sent in place of a frame.
+func (m *RunnerMask) replaceFrame(v connection.Send) []connection.Verb {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	as := []connection.Verb{v}
@@ -317,13 +317,13 @@ func (m *RunnerMask) says(v connection.Send) []connection.Verb {
 			return append(as, v)
 		}
 	case push.TypeJobResult:
-		return m.result(v)
+		return m.replaceResult(v)
 	}
 	return as
 }
 
-// result is what is sent in place of a result.
-func (m *RunnerMask) result(v connection.Send) []connection.Verb {
+// replaceResult is what is sent in place of a result.
+func (m *RunnerMask) replaceResult(v connection.Send) []connection.Verb {
 	as := []connection.Verb{v}
 	switch m.kind {
 	case NoReveal:
@@ -339,7 +339,7 @@ func (m *RunnerMask) result(v connection.Send) []connection.Verb {
 		m.lies.Forged.Add(1)
 		return append(as, v)
 	case BadSignature:
-		if forged := missigned(v.Frame); forged != nil {
+		if forged := missignFrame(v.Frame); forged != nil {
 			m.lies.Forged.Add(1)
 			v.Frame = forged
 			return []connection.Verb{v}
@@ -348,9 +348,9 @@ func (m *RunnerMask) result(v connection.Send) []connection.Verb {
 	return as
 }
 
-// missigned returns the frame of a result with an invalid signature; nil if the frame is
+// missignFrame returns the frame of a result with an invalid signature; nil if the frame is
 // not a result.
-func missigned(frame []byte) []byte {
+func missignFrame(frame []byte) []byte {
 	f, err := push.Decode(push.Raw{Type: push.Type(frame[0]), Payload: frame[1:]})
 	if err != nil {
 		return nil
@@ -359,15 +359,15 @@ func missigned(frame []byte) []byte {
 	if !is {
 		return nil
 	}
-	missign(result)
-	return framed(result)
+	missignResult(result)
+	return stripLength(result)
 }
 
-// missign gives a result an invalid signature.
-func missign(result *push.JobResult) { result.RunnerSigned[0] ^= 1 }
+// missignResult gives a result an invalid signature.
+func missignResult(result *push.JobResult) { result.RunnerSigned[0] ^= 1 }
 
-// framed is a frame without its length, as connections take it.
-func framed(f push.Frame) []byte {
+// stripLength is a frame without its length, as connections take it.
+func stripLength(f push.Frame) []byte {
 	whole, err := push.Encode(f)
 	if err != nil {
 		panic(err) // we made it

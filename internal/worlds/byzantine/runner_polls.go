@@ -59,7 +59,7 @@ func (m *RunnerMask) brings(q polling.Question) []polling.Question {
 	case BadSignature: // a wrong result is made where the work is done
 		m.lies.Forged.Add(1)
 		wrong := *q.Result
-		missign(&wrong)
+		missignResult(&wrong)
 		q.Result = &wrong
 	}
 	return []polling.Question{q}

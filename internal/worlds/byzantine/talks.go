@@ -35,15 +35,15 @@ type talks struct {
 // Start implements env.Connections.
 func (t *talks) Start(receive func(connection.Event)) error {
 	return t.Connections.Start(func(e connection.Event) {
-		if t.hears(e) {
+		if t.recordTalk(e) {
 			receive(e)
 		}
 	})
 }
 
-// hears records the connected runners, and returns whether the validator gets the
+// recordTalk records the connected runners, and returns whether the validator gets the
 // event.
-func (t *talks) hears(e connection.Event) bool {
+func (t *talks) recordTalk(e connection.Event) bool {
 	switch e := e.(type) {
 	case connection.Up:
 		t.mu.Lock()
@@ -78,9 +78,9 @@ func (t *talks) Do(v connection.Verb) {
 		return
 	}
 	assignment := f.(*push.JobAssignment)
-	if current.kind == DoubleAssign && t.second(send.ID) {
+	if current.kind == DoubleAssign && t.isInSecondHalf(send.ID) {
 		current.counts.Forged.Add(1)
-		send.Frame = framed(t.mask.otherSpec(assignment))
+		send.Frame = stripLength(t.mask.otherSpec(assignment))
 	}
 	t.Connections.Do(send)
 	switch current.kind {
@@ -88,20 +88,20 @@ func (t *talks) Do(v connection.Verb) {
 		current.counts.Forged.Add(1)
 		cancel := &push.JobCancel{JobID: assignment.JobID, Reason: push.Failed}
 		cancel.ValidatorSigned = t.mask.signer.Sign(cancel.Digest(t.mask.chainID))
-		t.Connections.Do(connection.Send{ID: send.ID, Stream: send.Stream, Frame: framed(cancel)})
+		t.Connections.Do(connection.Send{ID: send.ID, Stream: send.Stream, Frame: stripLength(cancel)})
 	case FalseCommit:
 		t.mu.Lock()
 		key := t.runners[send.ID]
 		t.mu.Unlock()
 		if runner, err := crypto.AddressOf(key); err == nil {
 			current.counts.Forged.Add(1)
-			t.mask.commit(assignment.JobID, runner)
+			t.mask.forgeCommitment(assignment.JobID, runner)
 		}
 	}
 }
 
-// second reports whether a runner is in the half whose keys are odd.
-func (t *talks) second(id connection.ID) bool {
+// isInSecondHalf reports whether a runner is in the half whose keys are odd.
+func (t *talks) isInSecondHalf(id connection.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := t.runners[id]
@@ -124,16 +124,16 @@ func (m *Mask) otherSpec(f *push.JobAssignment) *push.JobAssignment {
 	return &other
 }
 
-// commit brings, to all peers, the commitment to a result that a runner never had.
-func (m *Mask) commit(job types.Hash, runner types.Address) {
+// forgeCommitment brings, to all peers, the commitment to a result that a runner never had.
+func (m *Mask) forgeCommitment(job types.Hash, runner types.Address) {
 	args := codec.Marshal(system.Commit{JobID: job, Runner: runner, Commitment: types.Keccak(job[:], runner[:])})
 	report := codec.Marshal(&types.Report{Kind: types.KindRunner, Op: system.OpCommit, Args: args})
 	tx := &types.Transaction{ChainID: m.chainID, Payload: report}
 	signature := m.signer.Sign(tx.SigningDigest())
 	tx.Signature = &signature
-	frame := encode(mesh.Transactions, &transactions{Raw: [][]byte{tx.Encode()}})
+	frame := encodeFrame(mesh.Transactions, &transactions{Raw: [][]byte{tx.Encode()}})
 	if behind := m.behind.Load(); behind != nil {
-		for _, peer := range behind.receiver(types.Address{}).others {
+		for _, peer := range behind.receiverOf(types.Address{}).others {
 			behind.Mesh.Send(peer, frame)
 		}
 	}

@@ -14,20 +14,20 @@ import (
 // executes one body and keeps another, puts on the chain a block that was never
 // decided.
 func tamperBody(m *Mask, frame []byte, _ receiver) [][]byte {
-	if p := m.proposal(frame); p != nil {
+	if p := m.readProposal(frame); p != nil {
 		forged := *p
 		forged.Block = tampered(p.Block)
-		return [][]byte{encode(mesh.Proposal, &forged)}
+		return [][]byte{encodeFrame(mesh.Proposal, &forged)}
 	}
-	if a := m.answer(frame); a != nil {
-		return [][]byte{encode(mesh.BlockAnswer, &blockAnswer{Block: tampered(a.Block)})}
+	if a := m.readBlockAnswer(frame); a != nil {
+		return [][]byte{encodeFrame(mesh.BlockAnswer, &blockAnswer{Block: tampered(a.Block)})}
 	}
-	if b := m.batch(frame); b != nil && len(b.Blocks) > 0 {
+	if b := m.readBatch(frame); b != nil && len(b.Blocks) > 0 {
 		forged := *b
 		forged.Blocks = slices.Clone(b.Blocks)
 		last := len(forged.Blocks) - 1
 		forged.Blocks[last] = tampered(forged.Blocks[last])
-		return [][]byte{encode(mesh.Batch, &forged)}
+		return [][]byte{encodeFrame(mesh.Batch, &forged)}
 	}
 	return [][]byte{frame}
 }

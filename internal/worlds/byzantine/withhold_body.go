@@ -4,7 +4,7 @@ package byzantine
 // can do without, and answers no request for one: such a validator has to find
 // another that has it.
 func withholdBody(m *Mask, frame []byte, to receiver) [][]byte {
-	withheld := m.proposal(frame) != nil && to.last || m.answer(frame) != nil || m.batch(frame) != nil
+	withheld := m.readProposal(frame) != nil && to.last || m.readBlockAnswer(frame) != nil || m.readBatch(frame) != nil
 	if withheld {
 		return nil
 	}

@@ -93,12 +93,12 @@ func NewBackend(c Config) *Backend {
 		backend.known[one.Name] = true
 	}
 	backend.ctx, backend.cancel = context.WithCancel(context.Background())
-	backend.reader.Go(backend.attend)
+	backend.reader.Go(backend.watchForEnds)
 	return backend
 }
 
-// attend notes which nodes end by themselves.
-func (c *Backend) attend() {
+// watchForEnds notes which nodes end by themselves.
+func (c *Backend) watchForEnds() {
 	for end := range c.carrier.Ended() {
 		if c.told != nil { // before its start fails
 			c.told(end)
@@ -111,7 +111,7 @@ func (c *Backend) attend() {
 		}
 		c.mu.Unlock()
 		if m != nil {
-			m.ended(ended)
+			m.onUnorderedEnd(ended)
 		}
 	}
 }
@@ -136,8 +136,8 @@ func (c *Backend) Launch() {
 	}
 }
 
-// launch starts a node, where Launch has not.
-func (c *Backend) launch(name string) error {
+// launchUnlessRunning starts a node, where Launch has not.
+func (c *Backend) launchUnlessRunning(name string) error {
 	c.mu.Lock()
 	started := c.early[name]
 	c.mu.Unlock()
@@ -153,9 +153,9 @@ func (c *Backend) launch(name string) error {
 	return cmp.Or(err, c.fell[name])
 }
 
-// add adds a node to the carrier, unless it is known, once write has written its
+// addToCarrier adds a node to the carrier, unless it is known, once write has written its
 // files, given a port for it.
-func (c *Backend) add(kind, name string, write func(port int) error) error {
+func (c *Backend) addToCarrier(kind, name string, write func(port int) error) error {
 	c.mu.Lock()
 	known := c.known[name]
 	c.known[name] = true
@@ -176,13 +176,13 @@ func (c *Backend) add(kind, name string, write func(port int) error) error {
 	return c.carrier.Add(c.ctx, Node{Name: name, Kind: kind})
 }
 
-func (c *Backend) enter(m *member) {
+func (c *Backend) enterMember(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.members[m.identity.Name] = m
 }
 
-func (c *Backend) all() []*member {
+func (c *Backend) allMembers() []*member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var list []*member
@@ -192,8 +192,8 @@ func (c *Backend) all() []*member {
 	return list
 }
 
-// number returns the number of a fault, by the counts of its effects; 0 for nil.
-func (c *Backend) number(counts *fault.Counts) int {
+// faultNumber returns the number of a fault, by the counts of its effects; 0 for nil.
+func (c *Backend) faultNumber(counts *fault.Counts) int {
 	if counts == nil {
 		return 0
 	}
@@ -209,14 +209,14 @@ func (c *Backend) number(counts *fault.Counts) int {
 
 // whenOver calls over when a fault can have no effect any more.
 func (c *Backend) whenOver(counts *fault.Counts, over func()) {
-	n := c.number(counts)
+	n := c.faultNumber(counts)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.overs[n] = over
 }
 
-// grow adds what a fault did in a node.
-func (c *Backend) grow(one control.Count, before [fault.Effects]int64) {
+// addEffects adds what a fault did in a node.
+func (c *Backend) addEffects(one control.Count, before [fault.Effects]int64) {
 	c.mu.Lock()
 	counts, over := c.counts[one.Fault], c.overs[one.Fault]
 	if one.Over {
@@ -234,18 +234,18 @@ func (c *Backend) grow(one control.Count, before [fault.Effects]int64) {
 // Count implements box.Elsewhere: it asks all nodes what faults did there.
 func (c *Backend) Count() {
 	var asked sync.WaitGroup
-	for _, m := range c.all() {
-		asked.Go(m.count)
+	for _, m := range c.allMembers() {
+		asked.Go(m.collectCounts)
 	}
 	asked.Wait()
 }
 
-// ruled are rules as nodes are told them.
-func (c *Backend) ruled(rules map[netip.AddrPort]lossy.Rule) (all []control.Rule) {
+// encodeRules are rules as nodes are told them.
+func (c *Backend) encodeRules(rules map[netip.AddrPort]lossy.Rule) (all []control.Rule) {
 	for to, rule := range rules {
-		one := control.Rule{To: to.String(), Link: rule.Link, LinkFault: c.number(rule.LinkCounts)}
+		one := control.Rule{To: to.String(), Link: rule.Link, LinkFault: c.faultNumber(rule.LinkCounts)}
 		if rule.Cut {
-			one.CutFault = c.number(rule.CutCounts)
+			one.CutFault = c.faultNumber(rule.CutCounts)
 		}
 		all = append(all, one)
 	}
@@ -267,13 +267,13 @@ func (c *Backend) SetTravel(t network.Travel) {
 	c.travel = t
 	c.mu.Unlock()
 	var told sync.WaitGroup
-	for _, m := range c.all() {
-		if !m.answers() {
+	for _, m := range c.allMembers() {
+		if !m.canAnswer() {
 			continue
 		}
 		told.Go(func() {
-			if err := m.client.SetTravel(c.ctx, t); err != nil && m.answers() {
-				c.note(fmt.Errorf("%s was not told the time: %w", m.identity.Name, err))
+			if err := m.client.SetTravel(c.ctx, t); err != nil && m.canAnswer() {
+				c.keepFirstError(fmt.Errorf("%s was not told the time: %w", m.identity.Name, err))
 			}
 		})
 	}
@@ -286,16 +286,16 @@ func (c *Backend) Saw(height types.Height) {
 	if c.seen.Swap(uint64(height)) == uint64(height) {
 		return
 	}
-	for _, m := range c.all() {
+	for _, m := range c.allMembers() {
 		if !m.follows {
-			m.show()
+			m.showBlock()
 		}
 	}
 }
 
-// remember takes the record of a node that has run before, if it is newer: a crash may have come
+// takeNewerTravel takes the record of a node that has run before, if it is newer: a crash may have come
 // before all nodes had it.
-func (c *Backend) remember(t network.Travel) {
+func (c *Backend) takeNewerTravel(t network.Travel) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t.Number > c.travel.Number || t.Number == c.travel.Number && t.Clock > c.travel.Clock {
@@ -303,8 +303,8 @@ func (c *Backend) remember(t network.Travel) {
 	}
 }
 
-// note keeps the first thing that went wrong in driving.
-func (c *Backend) note(err error) {
+// keepFirstError keeps the first thing that went wrong in driving.
+func (c *Backend) keepFirstError(err error) {
 	c.log.Error("driving a network", "error", err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -321,7 +321,7 @@ func (c *Backend) Err() error {
 	return c.wrong
 }
 
-func (c *Backend) closing() bool {
+func (c *Backend) isClosing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.isClosed || c.abandoned
@@ -362,7 +362,7 @@ func (c *Backend) CloseStores() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.followers {
-		err = errors.Join(err, f.close())
+		err = errors.Join(err, f.closeStores())
 	}
 	c.followers = nil
 	return err

@@ -66,11 +66,11 @@ func (f *CarriedNodes[B]) Put(name string, b B) error {
 
 // Find is the node of a name.
 func (f *CarriedNodes[B]) Find(name string) (B, error) {
-	found, err := f.find(name)
+	found, err := f.findSlot(name)
 	return found.carried, err
 }
 
-func (f *CarriedNodes[B]) find(name string) (slot[B], error) {
+func (f *CarriedNodes[B]) findSlot(name string) (slot[B], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -85,7 +85,7 @@ func (f *CarriedNodes[B]) find(name string) (slot[B], error) {
 
 // Order applies an order to a node, after the orders that are being applied to it.
 func (f *CarriedNodes[B]) Order(ctx context.Context, name string, do func(B, context.Context) error) error {
-	found, err := f.find(name)
+	found, err := f.findSlot(name)
 	if err != nil {
 		return err
 	}

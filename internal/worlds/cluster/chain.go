@@ -19,22 +19,24 @@ type chain struct {
 	executor ledger.Executor
 
 	mu      sync.Mutex
-	results map[types.Hash]*done // by block
-	order   []types.Hash         // of results, oldest first
+	results map[types.Hash]*executed // by block
+	order   []types.Hash             // of results, oldest first
 }
 
-// done is what executing a block gave.
-type done struct {
+// executed is what executing a block gave.
+type executed struct {
 	*ledger.Result
 	writes *history.BlockWrites // that it leaves in a store; nil until one is written
 }
 
-func newChain(x ledger.Executor) *chain { return &chain{executor: x, results: map[types.Hash]*done{}} }
+func newChain(x ledger.Executor) *chain {
+	return &chain{executor: x, results: map[types.Hash]*executed{}}
+}
 
-// apply executes a block on its parent's state. Its error is a *ledger.Invalid, the
+// applyBlock executes a block on its parent's state. Its error is a *ledger.Invalid, the
 // fault of the node with that final block, or a *ledger.EnvironmentError, a fault of
 // this machine.
-func (c *chain) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
+func (c *chain) applyBlock(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
 	hash := block.Hash()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,12 +51,12 @@ func (c *chain) apply(parent *ledger.State, block *types.Block) (*ledger.Result,
 		delete(c.results, c.order[0])
 		c.order = c.order[1:]
 	}
-	c.results[hash], c.order = &done{Result: result}, append(c.order, hash)
+	c.results[hash], c.order = &executed{Result: result}, append(c.order, hash)
 	return result, nil
 }
 
-// share gives what a result leaves in a store, made once.
-func (c *chain) share(result *ledger.Result, make func() *history.BlockWrites) *history.BlockWrites {
+// shareWrites gives what a result leaves in a store, made once.
+func (c *chain) shareWrites(result *ledger.Result, make func() *history.BlockWrites) *history.BlockWrites {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known := c.results[result.Hash]

@@ -21,7 +21,7 @@ type Detacher interface {
 // The supervisor does not reach it either: its events of that time are read when it
 // is attached again.
 func (c *Backend) Detach(ctx context.Context, name string) error {
-	m, carrier, err := c.detachable(name)
+	m, carrier, err := c.findDetachable(name)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (c *Backend) Detach(ctx context.Context, name string) error {
 	l := m.life
 	m.mu.Unlock()
 	if l != nil {
-		l.cut()
+		l.cutStreams()
 	}
 	m.client.Close()
 	return nil
@@ -41,7 +41,7 @@ func (c *Backend) Detach(ctx context.Context, name string) error {
 
 // Attach brings a node back that was detached, and returns when it answers.
 func (c *Backend) Attach(ctx context.Context, name string) error {
-	m, carrier, err := c.detachable(name)
+	m, carrier, err := c.findDetachable(name)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *Backend) Attach(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	var hello control.Hello
-	if hello, err = m.await(ctx, l); err != nil {
+	if hello, err = m.awaitHello(ctx, l); err != nil {
 		return fmt.Errorf("%s does not answer after it was attached: %w", name, err)
 	}
 	socket, err := netip.ParseAddrPort(hello.Socket)
@@ -73,7 +73,7 @@ func (c *Backend) Attach(ctx context.Context, name string) error {
 	return nil
 }
 
-func (c *Backend) detachable(name string) (*member, Detacher, error) {
+func (c *Backend) findDetachable(name string) (*member, Detacher, error) {
 	carrier, can := c.carrier.(Detacher)
 	if !can {
 		return nil, nil, fmt.Errorf("%s shares its network with this machine, and cannot be taken off: cut its links instead", name)
@@ -86,8 +86,8 @@ func (c *Backend) detachable(name string) (*member, Detacher, error) {
 	return nil, nil, fmt.Errorf("there is no node %.40q", name)
 }
 
-// cut breaks the streams that follow a process off; each is begun again.
-func (l *life) cut() {
+// cutStreams breaks the streams that follow a process off; each is begun again.
+func (l *life) cutStreams() {
 	l.cutting.Lock()
 	defer l.cutting.Unlock()
 	for _, end := range l.streams { // all of them
@@ -96,8 +96,8 @@ func (l *life) cut() {
 	clear(l.streams)
 }
 
-// stream is the context of one stream that follows a process, until it is cut.
-func (l *life) stream() (ctx context.Context, over func()) {
+// streamContext is the context of one stream that follows a process, until it is cut.
+func (l *life) streamContext() (ctx context.Context, over func()) {
 	ctx, end := context.WithCancel(l.ctx)
 	l.cutting.Lock()
 	defer l.cutting.Unlock()

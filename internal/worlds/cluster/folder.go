@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
-// node returns a node of the folder, nil if it has none of that name. The lock is
+// nodeOfFolder returns a node of the folder, nil if it has none of that name. The lock is
 // held.
-func (c *Backend) node(name string) *hosts.Node {
+func (c *Backend) nodeOfFolder(name string) *hosts.Node {
 	for _, kind := range [][]hosts.Node{c.hosts.Validators, c.hosts.Runners} {
 		if at := slices.IndexFunc(kind, func(n hosts.Node) bool { return n.Name == name }); at >= 0 {
 			return &kind[at]
@@ -19,10 +19,10 @@ func (c *Backend) node(name string) *hosts.Node {
 	return nil
 }
 
-func (c *Backend) find(name string) (one hosts.Node, known bool) {
+func (c *Backend) findNode(name string) (one hosts.Node, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if found := c.node(name); found != nil {
+	if found := c.nodeOfFolder(name); found != nil {
 		return *found, true
 	}
 	return one, false
@@ -40,13 +40,13 @@ func (c *Backend) Validators() (names []string) {
 
 // Key implements box.Elsewhere.
 func (c *Backend) Key(name string) *crypto.Key {
-	one, _ := c.find(name)
+	one, _ := c.findNode(name)
 	return one.Key
 }
 
 // Left implements box.Elsewhere.
 func (c *Backend) Left(name string) bool {
-	one, _ := c.find(name)
+	one, _ := c.findNode(name)
 	return one.Left
 }
 
@@ -59,7 +59,7 @@ func (c *Backend) SetLeft(name string) {
 	c.mu.Unlock()
 	if started != nil && <-started == nil {
 		if err := c.carrier.Kill(c.ctx, name); err != nil {
-			c.note(err)
+			c.keepFirstError(err)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (c *Backend) SetLeft(name string) {
 // started would be missed.
 func (c *Backend) noteLeft(name string, left bool) {
 	c.mu.Lock()
-	one := c.node(name)
+	one := c.nodeOfFolder(name)
 	changed := one != nil && one.Left != left
 	if changed {
 		one.Left = left
@@ -83,24 +83,24 @@ func (c *Backend) noteLeft(name string, left bool) {
 	}
 }
 
-// names are the names of all nodes, by address.
-func (c *Backend) names() map[types.Address]string {
+// namesByAddress are the names of all nodes, by address.
+func (c *Backend) namesByAddress() map[types.Address]string {
 	all := map[types.Address]string{}
-	for _, m := range c.all() {
+	for _, m := range c.allMembers() {
 		all[m.identity.Address] = m.identity.Name
 	}
 	return all
 }
 
-// introduce tells validators, which answer people too, what nodes are called and where the
+// introduceNodes tells validators, which answer people too, what nodes are called and where the
 // network's API is. A validator that is not reached gets them when it starts again.
-func (c *Backend) introduce(to ...*member) {
-	if c.url == "" || c.closing() {
+func (c *Backend) introduceNodes(to ...*member) {
+	if c.url == "" || c.isClosing() {
 		return
 	}
-	names := c.names()
+	names := c.namesByAddress()
 	for _, m := range to {
-		if m.follows && m.answers() {
+		if m.follows && m.canAnswer() {
 			c.calling.Go(func() { _ = m.client.Call(c.ctx, names, c.url) })
 		}
 	}
@@ -110,7 +110,7 @@ func (c *Backend) introduce(to ...*member) {
 func (c *Backend) giveKey(name string, key *crypto.Key) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one := c.node(name)
+	one := c.nodeOfFolder(name)
 	if one.Key.Address() == key.Address() {
 		return nil
 	}

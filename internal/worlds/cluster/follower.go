@@ -30,27 +30,27 @@ type follower struct {
 	former  []env.Store      // stores before a reset: a request may still read them
 }
 
-// path is the file that keeps what the validator made final; "": it is kept in memory.
-func (f *follower) path() string {
+// storePath is the file that keeps what the validator made final; "": it is kept in memory.
+func (f *follower) storePath() string {
 	if f.owner.stores == "" {
 		return ""
 	}
 	return filepath.Join(f.owner.stores, f.name+storeSuffix)
 }
 
-// resume begins with the kept file. A file that cannot be read is replaced by one that
+// resumeFromFile begins with the kept file. A file that cannot be read is replaced by one that
 // begins at genesis.
-func (f *follower) resume() error {
-	if f.path() == "" {
-		return f.reset()
+func (f *follower) resumeFromFile() error {
+	if f.storePath() == "" {
+		return f.resetToGenesis()
 	}
 	if err := os.MkdirAll(f.owner.stores, 0o700); err != nil {
 		return err
 	}
-	kept, err := bolt.Open(f.path(), store.Process)
+	kept, err := bolt.Open(f.storePath(), store.Process)
 	if err != nil {
 		f.owner.log.Warn("the kept blocks of a validator cannot be read: they are executed again from genesis", "node", f.name, "error", err)
-		return f.reset()
+		return f.resetToGenesis()
 	}
 	head, err := validators.Restore(kept)
 	if err != nil || head == nil {
@@ -60,75 +60,75 @@ func (f *follower) resume() error {
 		if err := kept.Close(); err != nil {
 			return err
 		}
-		return f.reset()
+		return f.resetToGenesis()
 	}
-	f.use(kept, head)
+	f.useStore(kept, head)
 	return nil
 }
 
-// reset has it begin at genesis.
-func (f *follower) reset() error {
+// resetToGenesis has it begin at genesis.
+func (f *follower) resetToGenesis() error {
 	state, block, err := f.owner.genesis.State()
 	if err != nil {
 		return err
 	}
-	fresh, err := f.empty()
+	fresh, err := f.newEmptyStore()
 	if err != nil {
 		return err
 	}
 	if err := fresh.Commit(history.GenesisWrites(state)); err != nil {
 		return errors.Join(err, fresh.Close())
 	}
-	f.use(fresh, &validators.Head{State: state, Block: block, Hash: block.Hash()})
+	f.useStore(fresh, &validators.Head{State: state, Block: block, Hash: block.Hash()})
 	return nil
 }
 
-// empty is a new store, in place of the kept file.
-func (f *follower) empty() (env.Store, error) {
-	if f.path() == "" {
+// newEmptyStore is a new store, in place of the kept file.
+func (f *follower) newEmptyStore() (env.Store, error) {
+	if f.storePath() == "" {
 		return mem.NewStore(), nil
 	}
-	if err := os.Remove(f.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(f.storePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	return bolt.Open(f.path(), store.Process)
+	return bolt.Open(f.storePath(), store.Process)
 }
 
-// use takes a store, and the head that it holds.
-func (f *follower) use(in env.Store, head *validators.Head) {
+// useStore takes a store, and the head that it holds.
+func (f *follower) useStore(in env.Store, head *validators.Head) {
 	if before := f.store.Swap(&in); before != nil {
 		f.former = append(f.former, *before)
 	}
-	f.writer = history.NewWriter(history.Of(in), f.owner.hosts.Chain().History, f.owner.chain.share)
+	f.writer = history.NewWriter(history.Of(in), f.owner.hosts.Chain().History, f.owner.chain.shareWrites)
 	f.pending = nil
 	f.head.Store(head)
 }
 
-// close closes its stores, after the last reader.
-func (f *follower) close() (err error) {
+// closeStores closes its stores, after the last reader.
+func (f *follower) closeStores() (err error) {
 	for _, one := range append(f.former, *f.store.Load()) {
 		err = errors.Join(err, one.Close())
 	}
 	return err
 }
 
-// tip returns the state for the next block.
-func (f *follower) tip() *ledger.State {
+// tipState returns the state for the next block.
+func (f *follower) tipState() *ledger.State {
 	if n := len(f.pending); n > 0 {
 		return f.pending[n-1].State
 	}
 	return f.head.Load().State
 }
 
-// add executes the next final block. It returns the blocks that are final with it where
+// addFinal executes the next final block. It returns the blocks that are final with it where
 // it has a certificate.
-func (f *follower) add(final control.Final) (*validators.FinalBlocks, error) {
-	result, err := f.owner.chain.apply(f.tip(), final.Block)
+func (f *follower) addFinal(final control.Final) (*validators.FinalBlocks, error) {
+	result, err := f.owner.chain.applyBlock(f.tipState(), final.Block)
 	if err != nil {
-		return nil, f.differs(final, "it is final there, and refused here: "+err.Error())
+		return nil, f.newDifferenceError(final, "it is final there, and refused here: "+err.Error())
 	}
 	if root := result.State.Root(); !final.Root.IsZero() && final.Root != root {
-		return nil, f.differs(final, fmt.Sprintf("its state has root %s, executing the block here gives %s", final.Root, root))
+		return nil, f.newDifferenceError(final, fmt.Sprintf("its state has root %s, executing the block here gives %s", final.Root, root))
 	}
 	f.pending = append(f.pending, result)
 	if final.Finalization == nil {
@@ -147,8 +147,8 @@ func (f *follower) add(final control.Final) (*validators.FinalBlocks, error) {
 	return &validators.FinalBlocks{Validator: f.name, Results: all, Finalization: final.Finalization}, nil
 }
 
-// differs returns the error that a node and this program disagree on a block's
+// newDifferenceError returns the error that a node and this program disagree on a block's
 // result.
-func (f *follower) differs(final control.Final, detail string) error {
+func (f *follower) newDifferenceError(final control.Final, detail string) error {
 	return oracle.Violation{Oracle: "roots", Height: final.Block.Header.Height, Detail: f.name + ": " + detail}
 }

@@ -104,11 +104,11 @@ func (m *member) Failure() error {
 	return nil
 }
 
-// answers reports whether the node can be asked something now.
-func (m *member) answers() bool { return m.Running() && !m.Frozen() && !m.away.Load() }
+// canAnswer reports whether the node can be asked something now.
+func (m *member) canAnswer() bool { return m.Running() && !m.Frozen() && !m.away.Load() }
 
-// begin starts the process, and returns when its control server answers.
-func (m *member) begin() (*life, control.Hello, error) {
+// startProcess starts the process, and returns when its control server answers.
+func (m *member) startProcess() (*life, control.Hello, error) {
 	l := &life{heard: make(chan struct{}, 1), followed: make(chan struct{}, 1)}
 	l.ctx, l.end = context.WithCancel(m.backend.ctx)
 	m.mu.Lock()
@@ -116,7 +116,7 @@ func (m *member) begin() (*life, control.Hello, error) {
 	m.mu.Unlock()
 	m.failure.Store(nil)
 	m.fallen.Store(0)
-	if err := m.backend.launch(m.identity.Name); err != nil {
+	if err := m.backend.launchUnlessRunning(m.identity.Name); err != nil {
 		l.end()
 		m.mu.Lock()
 		m.life = nil
@@ -125,25 +125,25 @@ func (m *member) begin() (*life, control.Hello, error) {
 	}
 	ctx, cancel := context.WithTimeout(m.backend.ctx, startPatience) // from its start on, however long that took
 	defer cancel()
-	hello, err := m.await(ctx, l)
+	hello, err := m.awaitHello(ctx, l)
 	if err == nil {
 		l.socket, err = netip.ParseAddrPort(hello.Socket)
 	}
 	if err == nil && hello.Address != m.identity.Address {
 		err = fmt.Errorf("%s: got the address %s, want %s", m.identity.Name, hello.Address, m.identity.Address)
 	}
-	m.backend.remember(hello.Travel.Record())
+	m.backend.takeNewerTravel(hello.Travel.Record())
 	if have := m.backend.Travelled(); err == nil && have != hello.Travel.Record() {
 		err = m.client.SetTravel(ctx, have)
 	}
 	if err != nil {
-		return nil, hello, errors.Join(fmt.Errorf("%s does not come up: %w", m.identity.Name, err), m.finish(true))
+		return nil, hello, errors.Join(fmt.Errorf("%s does not come up: %w", m.identity.Name, err), m.endProcess(true))
 	}
 	return l, hello, nil
 }
 
-// await asks the control server until it answers, or the process has ended.
-func (m *member) await(ctx context.Context, l *life) (hello control.Hello, err error) {
+// awaitHello asks the control server until it answers, or the process has ended.
+func (m *member) awaitHello(ctx context.Context, l *life) (hello control.Hello, err error) {
 	for {
 		if hello, err = m.client.Hello(ctx); err == nil {
 			return hello, nil
@@ -161,8 +161,8 @@ func (m *member) await(ctx context.Context, l *life) (hello control.Hello, err e
 	}
 }
 
-// finish ends the process where it still runs: at once, or in good order.
-func (m *member) finish(atOnce bool) error {
+// endProcess ends the process where it still runs: at once, or in good order.
+func (m *member) endProcess(atOnce bool) error {
 	m.mu.Lock()
 	l := m.life
 	m.life = nil
@@ -172,7 +172,7 @@ func (m *member) finish(atOnce bool) error {
 		return nil
 	}
 	var err error
-	if l.ctx.Err() == nil && !m.backend.closing() {
+	if l.ctx.Err() == nil && !m.backend.isClosing() {
 		ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 		defer cancel()
 		if m.frozen.Load() {
@@ -183,7 +183,7 @@ func (m *member) finish(atOnce bool) error {
 			end = m.backend.carrier.Kill
 		}
 		err = end(ctx, m.identity.Name)
-		l.drain()
+		l.drainReaders()
 	}
 	l.end()
 	l.work.Wait()
@@ -197,8 +197,8 @@ func (m *member) finish(atOnce bool) error {
 // data is available.
 const drainPatience = 2 * time.Second
 
-// drain waits until those who follow a process have read all that it told.
-func (l *life) drain() {
+// drainReaders waits until those who follow a process have read all that it told.
+func (l *life) drainReaders() {
 	over := make(chan struct{})
 	go func() {
 		l.work.Wait()
@@ -210,8 +210,8 @@ func (l *life) drain() {
 	}
 }
 
-// ended records that the process ended without an order.
-func (m *member) ended(err error) {
+// onUnorderedEnd records that the process ended without an order.
+func (m *member) onUnorderedEnd(err error) {
 	m.Fail(err)
 	m.mu.Lock()
 	l := m.life
@@ -279,11 +279,11 @@ func (m packets) SetRules(rules map[netip.AddrPort]lossy.Rule) {
 
 // applyRules sends the node the rules in force, if it has others.
 func (m *member) applyRules() {
-	if !m.answers() {
+	if !m.canAnswer() {
 		return // it is told when it runs
 	}
 	m.mu.Lock()
-	rules := m.backend.ruled(m.rules)
+	rules := m.backend.encodeRules(m.rules)
 	text := fmt.Sprint(rules)
 	if text == m.told || len(rules) == 0 && m.told == "" {
 		m.mu.Unlock()
@@ -291,18 +291,18 @@ func (m *member) applyRules() {
 	}
 	m.told = text
 	m.mu.Unlock()
-	if err := m.client.SetRules(m.backend.ctx, rules); err != nil && m.answers() {
-		m.backend.note(fmt.Errorf("cannot set the link rules of %s: %w", m.identity.Name, err))
+	if err := m.client.SetRules(m.backend.ctx, rules); err != nil && m.canAnswer() {
+		m.backend.keepFirstError(fmt.Errorf("cannot set the link rules of %s: %w", m.identity.Name, err))
 	}
 }
 
-// order orders the node to apply a fault to itself.
-func (m *member) order(counts *fault.Counts, o fault.Order) error {
-	if !m.answers() {
+// orderFault orders the node to apply a fault to itself.
+func (m *member) orderFault(counts *fault.Counts, o fault.Order) error {
+	if !m.canAnswer() {
 		return nil // a new process is sound
 	}
-	all, err := m.client.Order(m.backend.ctx, m.backend.number(counts), o)
-	m.counted(all)
+	all, err := m.client.Order(m.backend.ctx, m.backend.faultNumber(counts), o)
+	m.noteCounts(all)
 	return err
 }
 
@@ -311,14 +311,14 @@ func (m *member) order(counts *fault.Counts, o fault.Order) error {
 func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 	waits := o.Verb == "panic" || o.Verb == "hang"
 	switch {
-	case waits && !m.answers():
+	case waits && !m.canAnswer():
 		return fmt.Errorf("%s does not answer", m.identity.Name)
 	case counts == nil:
-		m.count() // what it did is counted before it ends
+		m.collectCounts() // what it did is counted before it ends
 	case over != nil:
 		m.backend.whenOver(counts, func() { over(0) })
 	}
-	if err := m.order(counts, *o); err != nil {
+	if err := m.orderFault(counts, *o); err != nil {
 		return err
 	}
 	if waits {
@@ -328,9 +328,9 @@ func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duratio
 	return nil
 }
 
-// mute has the node fall silent at once: to be killed takes some carriers a while.
-func (m *member) mute() {
-	if !m.answers() {
+// silenceNode has the node fall silent at once: to be killed takes some carriers a while.
+func (m *member) silenceNode() {
+	if !m.canAnswer() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(m.backend.ctx, countPatience)
@@ -338,10 +338,10 @@ func (m *member) mute() {
 	_ = m.client.Mute(ctx) // the kill that follows does not depend on it
 }
 
-// show announces to a runner the block up to which the supervisor has seen the
+// showBlock announces to a runner the block up to which the supervisor has seen the
 // chain, without waiting: of several blocks, only the latest is sent.
-func (m *member) show() {
-	if !m.answers() || m.showing.Swap(true) {
+func (m *member) showBlock() {
+	if !m.canAnswer() || m.showing.Swap(true) {
 		return
 	}
 	go func() {
@@ -349,33 +349,33 @@ func (m *member) show() {
 		err := m.client.Show(m.backend.ctx, types.Height(seen)) // one that is not told loses its patience by itself
 		m.showing.Store(false)
 		if err == nil && m.backend.seen.Load() != seen {
-			m.show()
+			m.showBlock()
 		}
 	}()
 }
 
-// count adds what faults did in the node since it was asked last.
-func (m *member) count() {
-	if !m.answers() {
+// collectCounts adds what faults did in the node since it was asked last.
+func (m *member) collectCounts() {
+	if !m.canAnswer() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(m.backend.ctx, countPatience)
 	defer cancel()
 	all, err := m.client.Counts(ctx)
 	if err == nil {
-		m.counted(all)
+		m.noteCounts(all)
 	}
 }
 
-// counted notes what the faults of the node's process did so far.
-func (m *member) counted(all []control.Count) {
+// noteCounts notes what the faults of the node's process did so far.
+func (m *member) noteCounts(all []control.Count) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.before == nil {
 		return
 	}
 	for _, one := range all {
-		m.backend.grow(one, m.before[one.Fault])
+		m.backend.addEffects(one, m.before[one.Fault])
 		m.before[one.Fault] = one.Figures
 	}
 }

@@ -30,11 +30,11 @@ func (c *Backend) hearUpTo(height types.Height) {
 	ctx, cancel := context.WithTimeout(c.ctx, hearPatience)
 	defer cancel()
 	var asked sync.WaitGroup
-	for _, m := range c.all() {
+	for _, m := range c.allMembers() {
 		m.mu.Lock()
 		l := m.life
 		m.mu.Unlock()
-		if l != nil && m.answers() && m.follows {
+		if l != nil && m.canAnswer() && m.follows {
 			asked.Go(func() { m.catchUp(ctx, l) })
 		}
 	}
@@ -48,7 +48,7 @@ func (m *member) catchUp(ctx context.Context, l *life) {
 		return // it has ended, or is about to
 	}
 	if missed && m.backend.script {
-		m.backend.note(fmt.Errorf("%s said more than is kept for its driver", m.identity.Name))
+		m.backend.keepFirstError(fmt.Errorf("%s said more than is kept for its driver", m.identity.Name))
 	}
 	for l.seq.Load() < seq {
 		select {

@@ -30,7 +30,7 @@ var _ box.RemoteRunner = (*runner)(nil)
 func (c *Backend) Runner(name string, key *crypto.Key) box.RemoteRunner {
 	r := &runner{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), key: key}
 	r.last.Status = runners.Status{Name: name, Address: key.Address(), PublicKey: key.PublicKey()}
-	c.enter(r.member)
+	c.enterMember(r.member)
 	return r
 }
 
@@ -39,7 +39,7 @@ func (c *Backend) Runner(name string, key *crypto.Key) box.RemoteRunner {
 func (r *runner) Start() error {
 	c := r.backend
 	c.noteLeft(r.identity.Name, false)
-	if err := c.add(Runner, r.identity.Name, func(port int) error {
+	if err := c.addToCarrier(Runner, r.identity.Name, func(port int) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		_, err := c.hosts.AddRunner(c.dir, r.identity.Name, port, r.key)
@@ -50,11 +50,11 @@ func (r *runner) Start() error {
 	if err := c.giveKey(r.identity.Name, r.key); err != nil {
 		return err
 	}
-	if _, _, err := r.begin(); err != nil {
+	if _, _, err := r.startProcess(); err != nil {
 		return err
 	}
 	r.started.Store(true)
-	c.introduce(c.all()...)
+	c.introduceNodes(c.allMembers()...)
 	if !c.script { // blocks are not observed here: no work waits for that
 		return r.client.Show(c.ctx, math.MaxInt64)
 	}
@@ -63,18 +63,18 @@ func (r *runner) Start() error {
 
 // Kill implements box.Engine.
 func (r *runner) Kill() {
-	r.mute()
-	r.count()
-	if err := r.finish(true); err != nil {
-		r.backend.note(err)
+	r.silenceNode()
+	r.collectCounts()
+	if err := r.endProcess(true); err != nil {
+		r.backend.keepFirstError(err)
 	}
 }
 
 // Stop implements box.Serving. It is at once: who wants Goodbyes said asks for them by
 // Leave.
 func (r *runner) Stop() error {
-	r.count()
-	err := r.finish(true)
+	r.collectCounts()
+	err := r.endProcess(true)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last.Connected = nil
@@ -89,7 +89,7 @@ func (r *runner) Wipe(*fault.Counts) error {
 // Leave implements box.Serving.
 func (r *runner) Leave(finish bool, gone func()) {
 	go func() {
-		if r.answers() {
+		if r.canAnswer() {
 			ctx, cancel := context.WithTimeout(r.backend.ctx, countPatience)
 			defer cancel()
 			_ = r.client.Leave(ctx, finish) // one that is gone has left
@@ -100,11 +100,11 @@ func (r *runner) Leave(finish bool, gone func()) {
 	}()
 }
 
-func (r *runner) refresh() {
+func (r *runner) refreshStatus() {
 	r.mu.Lock()
 	young := time.Since(r.at) < statusAge
 	r.mu.Unlock()
-	if young || !r.answers() {
+	if young || !r.canAnswer() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.backend.ctx, countPatience)
@@ -120,7 +120,7 @@ func (r *runner) refresh() {
 
 // Status implements box.Serving.
 func (r *runner) Status() runners.Status {
-	r.refresh()
+	r.refreshStatus()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last.Status
@@ -128,7 +128,7 @@ func (r *runner) Status() runners.Status {
 
 // Waiting implements box.Manual: the jobs that wait to be answered by hand.
 func (r *runner) Waiting() []types.Hash {
-	r.refresh()
+	r.refreshStatus()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.last.Waiting

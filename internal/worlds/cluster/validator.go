@@ -52,11 +52,11 @@ func (c *Backend) Validator(name string, key *crypto.Key, tell box.Receivers) (b
 		key: key, tell: tell}
 	v.last = validators.Status{Name: name, Address: key.Address()}
 	v.follows = true
-	c.enter(v.member)
+	c.enterMember(v.member)
 	c.mu.Lock()
 	c.followers = append(c.followers, &v.follower)
 	c.mu.Unlock()
-	return v, v.resume()
+	return v, v.resumeFromFile()
 }
 
 // Endpoint implements box.Validating: where others reach it. The files of a validator
@@ -66,11 +66,11 @@ func (v *validator) Endpoint() (string, error) {
 	if v.endpoint != "" {
 		return v.endpoint, nil
 	}
-	if one, known := c.find(v.name); known {
+	if one, known := c.findNode(v.name); known {
 		v.endpoint = one.Endpoint
 		return v.endpoint, nil
 	}
-	err := c.add(Validator, v.name, func(port int) error {
+	err := c.addToCarrier(Validator, v.name, func(port int) error {
 		one, err := c.hosts.AddValidator(c.dir, v.name, port, v.key)
 		if err != nil {
 			return err
@@ -93,27 +93,27 @@ func (v *validator) Open() error {
 // Start implements box.Validating.
 func (v *validator) Start([]types.Validator) error {
 	v.backend.noteLeft(v.name, false)
-	l, hello, err := v.begin()
+	l, hello, err := v.startProcess()
 	if err != nil {
 		return err
 	}
-	header, err := v.boots(hello)
+	header, err := v.reportBoot(hello)
 	if err != nil {
 		return err
 	}
-	l.work.Go(func() { v.hear(l) })
-	l.work.Go(func() { v.follow(l) })
-	if err := v.reach(l, header.Height); err != nil {
-		return errors.Join(err, v.finish(true))
+	l.work.Go(func() { v.handOnEvents(l) })
+	l.work.Go(func() { v.executeFinal(l) })
+	if err := v.waitUntilExecuted(l, header.Height); err != nil {
+		return errors.Join(err, v.endProcess(true))
 	}
 	v.started.Store(true)
-	v.backend.introduce(v.backend.all()...)
+	v.backend.introduceNodes(v.backend.allMembers()...)
 	return nil
 }
 
-// boots reports the state that the process begins with. If that is older than before,
+// reportBoot reports the state that the process begins with. If that is older than before,
 // the validator begins at genesis here too.
-func (v *validator) boots(hello control.Hello) (header types.Header, err error) {
+func (v *validator) reportBoot(hello control.Hello) (header types.Header, err error) {
 	if hello.Boot == nil {
 		return header, fmt.Errorf("%s does not say what it begins with", v.name)
 	}
@@ -123,7 +123,7 @@ func (v *validator) boots(hello control.Hello) (header types.Header, err error) 
 	v.tell.Booted(v.identity.Address, box.Boot{Header: &header, Hash: hello.Boot.Hash, Root: hello.Boot.Root})
 	head := v.head.Load()
 	if at := head.Block.Header.Height; header.Height < at || header.Height == at && hello.Boot.Hash != head.Hash {
-		return header, v.reset()
+		return header, v.resetToGenesis()
 	}
 	return header, nil
 }
@@ -131,9 +131,9 @@ func (v *validator) boots(hello control.Hello) (header types.Header, err error) 
 // reachPatience is how long a validator's next final block may take that it has stored.
 const reachPatience = 30 * time.Second
 
-// reach waits until the blocks that a process began with were executed here: before that
+// waitUntilExecuted waits until the blocks that a process began with were executed here: before that
 // the members of the network are unknown.
-func (v *validator) reach(l *life, height types.Height) error {
+func (v *validator) waitUntilExecuted(l *life, height types.Height) error {
 	late := time.NewTimer(reachPatience)
 	defer late.Stop()
 	for v.head.Load().Block.Header.Height < height {
@@ -153,10 +153,10 @@ func (v *validator) reach(l *life, height types.Height) error {
 	return nil
 }
 
-// each repeats a stream until the process has ended.
-func (v *validator) each(l *life, stream func(context.Context) error) {
+// repeatStream repeats a stream until the process has ended.
+func (v *validator) repeatStream(l *life, stream func(context.Context) error) {
 	for l.ctx.Err() == nil {
-		ctx, end := l.stream()
+		ctx, end := l.streamContext()
 		_ = stream(ctx) // it breaks off where the process ends, which its carrier tells
 		end()
 		v.mu.Lock()
@@ -172,11 +172,11 @@ func (v *validator) each(l *life, stream func(context.Context) error) {
 	}
 }
 
-// hear hands on the events of the process.
-func (v *validator) hear(l *life) {
-	v.each(l, func(ctx context.Context) error {
+// handOnEvents hands on the events of the process.
+func (v *validator) handOnEvents(l *life) {
+	v.repeatStream(l, func(ctx context.Context) error {
 		return v.client.Reports(ctx, l.seq.Load(), func(h *control.Report) error {
-			v.hand(h)
+			v.handOnReport(h)
 			l.seq.Store(h.Seq)
 			select {
 			case l.heard <- struct{}{}:
@@ -187,7 +187,7 @@ func (v *validator) hear(l *life) {
 	})
 }
 
-func (v *validator) hand(h *control.Report) {
+func (v *validator) handOnReport(h *control.Report) {
 	if report := h.Consensus(); report != nil {
 		v.tell.Consensus(v.name, report)
 	}
@@ -202,20 +202,20 @@ func (v *validator) hand(h *control.Report) {
 	}
 }
 
-// follow executes what the process makes final.
-func (v *validator) follow(l *life) {
-	v.each(l, func(ctx context.Context) error {
+// executeFinal executes what the process makes final.
+func (v *validator) executeFinal(l *life) {
+	v.repeatStream(l, func(ctx context.Context) error {
 		v.pending = nil
 		return v.client.Finals(ctx, v.head.Load().Block.Header.Height, func(final control.Final) error {
-			made, err := v.add(final)
+			made, err := v.addFinal(final)
 			if err != nil {
-				v.backend.note(err)
+				v.backend.keepFirstError(err)
 				v.Fail(err)
 				l.end()
 				return err
 			}
 			if made != nil {
-				v.made(made)
+				v.handOnFinal(made)
 				select {
 				case l.followed <- struct{}{}:
 				default:
@@ -226,8 +226,8 @@ func (v *validator) follow(l *life) {
 	})
 }
 
-// made hands on blocks that are final, once what their validators said before was heard.
-func (v *validator) made(f *validators.FinalBlocks) {
+// handOnFinal hands on blocks that are final, once what their validators said before was heard.
+func (v *validator) handOnFinal(f *validators.FinalBlocks) {
 	last := f.Results[len(f.Results)-1]
 	v.backend.hearUpTo(last.Block.Header.Height)
 	blocks := simplex.Finalized{Finalization: f.Finalization}
@@ -240,29 +240,29 @@ func (v *validator) made(f *validators.FinalBlocks) {
 
 // Kill implements box.Engine. Its events until now are read first.
 func (v *validator) Kill() {
-	v.mute()
-	v.count()
+	v.silenceNode()
+	v.collectCounts()
 	ctx, cancel := context.WithTimeout(v.backend.ctx, hearPatience)
 	defer cancel()
 	v.mu.Lock()
 	l := v.life
 	v.mu.Unlock()
-	if l != nil && v.answers() && v.follows {
+	if l != nil && v.canAnswer() && v.follows {
 		v.catchUp(ctx, l)
 	}
-	v.end(true)
+	v.endValidator(true)
 }
 
 // Stop implements box.Validating.
 func (v *validator) Stop() error {
-	v.count()
-	return v.end(false)
+	v.collectCounts()
+	return v.endValidator(false)
 }
 
-func (v *validator) end(atOnce bool) error {
-	err := v.finish(atOnce)
+func (v *validator) endValidator(atOnce bool) error {
+	err := v.endProcess(atOnce)
 	if err != nil && atOnce {
-		v.backend.note(err)
+		v.backend.keepFirstError(err)
 	}
 	v.mu.Lock()
 	v.lies, v.last.Connected, v.live = false, nil, nil
@@ -279,7 +279,7 @@ func (v *validator) Wipe(counts *fault.Counts) error {
 	}
 	v.identity.Lost = true
 	counts.Emptied.Add(1)
-	return v.reset()
+	return v.resetToGenesis()
 }
 
 // Shell implements box.Validating.
@@ -299,7 +299,7 @@ const statusAge = 10 * time.Millisecond
 
 // Status implements box.Shell.
 func (v *validator) Status() validators.Status {
-	v.refresh()
+	v.refreshStatus()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := v.last
@@ -309,18 +309,18 @@ func (v *validator) Status() validators.Status {
 
 // Connections implements box.Shell.
 func (v *validator) Connections() []gateway.Live {
-	v.refresh()
+	v.refreshStatus()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.live
 }
 
-// refresh asks for the validator's status.
-func (v *validator) refresh() {
+// refreshStatus asks for the validator's status.
+func (v *validator) refreshStatus() {
 	v.mu.Lock()
 	young := time.Since(v.at) < statusAge
 	v.mu.Unlock()
-	if young || !v.answers() {
+	if young || !v.canAnswer() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(v.backend.ctx, countPatience)
@@ -396,28 +396,28 @@ func (v *validator) Pause(on bool) {
 	v.mu.Lock()
 	v.hold = on
 	v.mu.Unlock()
-	if !v.answers() {
+	if !v.canAnswer() {
 		return // it gets this when it resumes
 	}
-	if err := v.client.Pause(v.backend.ctx, on); err != nil && v.answers() {
-		v.backend.note(fmt.Errorf("cannot pause or resume %s: %w", v.name, err))
+	if err := v.client.Pause(v.backend.ctx, on); err != nil && v.canAnswer() {
+		v.backend.keepFirstError(fmt.Errorf("cannot pause or resume %s: %w", v.name, err))
 	}
 }
 
 // SkipTo implements box.Shell.
-func (v *validator) SkipTo(to types.Height, done func()) { v.travel(to, false, done) }
+func (v *validator) SkipTo(to types.Height, done func()) { v.sendTravel(to, false, done) }
 
 // MakeTo implements box.Shell.
-func (v *validator) MakeTo(to types.Height, done func()) { v.travel(to, true, done) }
+func (v *validator) MakeTo(to types.Height, done func()) { v.sendTravel(to, true, done) }
 
-func (v *validator) travel(to types.Height, every bool, done func()) {
+func (v *validator) sendTravel(to types.Height, every bool, done func()) {
 	v.mu.Lock()
 	v.goal, v.every = to, every
 	v.mu.Unlock()
 	go func() {
-		if v.answers() {
-			if err := v.client.SkipTo(v.backend.ctx, to, every); err != nil && v.answers() {
-				v.backend.note(fmt.Errorf("%s was not told where to travel: %w", v.name, err))
+		if v.canAnswer() {
+			if err := v.client.SkipTo(v.backend.ctx, to, every); err != nil && v.canAnswer() {
+				v.backend.keepFirstError(fmt.Errorf("%s was not told where to travel: %w", v.name, err))
 			}
 		}
 		if done != nil {
@@ -436,7 +436,7 @@ func (v *validator) Thaw() bool {
 	v.mu.Unlock()
 	v.Pause(hold)
 	if goal > 0 {
-		v.travel(goal, every, nil)
+		v.sendTravel(goal, every, nil)
 	}
 	return true
 }

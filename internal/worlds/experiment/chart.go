@@ -63,7 +63,7 @@ func CheckDraw(grid Grid) error {
 	if x < 0 {
 		return fmt.Errorf("a picture needs a setting with several numbers")
 	}
-	if values, _ := grid[x].numbers(); slices.ContainsFunc(values, func(v float64) bool { return math.Abs(v) > maxDrawn }) {
+	if values, _ := grid[x].numericValues(); slices.ContainsFunc(values, func(v float64) bool { return math.Abs(v) > maxDrawn }) {
 		return fmt.Errorf("a picture has numbers up to %v, and %s has a larger one", maxDrawn, grid[x].Name)
 	}
 	if others := grid.Size() / len(grid[x].Values); others > maxLines {
@@ -83,7 +83,7 @@ func (s *Study) Draw(w io.Writer) (without []string, err error) {
 		}
 		shown = shown[:maxPanels]
 	}
-	groups := s.grid.lines()
+	groups := s.grid.listLines()
 	width := panelWidth
 	if len(groups) > 1 {
 		width += legendWidth
@@ -92,16 +92,16 @@ func (s *Study) Draw(w io.Writer) (without []string, err error) {
 	all := draw.New(canvas)
 	all.SetColor(color.White)
 	all.Fill(all.Rectangle.Path())
-	s.head(all)
+	s.drawHeading(all)
 	for i := range shown {
 		top := headHeight + panelHeight*vg.Length(i)
 		panel := draw.Crop(all, 0, panelWidth-width, all.Max.Y-top-panelHeight, -top)
-		if err := s.panel(i, groups, panel); err != nil {
+		if err := s.drawPanel(i, groups, panel); err != nil {
 			return nil, err
 		}
 	}
 	if len(groups) > 1 {
-		s.legend(groups, draw.Crop(all, panelWidth, 0, 0, -headHeight))
+		s.drawLegend(groups, draw.Crop(all, panelWidth, 0, 0, -headHeight))
 	}
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
@@ -119,8 +119,8 @@ type line struct {
 	points []int
 }
 
-// lines are those of a grid, in its order.
-func (g Grid) lines() (all []line) {
+// listLines are those of a grid, in its order.
+func (g Grid) listLines() (all []line) {
 	x, at := g.Numeric(), map[string]int{}
 	for point := range g.Size() {
 		var words []string
@@ -139,13 +139,13 @@ func (g Grid) lines() (all []line) {
 	return all
 }
 
-// style is that of a text of a size, in points.
-func style(size vg.Length) text.Style {
+// textStyle is that of a text of a size, in points.
+func textStyle(size vg.Length) text.Style {
 	return text.Style{Color: ink, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}, Handler: plot.DefaultTextHandler}
 }
 
-// head writes what the picture shows, above the panels.
-func (s *Study) head(all draw.Canvas) {
+// drawHeading writes what the picture shows, above the panels.
+func (s *Study) drawHeading(all draw.Canvas) {
 	least, most := math.MaxInt, 0
 	for _, point := range s.points {
 		for i := range point {
@@ -158,44 +158,44 @@ func (s *Study) head(all draw.Canvas) {
 	if least < most {
 		seeds = fmt.Sprintf("%d to %d", least, most)
 	}
-	title := fmt.Sprintf("%s: mean and 95 %% interval over %s seeds", printable(filepath.Base(s.File)), seeds)
-	all.FillText(style(12), vg.Point{X: margin, Y: all.Max.Y - headHeight + margin}, title)
+	title := fmt.Sprintf("%s: mean and 95 %% interval over %s seeds", replaceIllegal(filepath.Base(s.File)), seeds)
+	all.FillText(textStyle(12), vg.Point{X: margin, Y: all.Max.Y - headHeight + margin}, title)
 }
 
-// panel draws one measure.
-func (s *Study) panel(measure int, groups []line, to draw.Canvas) error {
+// drawPanel draws one measure.
+func (s *Study) drawPanel(measure int, groups []line, to draw.Canvas) error {
 	p := plot.New()
 	x := s.grid.Numeric()
-	p.X.Label.Text = printable(s.grid[x].Name)
-	p.Y.Label.Text = clipped(printable(s.measures[measure].name), maxLabel)
+	p.X.Label.Text = replaceIllegal(s.grid[x].Name)
+	p.Y.Label.Text = clipText(replaceIllegal(s.measures[measure].name), maxLabel)
 	if unit := s.measures[measure].unit; unit != "" {
-		p.Y.Label.Text += " (" + clipped(printable(unit), maxLabel) + ")"
+		p.Y.Label.Text += " (" + clipText(replaceIllegal(unit), maxLabel) + ")"
 	}
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = style(11).Font, ink
-		axis.Tick.Label.Font, axis.Tick.Label.Color = style(10).Font, ink
+		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = textStyle(11).Font, ink
+		axis.Tick.Label.Font, axis.Tick.Label.Color = textStyle(10).Font, ink
 		axis.LineStyle.Color, axis.Tick.LineStyle.Color = ink, ink
 		axis.Padding = 8
 	}
-	p.Y.Tick.Marker = plot.TickerFunc(ticks)
-	p.X.Tick.Marker = plot.TickerFunc(ticks)
+	p.Y.Tick.Marker = plot.TickerFunc(axisTicks)
+	p.X.Tick.Marker = plot.TickerFunc(axisTicks)
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = faint, faint
 	p.Add(grid)
-	values, _ := s.grid[x].numbers()
+	values, _ := s.grid[x].numericValues()
 	p.X.Min, p.X.Max = slices.Min(values), slices.Max(values)
 	for i, group := range groups {
-		means := s.means(measure, group, values, x)
+		means := s.readMeans(measure, group, values, x)
 		if slices.ContainsFunc(means, func(m mean) bool { return math.Abs(m.y)+m.half > maxDrawn }) {
 			return fmt.Errorf("a picture has numbers up to %v, and %q a larger one", maxDrawn, s.measures[measure].name)
 		}
-		for _, part := range means.parts() {
+		for _, part := range means.splitAtGaps() {
 			if err := addLine(p, i, part); err != nil {
 				return err
 			}
 		}
 	}
-	roomy(&p.Y)
+	padAxis(&p.Y)
 	p.Draw(draw.Crop(to, margin, -2*margin, margin, -margin))
 	return nil
 }
@@ -209,12 +209,12 @@ type mean struct {
 // means are the points of a line, by rising x.
 type means []mean
 
-// means reads those of a line.
-func (s *Study) means(measure int, group line, values []float64, x int) (all means) {
+// readMeans reads those of a line.
+func (s *Study) readMeans(measure int, group line, values []float64, x int) (all means) {
 	for _, at := range group.points {
 		one := mean{x: values[s.grid.valueAt(at, x)], missing: true}
 		if measure < len(s.points[at]) && s.points[at][measure].own.n > 0 {
-			e := s.points[at][measure].own.estimate(&s.t)
+			e := s.points[at][measure].own.estimateMean(&s.t)
 			one.y, one.missing = e.Mean, false
 			if e.HalfWidth != nil {
 				one.half = *e.HalfWidth
@@ -226,8 +226,8 @@ func (s *Study) means(measure int, group line, values []float64, x int) (all mea
 	return all
 }
 
-// parts are the stretches of a line without a gap.
-func (m means) parts() (parts []means) {
+// splitAtGaps are the stretches of a line without a gap.
+func (m means) splitAtGaps() (parts []means) {
 	for from := 0; from < len(m); {
 		to := from
 		for to < len(m) && !m[to].missing {
@@ -252,7 +252,7 @@ func (m means) YError(i int) (low, high float64) { return m[i].half, m[i].half }
 
 // addLine draws a stretch of a line with its points and intervals.
 func addLine(p *plot.Plot, i int, m means) error {
-	stroke, points, err := drawn(i, m)
+	stroke, points, err := drawLine(i, m)
 	if err != nil {
 		return err
 	}
@@ -265,8 +265,8 @@ func addLine(p *plot.Plot, i int, m means) error {
 	return nil
 }
 
-// drawn is a line with its points, in the looks of its place.
-func drawn(i int, m means) (*plotter.Line, *plotter.Scatter, error) {
+// drawLine is a line with its points, in the looks of its place.
+func drawLine(i int, m means) (*plotter.Line, *plotter.Scatter, error) {
 	stroke, points, err := plotter.NewLinePoints(m)
 	if err != nil {
 		return nil, nil, err
@@ -277,22 +277,22 @@ func drawn(i int, m means) (*plotter.Line, *plotter.Scatter, error) {
 	return stroke, points, nil
 }
 
-// legend names the lines, beside the panels.
-func (s *Study) legend(groups []line, to draw.Canvas) {
+// drawLegend names the lines, beside the panels.
+func (s *Study) drawLegend(groups []line, to draw.Canvas) {
 	legend := plot.NewLegend()
-	legend.TextStyle = style(10)
+	legend.TextStyle = textStyle(10)
 	legend.Top, legend.Left, legend.Padding, legend.ThumbnailWidth = true, true, 5, 26
 	for i, group := range groups {
-		stroke, points, err := drawn(i, means{{}})
+		stroke, points, err := drawLine(i, means{{}})
 		if err == nil {
-			legend.Add(clipped(printable(group.label), maxLabel), stroke, points)
+			legend.Add(clipText(replaceIllegal(group.label), maxLabel), stroke, points)
 		}
 	}
 	legend.Draw(draw.Crop(to, margin, 0, 0, -2*margin))
 }
 
-// roomy begins an axis at zero where that is near, and leaves some room around its figures.
-func roomy(axis *plot.Axis) {
+// padAxis begins an axis at zero where that is near, and leaves some room around its figures.
+func padAxis(axis *plot.Axis) {
 	if room := (axis.Max - axis.Min) / 20; room > 0 {
 		axis.Min, axis.Max = axis.Min-room, axis.Max+room
 	}
@@ -308,8 +308,8 @@ func roomy(axis *plot.Axis) {
 // someTicks is about how many marks an axis has.
 const someTicks = 5
 
-// ticks are marks at multiples of 1, 2 or 5 of a power of ten.
-func ticks(low, high float64) (marks []plot.Tick) {
+// axisTicks are marks at multiples of 1, 2 or 5 of a power of ten.
+func axisTicks(low, high float64) (marks []plot.Tick) {
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/someTicks)))
 	for _, times := range []float64{5, 2} {
 		if (high-low)/(times*step) >= someTicks-1 {
@@ -337,8 +337,8 @@ func tickLabel(f float64) string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// printable replaces what XML cannot hold.
-func printable(text string) string {
+// replaceIllegal replaces what XML cannot hold.
+func replaceIllegal(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
@@ -347,8 +347,8 @@ func printable(text string) string {
 	}, text)
 }
 
-// clipped is a text of at most a number of characters.
-func clipped(text string, most int) string {
+// clipText is a text of at most a number of characters.
+func clipText(text string, most int) string {
 	if all := []rune(text); len(all) > most {
 		return string(all[:most-1]) + "…"
 	}

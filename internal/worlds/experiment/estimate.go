@@ -21,22 +21,22 @@ type sums struct {
 	squares float64 // of the deviations from the mean
 }
 
-// add takes one more figure.
-func (s *sums) add(figure float64) {
+// addFigure takes one more figure.
+func (s *sums) addFigure(figure float64) {
 	s.n++
 	before := s.mean
 	s.mean += figure/float64(s.n) - before/float64(s.n) // in parts, so that no difference overflows
 	s.squares += (figure - before) * (figure - s.mean)
 }
 
-// estimate is the mean with its interval by Student's t.
-func (s *sums) estimate(q *quantiles) Estimate {
+// estimateMean is the mean with its interval by Student's t.
+func (s *sums) estimateMean(q *quantiles) Estimate {
 	e := Estimate{Seeds: s.n, Mean: s.mean}
 	if s.n < 2 {
 		return e
 	}
 	n := float64(s.n)
-	if half := q.of(s.n-1) * math.Sqrt(s.squares/(n-1)/n); half-half == 0 {
+	if half := q.quantileOf(s.n-1) * math.Sqrt(s.squares/(n-1)/n); half-half == 0 {
 		e.HalfWidth = &half
 	}
 	return e
@@ -45,14 +45,14 @@ func (s *sums) estimate(q *quantiles) Estimate {
 // quantiles remembers Student's t by degrees of freedom.
 type quantiles struct{ known map[int]float64 }
 
-// of returns the t within which a share of confidence lies on both sides of 0.
-func (q *quantiles) of(freedom int) float64 {
+// quantileOf returns the t within which a share of confidence lies on both sides of 0.
+func (q *quantiles) quantileOf(freedom int) float64 {
 	t, known := q.known[freedom]
 	if !known {
 		if q.known == nil {
 			q.known = map[int]float64{}
 		}
-		t = student(freedom)
+		t = studentQuantile(freedom)
 		q.known[freedom] = t
 	}
 	return t
@@ -61,15 +61,15 @@ func (q *quantiles) of(freedom int) float64 {
 // manyFreedoms is where the expansion around the normal quantile is exact to nine digits.
 const manyFreedoms = 1000
 
-// student is the two-sided quantile of confidence of Student's t.
-func student(freedom int) float64 {
+// studentQuantile is the two-sided quantile of confidence of Student's t.
+func studentQuantile(freedom int) float64 {
 	if freedom > manyFreedoms {
 		z, v := math.Sqrt2*math.Erfinv(confidence), float64(freedom)
 		return z + (z*z*z+z)/(4*v) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*v*v)
 	}
 	low, high := 0.0, 16.0 // t is 12.7 for one degree, and falls
 	for range 64 {
-		if middle := (low + high) / 2; within(middle, freedom) < confidence {
+		if middle := (low + high) / 2; chanceWithin(middle, freedom) < confidence {
 			low = middle
 		} else {
 			high = middle
@@ -78,9 +78,9 @@ func student(freedom int) float64 {
 	return (low + high) / 2
 }
 
-// within is the chance that |T| is at most t: the finite sums of Abramowitz and Stegun,
+// chanceWithin is the chance that |T| is at most t: the finite sums of Abramowitz and Stegun,
 // 26.7.3 and 26.7.4, whose terms are all positive.
-func within(t float64, freedom int) float64 {
+func chanceWithin(t float64, freedom int) float64 {
 	angle := math.Atan(t / math.Sqrt(float64(freedom)))
 	sine, cosine := math.Sincos(angle)
 	term, sum := 1.0, 0.0

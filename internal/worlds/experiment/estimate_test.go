@@ -13,7 +13,7 @@ import (
 func TestStudentsTIsThatOfThePrintedTable(t *testing.T) {
 	for freedom, want := range map[int]string{1: "12.706", 2: "4.303", 3: "3.182", 4: "2.776", 5: "2.571", 7: "2.365", 9: "2.262", 10: "2.228",
 		15: "2.131", 19: "2.093", 20: "2.086", 29: "2.045", 30: "2.042", 60: "2.000", 120: "1.980", 999: "1.962", 100_000: "1.960"} {
-		if got := fmt.Sprintf("%.3f", student(freedom)); got != want {
+		if got := fmt.Sprintf("%.3f", studentQuantile(freedom)); got != want {
 			t.Errorf("%d degrees of freedom: %s, want %s", freedom, got, want)
 		}
 	}
@@ -21,7 +21,7 @@ func TestStudentsTIsThatOfThePrintedTable(t *testing.T) {
 
 // The expansion takes over where it and the finite sums are one.
 func TestTheQuantileHasNoStep(t *testing.T) {
-	at, after := student(manyFreedoms), student(manyFreedoms+1)
+	at, after := studentQuantile(manyFreedoms), studentQuantile(manyFreedoms+1)
 	if at <= after || at-after > 1e-5 {
 		t.Errorf("%v with %d degrees of freedom, and %v with one more", at, manyFreedoms, after)
 	}
@@ -54,7 +54,7 @@ func TestEstimatesAreThoseOfExactFractions(t *testing.T) {
 		var s sums
 		total := new(big.Rat)
 		for _, f := range figures {
-			s.add(f)
+			s.addFigure(f)
 			total.Add(total, new(big.Rat).SetFloat64(f))
 		}
 		n := new(big.Rat).SetInt64(int64(len(figures)))
@@ -66,7 +66,7 @@ func TestEstimatesAreThoseOfExactFractions(t *testing.T) {
 		}
 		want, _ := mean.Float64()
 		spread, _ := squares.Float64()
-		got := s.estimate(&quantiles{})
+		got := s.estimateMean(&quantiles{})
 		if got.Seeds != len(figures) || math.Abs(got.Mean-want) > 1e-9*(1+math.Abs(want)) {
 			t.Fatalf("%+v, want the mean %v", got, want)
 		}
@@ -85,9 +85,9 @@ func TestEstimatesAreThoseOfExactFractions(t *testing.T) {
 func TestAnEstimateByHand(t *testing.T) {
 	var s sums
 	for i := range 5 {
-		s.add(float64(i + 1))
+		s.addFigure(float64(i + 1))
 	}
-	got := s.estimate(&quantiles{})
+	got := s.estimateMean(&quantiles{})
 	if got.Seeds != 5 || got.Mean != 3 || math.Abs(*got.HalfWidth-1.963243) > 1e-6 || got.String() != "3.0 ± 2.0" {
 		t.Errorf("%+v, half width %v, in words %s", got, *got.HalfWidth, got)
 	}
@@ -95,14 +95,14 @@ func TestAnEstimateByHand(t *testing.T) {
 
 func TestOneSeedHasNoInterval(t *testing.T) {
 	var s sums
-	s.add(4)
-	if got := s.estimate(&quantiles{}); got.HalfWidth != nil || got.Mean != 4 || got.String() != "4" {
+	s.addFigure(4)
+	if got := s.estimateMean(&quantiles{}); got.HalfWidth != nil || got.Mean != 4 || got.String() != "4" {
 		t.Errorf("%+v", got)
 	}
 	// Figures that are too large to square have none either, and still a mean.
-	s.add(math.MaxFloat64)
-	s.add(-math.MaxFloat64)
-	if got := s.estimate(&quantiles{}); got.HalfWidth != nil || math.IsNaN(got.Mean) || math.IsInf(got.Mean, 0) {
+	s.addFigure(math.MaxFloat64)
+	s.addFigure(-math.MaxFloat64)
+	if got := s.estimateMean(&quantiles{}); got.HalfWidth != nil || math.IsNaN(got.Mean) || math.IsInf(got.Mean, 0) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -114,8 +114,8 @@ func (g Grid) Jobs(file string, seeds iter.Seq[*uint64]) iter.Seq[batch.Job] {
 	}
 }
 
-// numbers returns the values of an axis as numbers; ok is that all of them are.
-func (a Axis) numbers() (all []float64, ok bool) {
+// numericValues returns the values of an axis as numbers; ok is that all of them are.
+func (a Axis) numericValues() (all []float64, ok bool) {
 	for _, value := range a.Values {
 		n, err := strconv.ParseFloat(value, 64)
 		if err != nil || n-n != 0 {
@@ -129,7 +129,7 @@ func (a Axis) numbers() (all []float64, ok bool) {
 // Numeric is the first axis with several values that are all numbers; -1 without one.
 func (g Grid) Numeric() int {
 	return slices.IndexFunc(g, func(a Axis) bool {
-		_, ok := a.numbers()
+		_, ok := a.numericValues()
 		return ok && len(a.Values) > 1
 	})
 }

@@ -81,7 +81,7 @@ func (r *Rows) Add(v *batch.Verdict) error {
 				return fmt.Errorf("a column is called %q already: give the measure another name", m.Name)
 			}
 			if len(m.Samples) > 0 {
-				row[m.Name] = plain(m.Mean)
+				row[m.Name] = formatPlain(m.Mean)
 			}
 			if !slices.Contains(measures, m.Name) {
 				measures = append(measures, m.Name)
@@ -92,29 +92,31 @@ func (r *Rows) Add(v *batch.Verdict) error {
 		return fmt.Errorf("all runs together have at most %d settings and %d names of figures", scenario.MaxSettings, MaxMeasures)
 	}
 	if !r.begun || len(settings) > len(r.settings) || len(measures) > len(r.measures) {
-		if err := r.widen(settings, measures); err != nil {
+		if err := r.addColumns(settings, measures); err != nil {
 			return err
 		}
 	}
-	if err := writeRow(r.file, r.cells(func(column string) string { return row[column] })); err != nil {
+	if err := writeRow(r.file, r.rowCells(func(column string) string { return row[column] })); err != nil {
 		return err
 	}
 	return r.addSeries(v)
 }
 
-// columns are the words of the first row.
-func (r *Rows) columns() []string { return r.cells(func(column string) string { return column }) }
+// columnNames are the words of the first row.
+func (r *Rows) columnNames() []string {
+	return r.rowCells(func(column string) string { return column })
+}
 
-// cells are the cells of a row, by their columns.
-func (r *Rows) cells(of func(column string) string) (row []string) {
+// rowCells are the cells of a row, by their columns.
+func (r *Rows) rowCells(of func(column string) string) (row []string) {
 	for _, column := range slices.Concat(r.settings, []string{"seed"}, r.measures, []string{"digest", "verdict"}) {
 		row = append(row, of(column))
 	}
 	return row
 }
 
-// widen gives the file more columns: it is copied, row by row, and replaced.
-func (r *Rows) widen(settings, measures []string) error {
+// addColumns gives the file more columns: it is copied, row by row, and replaced.
+func (r *Rows) addColumns(settings, measures []string) error {
 	before, err := os.Open(r.path)
 	if err != nil {
 		return err
@@ -125,7 +127,7 @@ func (r *Rows) widen(settings, measures []string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.copy(before, wider); err != nil {
+	if err := r.copyRows(before, wider); err != nil {
 		return errors.Join(err, wider.Close(), os.Remove(wider.Name()))
 	}
 	if err := errors.Join(r.file.Close(), wider.Chmod(0o644), store.TakeName(wider.Name(), r.path)); err != nil {
@@ -135,10 +137,10 @@ func (r *Rows) widen(settings, measures []string) error {
 	return nil
 }
 
-// copy writes the first row, and the rows of a file with fewer columns.
-func (r *Rows) copy(from io.Reader, to io.Writer) error {
+// copyRows writes the first row, and the rows of a file with fewer columns.
+func (r *Rows) copyRows(from io.Reader, to io.Writer) error {
 	w := csv.NewWriter(to)
-	if err := w.Write(r.columns()); err != nil {
+	if err := w.Write(r.columnNames()); err != nil {
 		return err
 	}
 	rows := csv.NewReader(from)
@@ -148,7 +150,7 @@ func (r *Rows) copy(from io.Reader, to io.Writer) error {
 		if row, err = rows.Read(); err != nil {
 			break
 		}
-		err = w.Write(r.cells(func(column string) string {
+		err = w.Write(r.rowCells(func(column string) string {
 			if at := slices.Index(had, column); at >= 0 {
 				return row[at]
 			}
@@ -189,7 +191,8 @@ func (r *Rows) addSeries(v *batch.Verdict) error {
 		}
 		w := csv.NewWriter(r.series)
 		for k, at := range m.At {
-			if err := w.Write(slices.Concat(run, []string{m.Name, m.Unit, strconv.FormatUint(uint64(at), 10), plain(m.Samples[k])})); err != nil {
+			if err := w.Write(slices.Concat(run, []string{m.Name, m.Unit, strconv.FormatUint(uint64(at), 10),
+				formatPlain(m.Samples[k])})); err != nil {
 				return err
 			}
 		}

@@ -58,7 +58,7 @@ func (s *Study) Add(j batch.Job, v *batch.Verdict) error {
 		if len(m.Samples) == 0 {
 			continue
 		}
-		at, err := s.place(measure{m.Name, m.Unit})
+		at, err := s.findOrAddMeasure(measure{m.Name, m.Unit})
 		if err != nil {
 			return err
 		}
@@ -66,18 +66,18 @@ func (s *Study) Add(j batch.Job, v *batch.Verdict) error {
 			s.points[j.Point] = append(s.points[j.Point], figures{})
 		}
 		f := &s.points[j.Point][at]
-		f.own.add(m.Mean)
+		f.own.addFigure(m.Mean)
 		if j.Point == 0 {
 			s.first[m.Name] = m.Mean
 		} else if base, paired := s.first[m.Name]; paired && s.seed == v.Seed {
-			f.less.add(m.Mean - base)
+			f.less.addFigure(m.Mean - base)
 		}
 	}
 	return nil
 }
 
-// place finds or adds a measure.
-func (s *Study) place(m measure) (at int, err error) {
+// findOrAddMeasure finds or adds a measure.
+func (s *Study) findOrAddMeasure(m measure) (at int, err error) {
 	if at = slices.IndexFunc(s.measures, func(one measure) bool { return one.name == m.name }); at >= 0 {
 		if s.measures[at] != m {
 			return 0, fmt.Errorf("%s: the unit of %q is %q in one run and %q in another", s.File, m.name, s.measures[at].unit, m.unit)
@@ -115,17 +115,17 @@ func (s *Study) Points() []Point {
 		all[at] = Point{File: s.File, Settings: s.grid.Point(at), Measures: []Figure{}}
 		for i := range s.points[at] {
 			if f := &s.points[at][i]; f.own.n > 0 {
-				all[at].Measures = append(all[at].Measures, s.figure(i, f))
+				all[at].Measures = append(all[at].Measures, s.figureOf(i, f))
 			}
 		}
 	}
 	return all
 }
 
-func (s *Study) figure(i int, f *figures) Figure {
-	one := Figure{Name: s.measures[i].name, Unit: s.measures[i].unit, Estimate: f.own.estimate(&s.t)}
+func (s *Study) figureOf(i int, f *figures) Figure {
+	one := Figure{Name: s.measures[i].name, Unit: s.measures[i].unit, Estimate: f.own.estimateMean(&s.t)}
 	if f.less.n > 0 {
-		less := f.less.estimate(&s.t)
+		less := f.less.estimateMean(&s.t)
 		one.LessFirst = &less
 	}
 	return one
@@ -150,7 +150,7 @@ func (s *Study) Tell(w io.Writer) {
 			if len(s.points[at]) <= i || s.points[at][i].own.n == 0 {
 				continue
 			}
-			f := s.figure(i, &s.points[at][i])
+			f := s.figureOf(i, &s.points[at][i])
 			row := []string{m.name, cmp.Or(m.unit, "-")}
 			for _, setting := range s.grid.Point(at) {
 				row = append(row, cmp.Or(setting.Text, `""`))
@@ -177,7 +177,7 @@ func (e Estimate) String() string {
 	decimals := 0
 	switch {
 	case half <= math.Abs(e.Mean)*1e-12: // nothing, or what floats leave of nothing
-		return plain(e.Mean) + " ± 0"
+		return formatPlain(e.Mean) + " ± 0"
 	case half >= 1e15 || half < 1e-12:
 		return batch.FourDigits(e.Mean) + " ± " + strconv.FormatFloat(half, 'g', 2, 64)
 	case half < 10:
@@ -186,8 +186,8 @@ func (e Estimate) String() string {
 	return strconv.FormatFloat(e.Mean, 'f', decimals, 64) + " ± " + strconv.FormatFloat(half, 'f', decimals, 64)
 }
 
-// plain is a number without an exponent where that is readable.
-func plain(f float64) string {
+// formatPlain is a number without an exponent where that is readable.
+func formatPlain(f float64) string {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.FormatFloat(f, 'e', -1, 64)
 	}

@@ -49,7 +49,7 @@ func TestAWordThatIsNoSettingIsRefused(t *testing.T) {
 	long := strings.Repeat("x", scenario.MaxSettingBytes+1)
 	many := "n="
 	for i := range MaxPoints + 1 {
-		many += plain(float64(i)) + ","
+		many += formatPlain(float64(i)) + ","
 	}
 	for word, want := range map[string]string{"gain": "has no =", "gain=1,1": "the value \"1\" twice", "gain=" + long: "a value of 1001 bytes",
 		strings.TrimSuffix(many, ","): "more than 10000 points"} {
@@ -332,7 +332,7 @@ func TestAPictureIsTheSameEachTime(t *testing.T) {
 func TestAPictureNeedsNumbersAndFewLines(t *testing.T) {
 	many := Axis{Name: "rule"}
 	for i := range maxLines + 1 {
-		many.Values = append(many.Values, "r"+plain(float64(i)))
+		many.Values = append(many.Values, "r"+formatPlain(float64(i)))
 	}
 	gain := Axis{"gain", []string{"1", "8"}}
 	for want, grid := range map[string]Grid{"needs a setting with several numbers": {{"gain", []string{"8"}}, {"rule", []string{"a", "b"}}},

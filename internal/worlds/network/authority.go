@@ -37,11 +37,11 @@ type Keys struct {
 	Scheme  crypto.Scheme
 }
 
-// system is the key whose instructions the chain follows.
-func (k Keys) system() *crypto.Key { return wallet.AccountKey(k.Seed, wallet.System) }
+// systemKey is the key whose instructions the chain follows.
+func (k Keys) systemKey() *crypto.Key { return wallet.AccountKey(k.Seed, wallet.System) }
 
-// registers is what a new runner signs for its registration by an owner.
-func (k Keys) registers(key *crypto.Key, owner types.Address) types.Signature {
+// signRegistration is what a new runner signs for its registration by an owner.
+func (k Keys) signRegistration(key *crypto.Key, owner types.Address) types.Signature {
 	return k.Scheme.Signer(key).Sign(types.RegistrationDigest(k.ChainID, owner, key.PublicKey()))
 }
 
@@ -83,7 +83,7 @@ func (a *Authority) SetParam(ctx context.Context, key, value string, at types.He
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := a.instruct(ctx, governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at})
+	receipt, err := a.sendInstruction(ctx, governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at})
 	if err != nil {
 		return nil, err
 	}
@@ -116,26 +116,26 @@ func (a *Authority) orderTimer(ctx context.Context, by api.Reader, id types.Time
 	if _, err := api.CheckTimer(by, id); err != nil {
 		return nil, err
 	}
-	return a.instruct(ctx, opcode, args)
+	return a.sendInstruction(ctx, opcode, args)
 }
 
-// instruct sends an instruction of the system key and returns its receipt. The error of an
+// sendInstruction sends an instruction of the system key and returns its receipt. The error of an
 // instruction that the chain refused has the chain's code.
-func (a *Authority) instruct(ctx context.Context, opcode uint16, args any) (receipt *types.Receipt, err error) {
+func (a *Authority) sendInstruction(ctx context.Context, opcode uint16, args any) (receipt *types.Receipt, err error) {
 	cycles, cells := governCycles, governCells
 	draft := wallet.Draft{Cycles: &cycles, Cells: &cells,
 		Payload: types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)}}
-	err = a.alone(ctx, func() error {
-		receipt, err = a.send(ctx, a.network.Keys().system(), draft)
+	err = a.sendAlone(ctx, func() error {
+		receipt, err = a.sendDraft(ctx, a.network.Keys().systemKey(), draft)
 		return err
 	})
 	return receipt, err
 }
 
-// register registers a runner as its own owner. The system's account gives it what that
+// registerRunner registers a runner as its own owner. The system's account gives it what that
 // takes. A registered key stays as it is.
-func (a *Authority) register(ctx context.Context, key *crypto.Key, stake types.Wei, offer system.Offer) error {
-	return a.alone(ctx, func() error {
+func (a *Authority) registerRunner(ctx context.Context, key *crypto.Key, stake types.Wei, offer system.Offer) error {
+	return a.sendAlone(ctx, func() error {
 		best := a.network.Best()
 		if best.State == nil {
 			return ErrNoValidator
@@ -143,81 +143,81 @@ func (a *Authority) register(ctx context.Context, key *crypto.Key, stake types.W
 		if best.State.Runner(key.Address()) != nil {
 			return nil
 		}
-		if err := a.fund(ctx, best.State, key.Address(), stake.Add(wallet.RunnerFunds)); err != nil {
+		if err := a.fundAccount(ctx, best.State, key.Address(), stake.Add(wallet.RunnerFunds)); err != nil {
 			return err
 		}
 		in := system.Registration{PublicKey: key.PublicKey(), Stake: stake, Offer: offer,
-			Signed: a.network.Keys().registers(key, key.Address())}
-		return a.call(ctx, key, "register", codec.Marshal(&in))
+			Signed: a.network.Keys().signRegistration(key, key.Address())}
+		return a.callRegistry(ctx, key, "register", codec.Marshal(&in))
 	})
 }
 
-// fund has the system's account pay what an account lacks of an amount.
-func (a *Authority) fund(ctx context.Context, state *ledger.State, to types.Address, needs types.Wei) error {
+// fundAccount has the system's account pay what an account lacks of an amount.
+func (a *Authority) fundAccount(ctx context.Context, state *ledger.State, to types.Address, needs types.Wei) error {
 	has := state.Account(to).Balance
 	if !has.Less(needs) {
 		return nil
 	}
-	_, err := a.send(ctx, a.network.Keys().system(), wallet.Draft{To: &to, Value: needs.Sub(has),
+	_, err := a.sendDraft(ctx, a.network.Keys().systemKey(), wallet.Draft{To: &to, Value: needs.Sub(has),
 		Payload: types.Transfer{Kind: types.KindTransfer}})
 	return err
 }
 
-// update gives a runner another offer, by its own key.
-func (a *Authority) update(ctx context.Context, key *crypto.Key, offer system.Offer) error {
-	return a.alone(ctx, func() error {
-		return a.call(ctx, key, "update", codec.Marshal(&system.Amendment{Runner: key.Address(), Offer: offer}))
+// updateOffer gives a runner another offer, by its own key.
+func (a *Authority) updateOffer(ctx context.Context, key *crypto.Key, offer system.Offer) error {
+	return a.sendAlone(ctx, func() error {
+		return a.callRegistry(ctx, key, "update", codec.Marshal(&system.Amendment{Runner: key.Address(), Offer: offer}))
 	})
 }
 
 // addStake adds to a runner's stake what the system's account gives it, by its own key.
 func (a *Authority) addStake(ctx context.Context, key *crypto.Key, amount types.Wei) error {
-	return a.alone(ctx, func() error {
+	return a.sendAlone(ctx, func() error {
 		best := a.network.Best()
 		if best.State == nil {
 			return ErrNoValidator
 		}
-		if err := a.fund(ctx, best.State, key.Address(), amount.Add(wallet.RunnerFunds)); err != nil {
+		if err := a.fundAccount(ctx, best.State, key.Address(), amount.Add(wallet.RunnerFunds)); err != nil {
 			return err
 		}
-		return a.call(ctx, key, "add_stake", codec.Marshal(&system.Addition{Runner: key.Address(), Amount: amount}))
+		return a.callRegistry(ctx, key, "add_stake", codec.Marshal(&system.Addition{Runner: key.Address(), Amount: amount}))
 	})
 }
 
-// deregister deregisters a runner by its own key.
-func (a *Authority) deregister(ctx context.Context, key *crypto.Key) error {
-	return a.alone(ctx, func() error {
-		return a.call(ctx, key, "deregister", codec.Marshal(&system.Naming{Runner: key.Address()}))
+// deregisterRunner deregisters a runner by its own key.
+func (a *Authority) deregisterRunner(ctx context.Context, key *crypto.Key) error {
+	return a.sendAlone(ctx, func() error {
+		return a.callRegistry(ctx, key, "deregister", codec.Marshal(&system.Naming{Runner: key.Address()}))
 	})
 }
 
-// call has an account call a handler of the registry.
-func (a *Authority) call(ctx context.Context, key *crypto.Key, handler string, payload []byte) error {
+// callRegistry has an account call a handler of the registry.
+func (a *Authority) callRegistry(ctx context.Context, key *crypto.Key, handler string, payload []byte) error {
 	to := types.RegistryAddress
-	_, err := a.send(ctx, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload}})
+	_, err := a.sendDraft(ctx, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload}})
 	return err
 }
 
-// alone has do send transactions while no other caller does. A paused network makes no block
+// sendAlone has do send transactions while no other caller does. A paused network makes no block
 // for them.
-func (a *Authority) alone(ctx context.Context, do func() error) error {
+func (a *Authority) sendAlone(ctx context.Context, do func() error) error {
 	if a.steering.Paused() {
 		return errPausedOrder()
 	}
-	return closing(a.turn.Do(ctx, do))
+	return closingRefusal(a.turn.Do(ctx, do))
 }
 
 // refusal is a wait's error as an API shows it.
-func closing(err error) error {
+func closingRefusal(err error) error {
 	if errors.Is(err, ErrClosed) {
 		return ErrClosing
 	}
 	return err
 }
 
-// send signs a draft with the next nonce and returns the receipt when that is final. It signs
+// sendDraft signs a draft with the next nonce and returns the receipt when that is final. It signs
 // again if another transaction took the nonce meanwhile.
-func (a *Authority) send(ctx context.Context, key *crypto.Key, draft wallet.Draft) (*types.Receipt, error) {
+func (a *Authority) sendDraft(ctx context.Context, key *crypto.Key, draft wallet.Draft) (*types.Receipt, error) {
 	for tries := 1; ; tries++ {
 		receipt, err := a.sendOnce(ctx, key, draft)
 		var refused *refusal.Error
@@ -242,13 +242,13 @@ func (a *Authority) sendOnce(ctx context.Context, key *crypto.Key, draft wallet.
 		return nil, err
 	}
 	api.TellHandedIn(ctx, tx.Hash())
-	return a.final(ctx, end, tx)
+	return a.awaitReceipt(ctx, end, tx)
 }
 
-// final waits for a transaction's receipt. It submits the transaction to all validators again
+// awaitReceipt waits for a transaction's receipt. It submits the transaction to all validators again
 // and again. The best may be cut off from the others, and a validator that stops forgets its
 // pool.
-func (a *Authority) final(ctx context.Context, end *Execution, tx *types.Transaction) (*types.Receipt, error) {
+func (a *Authority) awaitReceipt(ctx context.Context, end *Execution, tx *types.Transaction) (*types.Receipt, error) {
 	raw := tx.Encode()
 	for range governPatience / handInEvery {
 		a.network.Each(func(v Steered) { v.Submit(raw, func(types.Hash, error) {}) }) // a known transaction is refused
@@ -296,14 +296,14 @@ func (b Best) nextNonce(ctx context.Context, s Scheduler, account types.Address)
 // Ask puts a question to a validator and waits for the answer, for a limited time. A validator
 // that stops meanwhile does not answer.
 func Ask[T any](ctx context.Context, s Scheduler, question func(answer func(T))) (answer T, err error) {
-	answered, given := s.NewSignal(), &guarded[T]{}
+	answered, given := s.NewSignal(), &guardedValue[T]{}
 	question(func(a T) {
-		given.do(func(is *T) { *is = a })
+		given.withValue(func(is *T) { *is = a })
 		answered.Fire()
 	})
 	if err := s.Wait(ctx, answered, answerPatience); err != nil {
 		return answer, err
 	}
-	given.do(func(is *T) { answer = *is })
+	given.withValue(func(is *T) { answer = *is })
 	return answer, nil
 }

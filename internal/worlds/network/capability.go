@@ -71,9 +71,9 @@ type Capabilities struct {
 }
 
 // Need refuses what takes a capability that the network lacks, by a *refusal.Error.
-func (w *Orders) Need(what Capability) error { return w.backend.Capabilities().need(what) }
+func (w *Orders) Need(what Capability) error { return w.backend.Capabilities().requireCapability(what) }
 
-func (c Capabilities) need(what Capability) error {
+func (c Capabilities) requireCapability(what Capability) error {
 	if c.Can&what != 0 && !c.Strict {
 		return nil
 	}

@@ -15,7 +15,7 @@ const maxDropped = 4_096
 // Executions tells callers the ends of the transactions that they wait for.
 type Executions struct {
 	scheduler Scheduler
-	ends      guarded[ends]
+	ends      guardedValue[ends]
 }
 
 // ends are the waits for transactions, and the latest transactions that validators gave up.
@@ -27,7 +27,7 @@ type ends struct {
 
 func newExecutions(s Scheduler) *Executions {
 	x := &Executions{scheduler: s}
-	x.ends.do(func(is *ends) { is.waiting, is.dropped = map[types.Hash][]*Execution{}, map[types.Hash]string{} })
+	x.ends.withValue(func(is *ends) { is.waiting, is.dropped = map[types.Hash][]*Execution{}, map[types.Hash]string{} })
 	return x
 }
 
@@ -36,7 +36,7 @@ type Execution struct {
 	of   *Executions
 	hash types.Hash
 	over Signal
-	end  guarded[End]
+	end  guardedValue[End]
 }
 
 // End is how a transaction ended: with its receipt, or without a block.
@@ -48,24 +48,24 @@ type End struct {
 
 // Await begins to wait for a transaction. The caller ends the wait with GiveUp.
 func (x *Executions) Await(hash types.Hash) *Execution {
-	e, _ := x.await(hash)
+	e, _ := x.beginWait(hash)
 	return e
 }
 
 // AwaitSubmitted is Await of a transaction that was submitted before: a validator may have
 // given it up meanwhile.
 func (x *Executions) AwaitSubmitted(hash types.Hash) *Execution {
-	e, why := x.await(hash)
+	e, why := x.beginWait(hash)
 	if why != "" {
-		e.fire(End{Dropped: why})
+		e.endWait(End{Dropped: why})
 	}
 	return e
 }
 
-// await begins a wait, and says why the transaction was given up last, if it was.
-func (x *Executions) await(hash types.Hash) (e *Execution, why string) {
+// beginWait begins a wait, and says why the transaction was given up last, if it was.
+func (x *Executions) beginWait(hash types.Hash) (e *Execution, why string) {
 	e = &Execution{of: x, hash: hash, over: x.scheduler.NewSignal()}
-	x.ends.do(func(is *ends) {
+	x.ends.withValue(func(is *ends) {
 		is.waiting[hash], why = append(is.waiting[hash], e), is.dropped[hash]
 	})
 	return e, why
@@ -76,13 +76,13 @@ func (e *Execution) Wait(ctx context.Context, patience time.Duration) (end End, 
 	if err := e.of.scheduler.Wait(ctx, e.over, patience); err != nil {
 		return End{}, err
 	}
-	e.end.do(func(is *End) { end = *is })
+	e.end.withValue(func(is *End) { end = *is })
 	return end, nil
 }
 
 // GiveUp ends the wait.
 func (e *Execution) GiveUp() {
-	e.of.ends.do(func(is *ends) {
+	e.of.ends.withValue(func(is *ends) {
 		left := slices.DeleteFunc(is.waiting[e.hash], func(one *Execution) bool { return one == e })
 		if is.waiting[e.hash] = left; len(left) == 0 {
 			delete(is.waiting, e.hash)
@@ -90,13 +90,13 @@ func (e *Execution) GiveUp() {
 	})
 }
 
-// final ends the waits for the transactions of a block, which no validator had finalized
+// endWaitsOf ends the waits for the transactions of a block, which no validator had finalized
 // before.
-func (x *Executions) final(r *ledger.Result) {
+func (x *Executions) endWaitsOf(r *ledger.Result) {
 	for i := range r.Receipts {
 		receipt := &r.Receipts[i]
-		for _, e := range x.of(receipt.Hash) {
-			e.fire(End{Receipt: receipt, Printed: printed(r, receipt.Hash)})
+		for _, e := range x.waitsFor(receipt.Hash) {
+			e.endWait(End{Receipt: receipt, Printed: printedLines(r, receipt.Hash)})
 		}
 	}
 }
@@ -105,38 +105,40 @@ func (x *Executions) final(r *ledger.Result) {
 // later.
 func (x *Executions) Dropped(hash types.Hash, why string) {
 	var waiting []*Execution
-	x.ends.do(func(is *ends) {
-		is.forget(hash)
+	x.ends.withValue(func(is *ends) {
+		is.forgetHash(hash)
 		if len(is.order) == maxDropped {
-			is.forget(is.order[0])
+			is.forgetHash(is.order[0])
 		}
 		is.dropped[hash], is.order = why, append(is.order, hash)
 		waiting = slices.Clone(is.waiting[hash])
 	})
 	for _, e := range waiting {
-		e.fire(End{Dropped: why})
+		e.endWait(End{Dropped: why})
 	}
 }
 
-// submitted forgets that a transaction was dropped before it was submitted again.
-func (x *Executions) submitted(hash types.Hash) { x.ends.do(func(is *ends) { is.forget(hash) }) }
+// forgetDrop forgets that a transaction was dropped before it was submitted again.
+func (x *Executions) forgetDrop(hash types.Hash) {
+	x.ends.withValue(func(is *ends) { is.forgetHash(hash) })
+}
 
-func (e *ends) forget(hash types.Hash) {
+func (e *ends) forgetHash(hash types.Hash) {
 	if _, is := e.dropped[hash]; is {
 		delete(e.dropped, hash)
 		e.order = slices.DeleteFunc(e.order, func(one types.Hash) bool { return one == hash })
 	}
 }
 
-// of lists the waits for a transaction.
-func (x *Executions) of(hash types.Hash) (all []*Execution) {
-	x.ends.do(func(is *ends) { all = slices.Clone(is.waiting[hash]) })
+// waitsFor lists the waits for a transaction.
+func (x *Executions) waitsFor(hash types.Hash) (all []*Execution) {
+	x.ends.withValue(func(is *ends) { all = slices.Clone(is.waiting[hash]) })
 	return all
 }
 
-// fire ends a wait. The first end counts.
-func (e *Execution) fire(end End) {
-	e.end.do(func(is *End) {
+// endWait ends a wait. The first end counts.
+func (e *Execution) endWait(end End) {
+	e.end.withValue(func(is *End) {
 		if is.Receipt == nil && is.Dropped == "" {
 			*is = end
 		}
@@ -144,8 +146,8 @@ func (e *Execution) fire(end End) {
 	e.over.Fire()
 }
 
-// printed lists the lines that one execution of a block printed.
-func printed(r *ledger.Result, execution types.Hash) (lines []string) {
+// printedLines lists the lines that one execution of a block printed.
+func printedLines(r *ledger.Result, execution types.Hash) (lines []string) {
 	for i := range r.Logs {
 		if r.Logs[i].Cause == execution {
 			lines = append(lines, r.Logs[i].Line)

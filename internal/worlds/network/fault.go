@@ -12,19 +12,19 @@ import (
 type Fault struct {
 	Order  fault.Order
 	Counts fault.Counts
-	until  guarded[types.Time] // it has no effect from then on; types.Never while it lasts
-	told   *fault.Effect       // of a cheat, which is over; nil of a fault
+	until  guardedValue[types.Time] // it has no effect from then on; types.Never while it lasts
+	told   *fault.Effect            // of a cheat, which is over; nil of a fault
 }
 
 func newFault(o *fault.Order) *Fault {
 	f := &Fault{Order: *o}
-	f.end(types.Never)
+	f.endAt(types.Never)
 	return f
 }
 
-// end has the fault end at a time, if it does not end before.
-func (f *Fault) end(at types.Time) {
-	f.until.do(func(until *types.Time) {
+// endAt has the fault end at a time, if it does not end before.
+func (f *Fault) endAt(at types.Time) {
+	f.until.withValue(func(until *types.Time) {
 		if *until == 0 || at < *until {
 			*until = at
 		}
@@ -33,15 +33,15 @@ func (f *Fault) end(at types.Time) {
 
 // Ended reports whether the fault can have no effect any more.
 func (f *Fault) Ended(now types.Time) (ended bool) {
-	f.until.do(func(until *types.Time) { ended = *until <= now })
+	f.until.withValue(func(until *types.Time) { ended = *until <= now })
 	return ended
 }
 
 // Did lists the effects so far, in the units of a world; "" without effects.
 func (f *Fault) Did(u fault.Units) string { return f.Counts.Text(f.Order.Verb, u) }
 
-// effect says what the fault did so far.
-func (f *Fault) effect(now types.Time, u fault.Units) fault.Effect {
+// effectSoFar says what the fault did so far.
+func (f *Fault) effectSoFar(now types.Time, u fault.Units) fault.Effect {
 	if f.told != nil {
 		return *f.told
 	}
@@ -60,8 +60,8 @@ type record struct {
 	force []*Fault
 }
 
-// add remembers a fault.
-func (r *record) add(f *Fault) {
+// addFault remembers a fault.
+func (r *record) addFault(f *Fault) {
 	if len(r.all) >= MaxFaults {
 		r.all = slices.Delete(r.all, 0, 1)
 	}
@@ -86,8 +86,8 @@ func keyOf(o *fault.Order) key {
 	return k
 }
 
-// find is the fault in force of a key, or nil.
-func (r *record) find(k key) *Fault {
+// findInForce is the fault in force of a key, or nil.
+func (r *record) findInForce(k key) *Fault {
 	for _, f := range r.force {
 		if keyOf(&f.Order) == k {
 			return f
@@ -96,18 +96,18 @@ func (r *record) find(k key) *Fault {
 	return nil
 }
 
-// begin puts a fault in force, in place of the one of its key.
-func (r *record) begin(f *Fault, now types.Time) {
-	r.finish(r.find(keyOf(&f.Order)), now)
+// putInForce puts a fault in force, in place of the one of its key.
+func (r *record) putInForce(f *Fault, now types.Time) {
+	r.endInForce(r.findInForce(keyOf(&f.Order)), now)
 	r.force = append(r.force, f)
 }
 
-// finish ends a fault in force; nil is allowed and changes nothing.
-func (r *record) finish(f *Fault, now types.Time) {
+// endInForce ends a fault in force; nil is allowed and changes nothing.
+func (r *record) endInForce(f *Fault, now types.Time) {
 	if f == nil {
 		return
 	}
-	f.end(now)
+	f.endAt(now)
 	r.force = slices.DeleteFunc(r.force, func(one *Fault) bool { return one == f })
 }
 
@@ -116,17 +116,17 @@ func (r *record) finishAll(node string, now types.Time) {
 	r.force = slices.DeleteFunc(r.force, func(f *Fault) bool {
 		over := f.Order.Node == node && fault.Lookup(f.Order.Verb).Lasts == fault.Process
 		if over {
-			f.end(now)
+			f.endAt(now)
 		}
 		return over
 	})
 }
 
-// over is how a fault is told that it has no effect any more, in so long.
-func (w *Orders) over(f *Fault, after time.Duration) {
+// endAfter is how a fault is told that it has no effect any more, in so long.
+func (w *Orders) endAfter(f *Fault, after time.Duration) {
 	now := w.backend.Now()
-	f.end(now.Add(after))
+	f.endAt(now.Add(after))
 	if after <= 0 {
-		w.record.do(func(r *record) { r.finish(f, now) })
+		w.record.withValue(func(r *record) { r.endInForce(f, now) })
 	}
 }

@@ -2,13 +2,13 @@ package network
 
 import "sync"
 
-// guarded is a value that one goroutine at a time uses. Nothing waits within do.
-type guarded[T any] struct {
+// guardedValue is a value that one goroutine at a time uses. Nothing waits within do.
+type guardedValue[T any] struct {
 	mu    sync.Mutex
 	value T
 }
 
-func (g *guarded[T]) do(use func(*T)) {
+func (g *guardedValue[T]) withValue(use func(*T)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	use(&g.value)

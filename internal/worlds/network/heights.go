@@ -6,22 +6,22 @@ import (
 )
 
 // heights tells those who wait for a condition that a higher block is final.
-type heights struct{ waiting guarded[[]Signal] }
+type heights struct{ waiting guardedValue[[]Signal] }
 
-// rise wakes all who wait.
-func (h *heights) rise() {
+// wakeWaiting wakes all who wait.
+func (h *heights) wakeWaiting() {
 	var all []Signal
-	h.waiting.do(func(waiting *[]Signal) { all, *waiting = *waiting, nil })
+	h.waiting.withValue(func(waiting *[]Signal) { all, *waiting = *waiting, nil })
 	for _, s := range all {
 		s.Fire()
 	}
 }
 
-// until waits until a condition holds, which is asked now and at each higher block. Each of these waits has a deadline.
-func (h *heights) until(ctx context.Context, s Scheduler, patience time.Duration, cond func() bool) error {
+// waitUntil waits until a condition holds, which is asked now and at each higher block. Each of these waits has a deadline.
+func (h *heights) waitUntil(ctx context.Context, s Scheduler, patience time.Duration, cond func() bool) error {
 	for {
 		next := s.NewSignal()
-		h.waiting.do(func(waiting *[]Signal) { *waiting = append(*waiting, next) })
+		h.waiting.withValue(func(waiting *[]Signal) { *waiting = append(*waiting, next) })
 		if cond() {
 			next.Fire() // nobody waits for it
 			return nil

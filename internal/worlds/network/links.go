@@ -15,8 +15,8 @@ import (
 // links makes others.
 type LinkRules struct {
 	By    *fault.Order // the order that made them; nil without an order
-	usual *ruled       // the links that no order has set; nil: they are sound
-	set   map[pair]*ruled
+	usual *ruledLink   // the links that no order has set; nil: they are sound
+	set   map[pair]*ruledLink
 	cut   *Fault // the partition or bridge in force, or nil
 	apart func(from, to string) bool
 }
@@ -24,8 +24,8 @@ type LinkRules struct {
 // pair is a link from one node to another.
 type pair struct{ from, to string }
 
-// ruled is how a link is, and the fault that set it.
-type ruled struct {
+// ruledLink is how a link is, and the fault that set it.
+type ruledLink struct {
 	link fault.Link
 	by   *Fault
 }
@@ -79,11 +79,11 @@ func (w *Orders) isRunner() func(name string) bool {
 	}
 }
 
-// sever cuts the links between the pairs that an order names, both ways, in place of those
+// cutLinks cuts the links between the pairs that an order names, both ways, in place of those
 // that were cut before.
-func (w *Orders) sever(o *fault.Order) *Fault {
+func (w *Orders) cutLinks(o *fault.Order) *Fault {
 	f, apart := newFault(o), w.apartBy(o)
-	f.Counts.Cut.Add(w.cuts(apart))
+	f.Counts.Cut.Add(w.countCuts(apart))
 	w.ruleLinks(o, func(r *LinkRules) {
 		w.endLink(r.cut)
 		r.cut, r.apart = f, apart
@@ -91,8 +91,8 @@ func (w *Orders) sever(o *fault.Order) *Fault {
 	return f
 }
 
-// cuts counts the connections that there are over links that are to be cut.
-func (w *Orders) cuts(apart func(a, b string) bool) (n int64) {
+// countCuts counts the connections that there are over links that are to be cut.
+func (w *Orders) countCuts(apart func(a, b string) bool) (n int64) {
 	nodes := w.backend.Nodes()
 	known := make(map[types.Address]Identity, len(nodes))
 	for _, node := range nodes {
@@ -103,7 +103,7 @@ func (w *Orders) cuts(apart func(a, b string) bool) (n int64) {
 			continue
 		}
 		for _, address := range node.Peers() {
-			if a, b := node.Who(), known[address]; counted(a, b) && apart(a.Name, b.Name) {
+			if a, b := node.Who(), known[address]; isCountedAsFirst(a, b) && apart(a.Name, b.Name) {
 				n++
 			}
 		}
@@ -111,9 +111,9 @@ func (w *Orders) cuts(apart func(a, b string) bool) (n int64) {
 	return n
 }
 
-// counted reports whether a connection of a with b is counted as a's. A runner counts its connections. Of two validators
+// isCountedAsFirst reports whether a connection of a with b is counted as a's. A runner counts its connections. Of two validators
 // the one with the lesser name does.
-func counted(a, b Identity) bool {
+func isCountedAsFirst(a, b Identity) bool {
 	switch {
 	case b.Name == "":
 		return false
@@ -133,7 +133,7 @@ func (w *Orders) setLink(o *fault.Order) *Fault {
 		}
 		for _, p := range pairs {
 			before := r.set[p]
-			if r.set[p] = (&ruled{o.Link, f}); before != nil && !r.rules(before.by) {
+			if r.set[p] = (&ruledLink{o.Link, f}); before != nil && !r.stillRules(before.by) {
 				w.endLink(before.by)
 			}
 		}
@@ -141,8 +141,8 @@ func (w *Orders) setLink(o *fault.Order) *Fault {
 	return f
 }
 
-// rules reports whether a fault still sets a link.
-func (r *LinkRules) rules(f *Fault) bool {
+// stillRules reports whether a fault still sets a link.
+func (r *LinkRules) stillRules(f *Fault) bool {
 	for _, set := range r.set { // order: whether any does
 		if set.by == f {
 			return true
@@ -151,8 +151,8 @@ func (r *LinkRules) rules(f *Fault) bool {
 	return false
 }
 
-// heal restores every link to its usual state.
-func (w *Orders) heal(o *fault.Order) {
+// restoreLinks restores every link to its usual state.
+func (w *Orders) restoreLinks(o *fault.Order) {
 	w.ruleLinks(o, func(r *LinkRules) {
 		w.endLink(r.cut)
 		for _, set := range r.set { // order: each is ended alike
@@ -170,7 +170,7 @@ func (w *Orders) SetUsualLink(to fault.Link) error {
 		return err
 	}
 	return w.linking.Do(context.Background(), func() error {
-		w.ruleLinks(nil, func(r *LinkRules) { r.usual = &ruled{to, newFault(&fault.Order{})} })
+		w.ruleLinks(nil, func(r *LinkRules) { r.usual = &ruledLink{to, newFault(&fault.Order{})} })
 		return nil
 	})
 }
@@ -178,7 +178,7 @@ func (w *Orders) SetUsualLink(to fault.Link) error {
 // endLink ends a fault of links; nil is allowed and changes nothing.
 func (w *Orders) endLink(f *Fault) {
 	if f != nil {
-		f.end(w.backend.Now())
+		f.endAt(w.backend.Now())
 	}
 }
 
@@ -188,7 +188,7 @@ func (w *Orders) ruleLinks(by *fault.Order, change func(*LinkRules)) {
 	next := *w.rules
 	next.By, next.set = by, maps.Clone(next.set)
 	if next.set == nil {
-		next.set = map[pair]*ruled{}
+		next.set = map[pair]*ruledLink{}
 	}
 	change(&next)
 	w.rules = &next
@@ -200,16 +200,16 @@ func (w *Orders) onLinks(o *fault.Order) (f *Fault, err error) {
 	err = w.linking.Do(context.Background(), func() error {
 		switch o.Verb {
 		case "partition", "bridge":
-			f = w.sever(o)
+			f = w.cutLinks(o)
 		case "link":
 			f = w.setLink(o)
 		case "heal":
-			w.heal(o)
+			w.restoreLinks(o)
 			return nil
 		default:
 			return refusal.New("unsupported", "%s: no link has it", o.Verb).At("verb")
 		}
-		w.record.do(func(r *record) { r.add(f) })
+		w.record.withValue(func(r *record) { r.addFault(f) })
 		return nil
 	})
 	return f, err
@@ -226,6 +226,6 @@ func (w *Orders) LinksInForce() []*Fault {
 // Standing lists the faults in force, also those of links, the oldest first.
 func (w *Orders) Standing() (all []*Fault) {
 	now := w.backend.Now()
-	w.record.do(func(r *record) { all = slices.Clone(r.all) })
+	w.record.withValue(func(r *record) { all = slices.Clone(r.all) })
 	return slices.DeleteFunc(all, func(f *Fault) bool { return f.Ended(now) })
 }

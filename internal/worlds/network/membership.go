@@ -17,7 +17,7 @@ type Membership struct {
 	network   Operated
 	orders    *Orders
 	authority *Authority
-	moves     guarded[moves]
+	moves     guardedValue[moves]
 }
 
 // moves are validators by their names.
@@ -29,7 +29,7 @@ type moves struct {
 
 // Joining lists the validators whose membership was asked for, and is not in a final block.
 func (m *Membership) Joining() (names []string) {
-	m.moves.do(func(is *moves) { names = slices.Clone(is.joining) })
+	m.moves.withValue(func(is *moves) { names = slices.Clone(is.joining) })
 	return names
 }
 
@@ -51,8 +51,8 @@ func (m *Membership) Status(state *ledger.State, who Identity) string {
 // validator catches up meanwhile. An empty name is the next free one of v0, v1, …. Of a
 // validator that leaves it takes the leave back.
 func (m *Membership) Join(ctx context.Context, name string) (who Identity, err error) {
-	if n := m.leaving(name); n != nil {
-		return n.Who(), m.keep(ctx, name)
+	if n := m.findLeaving(name); n != nil {
+		return n.Who(), m.takeLeaveBack(ctx, name)
 	}
 	if err := m.orders.Need(Members); err != nil {
 		return who, err
@@ -61,17 +61,17 @@ func (m *Membership) Join(ctx context.Context, name string) (who Identity, err e
 		return who, errPausedOrder()
 	}
 	err = m.orders.nodes.Do(ctx, func() error {
-		who, err = m.start(name)
+		who, err = m.startValidator(name)
 		return err
 	})
 	if err != nil {
-		return who, closing(err)
+		return who, closingRefusal(err)
 	}
-	return who, m.ask(ctx, who.Name)
+	return who, m.askForMembership(ctx, who.Name)
 }
 
-// leaving is a validator that leaves at the end of the epoch, or nil.
-func (m *Membership) leaving(name string) Node {
+// findLeaving is a validator that leaves at the end of the epoch, or nil.
+func (m *Membership) findLeaving(name string) Node {
 	n, state := m.orders.backend.Node(name), m.network.Best().State
 	if n == nil || n.Who().Kind != fault.Validators || state == nil || m.Status(state, n.Who()) != history.StatusLeaving {
 		return nil
@@ -79,33 +79,33 @@ func (m *Membership) leaving(name string) Node {
 	return n
 }
 
-// keep takes the leave of a validator back. It goes on as it is: no node starts.
-func (m *Membership) keep(ctx context.Context, name string) error {
+// takeLeaveBack takes the leave of a validator back. It goes on as it is: no node starts.
+func (m *Membership) takeLeaveBack(ctx context.Context, name string) error {
 	if err := m.orders.Need(SystemKey); err != nil {
 		return err
 	}
 	if m.authority.steering.Paused() {
 		return errPausedOrder()
 	}
-	m.moves.do(func(is *moves) { is.joining = append(is.joining, name) }) // it stays up where its epoch ends meanwhile
-	return m.ask(ctx, name)
+	m.moves.withValue(func(is *moves) { is.joining = append(is.joining, name) }) // it stays up where its epoch ends meanwhile
+	return m.askForMembership(ctx, name)
 }
 
-// ask has the system key ask for the membership of a validator.
-func (m *Membership) ask(ctx context.Context, name string) error {
+// askForMembership has the system key ask for the membership of a validator.
+func (m *Membership) askForMembership(ctx context.Context, name string) error {
 	member, err := m.network.Member(name)
 	if err == nil {
-		_, err = m.authority.instruct(ctx, governance.OpJoinValidator,
+		_, err = m.authority.sendInstruction(ctx, governance.OpJoinValidator,
 			governance.JoinValidator{PublicKey: member.PublicKey, Endpoint: member.Endpoint})
 	}
 	if err != nil {
-		m.forget(name) // it is stopped, unless the instruction becomes final later
+		m.forgetJoining(name) // it is stopped, unless the instruction becomes final later
 	}
 	return err
 }
 
-// start makes the validator if it does not exist, and starts it if it does not run.
-func (m *Membership) start(name string) (who Identity, err error) {
+// startValidator makes the validator if it does not exist, and starts it if it does not run.
+func (m *Membership) startValidator(name string) (who Identity, err error) {
 	for i := 0; name == ""; i++ {
 		if free := wallet.ValidatorName(i); m.orders.backend.Node(free) == nil {
 			name = free
@@ -127,23 +127,23 @@ func (m *Membership) start(name string) (who Identity, err error) {
 			return who, err
 		}
 	}
-	m.moves.do(func(is *moves) { is.joining = append(is.joining, name) })
+	m.moves.withValue(func(is *moves) { is.joining = append(is.joining, name) })
 	if n.Phase() != Stopped {
 		return n.Who(), nil
 	}
 	if err := n.Start(); err != nil {
-		m.forget(name)
+		m.forgetJoining(name)
 		return who, err
 	}
 	return n.Who(), nil
 }
 
-// forget notes that a validator does not join, or has joined.
-func (m *Membership) forget(name string) {
+// forgetJoining notes that a validator does not join, or has joined.
+func (m *Membership) forgetJoining(name string) {
 	without := func(names []string) []string {
 		return slices.DeleteFunc(names, func(one string) bool { return one == name })
 	}
-	m.moves.do(func(is *moves) { is.joining, is.spared = without(is.joining), without(is.spared) })
+	m.moves.withValue(func(is *moves) { is.joining, is.spared = without(is.joining), without(is.spared) })
 }
 
 // Leave has the system key ask for the end of a validator's membership, at the end of the
@@ -155,16 +155,16 @@ func (m *Membership) Leave(ctx context.Context, name string) (address types.Addr
 	if address = m.network.ValidatorAddress(name); address.IsZero() {
 		return address, errUnknownValidator(name)
 	}
-	_, err = m.authority.instruct(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: address})
+	_, err = m.authority.sendInstruction(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: address})
 	if err == nil {
-		m.forget(name)
+		m.forgetJoining(name)
 	}
 	return address, err
 }
 
-// final stops former validators once a block of the set without them is final. Until then
+// stopFormer stops former validators once a block of the set without them is final. Until then
 // they may have to help the others to the last one.
-func (m *Membership) final(r *ledger.Result) {
+func (m *Membership) stopFormer(r *ledger.Result) {
 	if r.Block.Header.Border() {
 		return
 	}
@@ -172,24 +172,24 @@ func (m *Membership) final(r *ledger.Result) {
 		who := n.Who()
 		switch {
 		case r.State.Validators().Index(who.Address) < 0 && history.Membership(r.State, who.Address) == history.StatusLeft:
-			if n.Phase() != Stopped && m.stops(who.Name) {
-				m.network.Go(who.Name+" stops", func() error { return m.stop(who.Name) })
+			if n.Phase() != Stopped && m.noteStop(who.Name) {
+				m.network.Go(who.Name+" stops", func() error { return m.stopFormerValidator(who.Name) })
 			}
-		case m.moving():
-			m.forget(who.Name)
+		case m.isChanging():
+			m.forgetJoining(who.Name)
 		}
 	}
 }
 
-// moving reports whether a validator joins, or was in no set so far.
-func (m *Membership) moving() (some bool) {
-	m.moves.do(func(is *moves) { some = len(is.joining)+len(is.spared) > 0 })
+// isChanging reports whether a validator joins, or was in no set so far.
+func (m *Membership) isChanging() (some bool) {
+	m.moves.withValue(func(is *moves) { some = len(is.joining)+len(is.spared) > 0 })
 	return some
 }
 
-// stops notes that a task stops a validator, unless it joins or one does already.
-func (m *Membership) stops(name string) (begins bool) {
-	m.moves.do(func(is *moves) {
+// noteStop notes that a task stops a validator, unless it joins or one does already.
+func (m *Membership) noteStop(name string) (begins bool) {
+	m.moves.withValue(func(is *moves) {
 		begins = !slices.Contains(slices.Concat(is.joining, is.spared, is.stopping), name)
 		if begins {
 			is.stopping = append(is.stopping, name)
@@ -198,13 +198,13 @@ func (m *Membership) stops(name string) (begins bool) {
 	return begins
 }
 
-// stop stops a validator that has left in the latest state. A validator that resumes executes
+// stopFormerValidator stops a validator that has left in the latest state. A validator that resumes executes
 // old blocks too, so that others may have joined since.
-func (m *Membership) stop(name string) error {
-	defer m.moves.do(func(is *moves) {
+func (m *Membership) stopFormerValidator(name string) error {
+	defer m.moves.withValue(func(is *moves) {
 		is.stopping = slices.DeleteFunc(is.stopping, func(one string) bool { return one == name })
 	})
-	return m.orders.retire(func() Node {
+	return m.orders.stopLeftNode(func() Node {
 		n, state := m.orders.backend.Node(name), m.network.Best().State
 		if state == nil || m.Status(state, n.Who()) != history.StatusLeft {
 			return nil

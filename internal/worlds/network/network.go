@@ -28,17 +28,17 @@ func New(n Operated, orders *Orders, b Begin) *Network {
 	s, x := NewSteering(n, orders, b.Goal), newExecutions(n)
 	a := newAuthority(n, orders, s, x)
 	m := &Membership{network: n, orders: orders, authority: a}
-	m.moves.do(func(is *moves) { is.joining, is.spared = b.Joining, b.Spared })
+	m.moves.withValue(func(is *moves) { is.joining, is.spared = b.Joining, b.Spared })
 	g := &Registration{network: n, orders: orders, authority: a}
-	orders.renew = g.renew
+	orders.renew = g.renewKey
 	return &Network{Orders: orders, Steering: s, Executions: x, Submissions: &Submissions{network: n, orders: orders, executions: x},
 		Authority: a, Membership: m, Registration: g}
 }
 
 // Final notes a block that no validator had finalized before.
 func (n *Network) Final(r *ledger.Result) {
-	n.Executions.final(r)
-	n.Membership.final(r)
-	n.Registration.final(r)
-	n.Orders.rise()
+	n.Executions.endWaitsOf(r)
+	n.Membership.stopFormer(r)
+	n.Registration.stopDeregistered(r)
+	n.Orders.noteHigherBlock()
 }

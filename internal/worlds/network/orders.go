@@ -20,7 +20,7 @@ type Orders struct {
 	nodes   *Turn // of the caller that starts, stops and faults nodes
 	linking *Turn // of the caller that sets the rules of links
 	rules   *LinkRules
-	record  guarded[record]
+	record  guardedValue[record]
 	heights heights
 	renew   func(name string) error // gives a runner that is down its next key, and registers it
 }
@@ -41,17 +41,17 @@ func (w *Orders) Do(o fault.Order) (fault.Effect, error) {
 	case f == nil:
 		return o.Done(), nil
 	}
-	return f.effect(w.backend.Now(), w.units), nil
+	return f.effectSoFar(w.backend.Now(), w.units), nil
 }
 
 // Faults implements fault.World.
 func (w *Orders) Faults() (all []fault.Effect) {
 	w.backend.Count()
 	var made []*Fault
-	w.record.do(func(r *record) { made = slices.Clone(r.all) })
+	w.record.withValue(func(r *record) { made = slices.Clone(r.all) })
 	now := w.backend.Now()
 	for _, f := range made {
-		all = append(all, f.effect(now, w.units))
+		all = append(all, f.effectSoFar(now, w.units))
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func (w *Orders) InForce() *Fault {
 // Order judges an order and does it. The fault is the one that it made or ended, and nil
 // where the verb has none.
 func (w *Orders) Order(o *fault.Order) (f *Fault, err error) {
-	if err := w.judge(o); err != nil {
+	if err := w.validateOrder(o); err != nil {
 		return nil, err
 	}
 	if !fault.Lookup(o.Verb).OfNode() {
@@ -84,8 +84,8 @@ func (w *Orders) Order(o *fault.Order) (f *Fault, err error) {
 	return f, err
 }
 
-// judge says what is wrong with an order, or nil.
-func (w *Orders) judge(o *fault.Order) error {
+// validateOrder says what is wrong with an order, or nil.
+func (w *Orders) validateOrder(o *fault.Order) error {
 	needs, verb := Faults, fault.Lookup(o.Verb)
 	if verb != nil {
 		needs = NeededBy(verb)
@@ -117,70 +117,70 @@ func (w *Orders) onNode(n Node, o *fault.Order) (*Fault, error) {
 	case "rejoin":
 		f, err := w.Kill(n, o)
 		if err == nil {
-			w.rejoin(o)
+			w.rejoinRunner(o)
 		}
 		return f, err
 	case "restart":
-		return nil, w.restart(n)
+		return nil, w.restartProcess(n)
 	case "freeze":
-		return w.freeze(n, o)
+		return w.freezeNode(n, o)
 	case "thaw":
-		return nil, w.thaw(n)
+		return nil, w.thawNode(n)
 	case "wipe":
-		return w.wipe(n, o)
+		return w.wipeNode(n, o)
 	}
 	if lasts := fault.Lookup(o.Verb).Lasts; lasts != fault.Machine && !n.Phase().Up() {
 		return nil, fmt.Errorf("%s does not run: restart it first", o.Node)
 	}
 	if o.Mends() {
-		return w.mend(n, o)
+		return w.endOwnFault(n, o)
 	}
-	return w.own(n, o)
+	return w.beginOwnFault(n, o)
 }
 
-// own begins a fault in a node's process.
-func (w *Orders) own(n Node, o *fault.Order) (*Fault, error) {
+// beginOwnFault begins a fault in a node's process.
+func (w *Orders) beginOwnFault(n Node, o *fault.Order) (*Fault, error) {
 	f := newFault(o)
-	if err := n.Do(&f.Order, &f.Counts, func(after time.Duration) { w.over(f, after) }); err != nil {
+	if err := n.Do(&f.Order, &f.Counts, func(after time.Duration) { w.endAfter(f, after) }); err != nil {
 		return nil, err
 	}
-	w.began(f)
+	w.noteFault(f)
 	return f, nil
 }
 
 // Noted is the fault of an order that a node did by itself.
 func (w *Orders) Noted(o *fault.Order) *Fault {
 	f := newFault(o)
-	w.began(f)
+	w.noteFault(f)
 	return f
 }
 
 // Cheated lists a cheat among the faults. It is over: its effect is in the blocks.
 func (w *Orders) Cheated(e fault.Effect) {
 	f := &Fault{told: &e}
-	f.end(w.backend.Now())
-	w.record.do(func(r *record) { r.add(f) })
+	f.endAt(w.backend.Now())
+	w.record.withValue(func(r *record) { r.addFault(f) })
 }
 
-// began notes a fault that was made, in force in place of the one before it where it lasts.
-func (w *Orders) began(f *Fault) {
+// noteFault notes a fault that was made, in force in place of the one before it where it lasts.
+func (w *Orders) noteFault(f *Fault) {
 	now := w.backend.Now()
-	w.record.do(func(r *record) {
-		r.add(f)
+	w.record.withValue(func(r *record) {
+		r.addFault(f)
 		if lasts := fault.Lookup(f.Order.Verb).Lasts; lasts != fault.AtOnce && !f.Ended(now) {
-			r.begin(f, now)
+			r.putInForce(f, now)
 		}
 	})
 }
 
-// mend ends a fault in a node's process, and returns it; nil if the node had no such fault.
-func (w *Orders) mend(n Node, o *fault.Order) (before *Fault, err error) {
+// endOwnFault ends a fault in a node's process, and returns it; nil if the node had no such fault.
+func (w *Orders) endOwnFault(n Node, o *fault.Order) (before *Fault, err error) {
 	if err := n.Do(o, nil, nil); err != nil {
 		return nil, err
 	}
-	w.record.do(func(r *record) {
-		before = r.find(keyOf(o))
-		r.finish(before, w.backend.Now())
+	w.record.withValue(func(r *record) {
+		before = r.findInForce(keyOf(o))
+		r.endInForce(before, w.backend.Now())
 	})
 	return before, nil
 }
@@ -195,23 +195,23 @@ func (w *Orders) Kill(n Node, o *fault.Order) (*Fault, error) {
 	f.Counts.Ended.Add(1)
 	err := n.Kill(&f.Counts)
 	w.ProcessEnded(o.Node)
-	w.began(f)
+	w.noteFault(f)
 	return f, err
 }
 
 // ProcessEnded notes that the process of a node has ended, and what it did wrong with it.
 func (w *Orders) ProcessEnded(name string) {
-	w.record.do(func(r *record) { r.finishAll(name, w.backend.Now()) })
+	w.record.withValue(func(r *record) { r.finishAll(name, w.backend.Now()) })
 }
 
-// restart starts the process of a node that runs no more.
-func (w *Orders) restart(n Node) error {
+// restartProcess starts the process of a node that runs no more.
+func (w *Orders) restartProcess(n Node) error {
 	name := n.Who().Name
 	switch {
 	case n.Phase().Up():
 		return fmt.Errorf("%s runs already", name)
 	case n.Phase() == Failed:
-		if err := w.stop(n); err != nil {
+		if err := w.stopProcess(n); err != nil {
 			return err
 		}
 	}
@@ -219,8 +219,8 @@ func (w *Orders) restart(n Node) error {
 		return err
 	}
 	var kept []*Fault
-	w.record.do(func(r *record) {
-		r.finish(r.find(key{node: name, verb: "crash"}), w.backend.Now())
+	w.record.withValue(func(r *record) {
+		r.endInForce(r.findInForce(key{node: name, verb: "crash"}), w.backend.Now())
 		for _, f := range r.force {
 			if f.Order.Node == name && f.Order.Verb == "host_fail" {
 				kept = append(kept, f)
@@ -235,10 +235,10 @@ func (w *Orders) restart(n Node) error {
 	return nil
 }
 
-// stop ends a process in good order. A runner says Goodbye.
-func (w *Orders) stop(n Node) error {
+// stopProcess ends a process in good order. A runner says Goodbye.
+func (w *Orders) stopProcess(n Node) error {
 	if n.Phase() == Frozen {
-		if err := w.thaw(n); err != nil {
+		if err := w.thawNode(n); err != nil {
 			return err
 		}
 	}
@@ -256,21 +256,21 @@ func (w *Orders) stop(n Node) error {
 func (w *Orders) Stop(name string) error {
 	return w.nodes.Do(context.Background(), func() error {
 		if n := w.backend.Node(name); n != nil {
-			return w.stop(n)
+			return w.stopProcess(n)
 		}
 		return w.backend.Unknown(name)
 	})
 }
 
-// retire stops a node that has left, if it still runs. left finds it, or is nil if it no
+// stopLeftNode stops a node that has left, if it still runs. left finds it, or is nil if it no
 // longer has to stop.
-func (w *Orders) retire(left func() Node, network Operated) error {
+func (w *Orders) stopLeftNode(left func() Node, network Operated) error {
 	err := w.nodes.Do(context.Background(), func() error {
 		n := left()
 		if n == nil || n.Phase() == Stopped {
 			return nil
 		}
-		err := w.stop(n)
+		err := w.stopProcess(n)
 		network.Left(n.Who().Name)
 		return err
 	})
@@ -280,7 +280,7 @@ func (w *Orders) retire(left func() Node, network Operated) error {
 	return err
 }
 
-func (w *Orders) freeze(n Node, o *fault.Order) (*Fault, error) {
+func (w *Orders) freezeNode(n Node, o *fault.Order) (*Fault, error) {
 	switch {
 	case !n.Phase().Up():
 		return nil, fmt.Errorf("%s does not run", o.Node)
@@ -291,20 +291,20 @@ func (w *Orders) freeze(n Node, o *fault.Order) (*Fault, error) {
 	if err := n.Freeze(&f.Counts); err != nil {
 		return nil, err
 	}
-	w.began(f)
+	w.noteFault(f)
 	return f, nil
 }
 
-func (w *Orders) thaw(n Node) error {
+func (w *Orders) thawNode(n Node) error {
 	if n.Phase() != Frozen {
 		return fmt.Errorf("%s is not frozen", n.Who().Name)
 	}
 	err := n.Thaw()
-	w.record.do(func(r *record) { r.finish(r.find(key{node: n.Who().Name, verb: "freeze"}), w.backend.Now()) })
+	w.record.withValue(func(r *record) { r.endInForce(r.findInForce(key{node: n.Who().Name, verb: "freeze"}), w.backend.Now()) })
 	return err
 }
 
-func (w *Orders) wipe(n Node, o *fault.Order) (*Fault, error) {
+func (w *Orders) wipeNode(n Node, o *fault.Order) (*Fault, error) {
 	if n.Phase() != Stopped {
 		return nil, fmt.Errorf("%s runs: crash it first", o.Node)
 	}
@@ -312,16 +312,16 @@ func (w *Orders) wipe(n Node, o *fault.Order) (*Fault, error) {
 	if err := n.Wipe(&f.Counts); err != nil {
 		return nil, err
 	}
-	f.end(w.backend.Now())
-	w.began(f)
+	f.endAt(w.backend.Now())
+	w.noteFault(f)
 	return f, nil
 }
 
-// rejoin starts a runner some blocks after its process was ended, under another key if the order says so.
-func (w *Orders) rejoin(o *fault.Order) {
+// rejoinRunner starts a runner some blocks after its process was ended, under another key if the order says so.
+func (w *Orders) rejoinRunner(o *fault.Order) {
 	name, fresh, at := o.Node, o.NewIdentity, w.backend.Height()+types.Height(o.AfterBlocks)
 	w.backend.Go(name+" comes back", func() error {
-		err := w.heights.until(context.Background(), w.backend, Forever, func() bool { return w.backend.Height() >= at })
+		err := w.heights.waitUntil(context.Background(), w.backend, Forever, func() bool { return w.backend.Height() >= at })
 		if err == nil {
 			err = w.comeBack(name, fresh)
 		}
@@ -344,9 +344,9 @@ func (w *Orders) comeBack(name string, fresh bool) error {
 		if runs() {
 			return nil
 		}
-		return w.restart(w.backend.Node(name))
+		return w.restartProcess(w.backend.Node(name))
 	})
 }
 
-// rise notes that a higher block has become final.
-func (w *Orders) rise() { w.heights.rise() }
+// noteHigherBlock notes that a higher block has become final.
+func (w *Orders) noteHigherBlock() { w.heights.wakeWaiting() }

@@ -40,7 +40,7 @@ type Registration struct {
 	network   Operated
 	orders    *Orders
 	authority *Authority
-	seen      guarded[registry]
+	seen      guardedValue[registry]
 }
 
 // registry is what a final state had of the network's own runners.
@@ -50,8 +50,8 @@ type registry struct {
 	stopping []string // tasks stop them
 }
 
-// find is a runner by its name, or nil.
-func (g *Registration) find(name string) Runner {
+// findRunner is a runner by its name, or nil.
+func (g *Registration) findRunner(name string) Runner {
 	for _, r := range g.network.Runners() {
 		if r.Who().Name == name {
 			return r
@@ -73,7 +73,7 @@ func (g *Registration) JoinRunner(ctx context.Context, terms *model.RunnerReques
 	if count >= MaxRunners {
 		return "", errTooManyRunners(MaxRunners)
 	}
-	if err := checkJoinRunner(name, next, g.find(name) != nil); err != nil {
+	if err := checkJoinRunner(name, next, g.findRunner(name) != nil); err != nil {
 		return "", err
 	}
 	stake, offer, err := api.OwnTerms(terms, g.network.Offer())
@@ -81,19 +81,19 @@ func (g *Registration) JoinRunner(ctx context.Context, terms *model.RunnerReques
 		return "", err
 	}
 	key := wallet.RunnerKey(g.network.Keys().Seed, next)
-	if err := g.authority.register(ctx, key, stake, offer); err != nil {
+	if err := g.authority.registerRunner(ctx, key, stake, offer); err != nil {
 		return "", err
 	}
-	return next, closing(g.orders.nodes.Do(ctx, func() error {
-		if g.find(next) != nil { // another caller was first
+	return next, closingRefusal(g.orders.nodes.Do(ctx, func() error {
+		if g.findRunner(next) != nil { // another caller was first
 			return nil
 		}
-		return g.begin(next, key)
+		return g.startNewRunner(next, key)
 	}))
 }
 
-// begin makes a runner, and starts it.
-func (g *Registration) begin(name string, key *crypto.Key) error {
+// startNewRunner makes a runner, and starts it.
+func (g *Registration) startNewRunner(name string, key *crypto.Key) error {
 	r, err := g.network.AddRunner(name, key)
 	if err != nil {
 		return err
@@ -104,25 +104,25 @@ func (g *Registration) begin(name string, key *crypto.Key) error {
 // LeaveRunner deregisters a runner of the network's own, and returns when that is final. The
 // runner finishes its open jobs, and is stopped.
 func (g *Registration) LeaveRunner(ctx context.Context, name string) error {
-	if _, err := g.registered(name); err != nil {
+	if _, err := g.registrationOf(name); err != nil {
 		return err
 	}
-	return g.authority.deregister(ctx, g.network.RunnerKey(name))
+	return g.authority.deregisterRunner(ctx, g.network.RunnerKey(name))
 }
 
-// registered is the registration of a runner of the network's own, for orders of its owner.
-func (g *Registration) registered(name string) (*system.Runner, error) {
+// registrationOf is the registration of a runner of the network's own, for orders of its owner.
+func (g *Registration) registrationOf(name string) (*system.Runner, error) {
 	if err := g.orders.Need(SystemKey); err != nil {
 		return nil, err
 	}
-	r, state := g.find(name), g.network.Best().State
+	r, state := g.findRunner(name), g.network.Best().State
 	switch {
 	case r == nil:
 		return nil, g.orders.backend.Unknown(name)
 	case state == nil:
 		return nil, ErrNoValidator
-	case gone(state, r):
-		return nil, errDeregistered(name)
+	case isUnregistered(state, r):
+		return nil, errNotRegistered(name)
 	}
 	return state.Runner(r.Who().Address), nil
 }
@@ -130,7 +130,7 @@ func (g *Registration) registered(name string) (*system.Runner, error) {
 // UpdateRunner changes the offer of a runner of the network's own, and returns when that is
 // final. What the terms leave out stays.
 func (g *Registration) UpdateRunner(ctx context.Context, name string, terms *model.RunnerRequest) error {
-	is, err := g.registered(name)
+	is, err := g.registrationOf(name)
 	if err != nil {
 		return err
 	}
@@ -138,20 +138,20 @@ func (g *Registration) UpdateRunner(ctx context.Context, name string, terms *mod
 	if err != nil {
 		return err
 	}
-	return g.authority.update(ctx, g.network.RunnerKey(name), offer)
+	return g.authority.updateOffer(ctx, g.network.RunnerKey(name), offer)
 }
 
 // AddStake adds to the stake of a runner of the network's own, and returns when that is
 // final. The system's account gives it the amount.
 func (g *Registration) AddStake(ctx context.Context, name string, amount types.Wei) error {
-	if _, err := g.registered(name); err != nil {
+	if _, err := g.registrationOf(name); err != nil {
 		return err
 	}
 	return g.authority.addStake(ctx, g.network.RunnerKey(name), amount)
 }
 
-// gone reports whether a runner is not registered, or not any more.
-func gone(state *ledger.State, r Runner) bool {
+// isUnregistered reports whether a runner is not registered, or not any more.
+func isUnregistered(state *ledger.State, r Runner) bool {
 	is := state.Runner(r.Who().Address)
 	return is == nil || is.Health == selection.Deregistered
 }
@@ -173,38 +173,38 @@ func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.Pr
 	}
 	keys := g.network.Keys()
 	key := wallet.RunnerKey(keys.Seed, name)
-	switch r := g.find(name); {
+	switch r := g.findRunner(name); {
 	case r == nil && name != next:
 		return p, errNextRunner(name, next)
 	case r == nil && count >= MaxRunners:
 		return p, errTooManyRunners(MaxRunners)
-	case r != nil && !gone(state, r):
+	case r != nil && !isUnregistered(state, r):
 		return p, errRunnerAlready(name)
 	case r != nil:
-		_, key = g.identities(state, name)
+		_, key = g.latestIdentities(state, name)
 	}
-	return api.PreparedRunner{Name: name, PublicKey: key.PublicKey(), Offer: g.network.Offer(), Signed: keys.registers(key, owner)}, nil
+	return api.PreparedRunner{Name: name, PublicKey: key.PublicKey(), Offer: g.network.Offer(), Signed: keys.signRegistration(key, owner)}, nil
 }
 
 // StartRunner starts a runner whose registration is final, in place of the one of its name.
 func (g *Registration) StartRunner(name string) error {
-	return closing(g.orders.nodes.Do(context.Background(), func() error {
+	return closingRefusal(g.orders.nodes.Do(context.Background(), func() error {
 		state := g.network.Best().State
 		if state == nil {
 			return ErrNoValidator
 		}
-		if former := g.find(name); former != nil && former.Phase() != Stopped {
-			if err := g.orders.stop(former); err != nil {
+		if former := g.findRunner(name); former != nil && former.Phase() != Stopped {
+			if err := g.orders.stopProcess(former); err != nil {
 				return err
 			}
 		}
-		return g.begin(name, g.KeyOf(state, name))
+		return g.startNewRunner(name, g.KeyOf(state, name))
 	}))
 }
 
-// identities are the latest key of a runner that is registered in a state, which is nil
+// latestIdentities are the latest key of a runner that is registered in a state, which is nil
 // without one, and the first that is not.
-func (g *Registration) identities(state *ledger.State, name string) (latest, next *crypto.Key) {
+func (g *Registration) latestIdentities(state *ledger.State, name string) (latest, next *crypto.Key) {
 	for i := 0; ; i++ {
 		next = wallet.RunnerIdentity(g.network.Keys().Seed, name, i)
 		if state.Runner(next.Address()) == nil {
@@ -217,7 +217,7 @@ func (g *Registration) identities(state *ledger.State, name string) (latest, nex
 // KeyOf is the key of a runner that is registered in a state, or nil: its latest, or the one
 // in its files.
 func (g *Registration) KeyOf(state *ledger.State, name string) *crypto.Key {
-	if latest, _ := g.identities(state, name); latest != nil {
+	if latest, _ := g.latestIdentities(state, name); latest != nil {
 		return latest
 	}
 	if key := g.network.FileKey(name); key != nil && state.Runner(key.Address()) != nil {
@@ -229,9 +229,9 @@ func (g *Registration) KeyOf(state *ledger.State, name string) *crypto.Key {
 // renewals bounds the attempts to register a runner under its next key: one a block.
 const renewals = 64
 
-// renew gives a runner that is down its next key, and has it registered. A refusal may pass
+// renewKey gives a runner that is down its next key, and has it registered. A refusal may pass
 // with the next block, after which it is tried again. It returns the last of renewals refusals.
-func (g *Registration) renew(name string) error {
+func (g *Registration) renewKey(name string) error {
 	for attempt := 1; ; attempt++ {
 		err := g.tryRenew(name)
 		var refused *refusal.Error
@@ -240,7 +240,7 @@ func (g *Registration) renew(name string) error {
 		}
 		at := g.orders.backend.Height()
 		higher := func() bool { return g.orders.backend.Height() > at }
-		if err := g.orders.heights.until(context.Background(), g.network, Forever, higher); err != nil {
+		if err := g.orders.heights.waitUntil(context.Background(), g.network, Forever, higher); err != nil {
 			return err
 		}
 	}
@@ -251,12 +251,12 @@ func (g *Registration) tryRenew(name string) error {
 	if state == nil {
 		return ErrNoValidator
 	}
-	_, key := g.identities(state, name)
-	if err := g.authority.register(context.Background(), key, wallet.RunnerStake, g.network.Offer()); err != nil {
+	_, key := g.latestIdentities(state, name)
+	if err := g.authority.registerRunner(context.Background(), key, wallet.RunnerStake, g.network.Offer()); err != nil {
 		return err
 	}
 	return g.orders.nodes.Do(context.Background(), func() error {
-		if g.find(name).Phase().Up() { // it was started meanwhile
+		if g.findRunner(name).Phase().Up() { // it was started meanwhile
 			return nil
 		}
 		_, err := g.network.AddRunner(name, key)
@@ -264,14 +264,14 @@ func (g *Registration) tryRenew(name string) error {
 	})
 }
 
-// final stops the runners that left the registry and have no open job.
-func (g *Registration) final(r *ledger.Result) {
+// stopDeregistered stops the runners that left the registry and have no open job.
+func (g *Registration) stopDeregistered(r *ledger.Result) {
 	now := r.State.Registrations()
 	if now == nil {
 		return
 	}
 	changed := false
-	g.seen.do(func(was *registry) { changed = was.is != now })
+	g.seen.withValue(func(was *registry) { changed = was.is != now })
 	if changed {
 		var leaving []string
 		for _, one := range g.network.Runners() {
@@ -279,23 +279,23 @@ func (g *Registration) final(r *ledger.Result) {
 				leaving = append(leaving, one.Who().Name)
 			}
 		}
-		g.seen.do(func(is *registry) { is.is, is.leaving = now, leaving })
+		g.seen.withValue(func(is *registry) { is.is, is.leaving = now, leaving })
 	}
-	for _, name := range g.left(r.State) {
-		g.network.Go(name+" stops", func() error { return g.stop(name) })
+	for _, name := range g.listDeregistered(r.State) {
+		g.network.Go(name+" stops", func() error { return g.stopDeregisteredRunner(name) })
 	}
 }
 
-// left lists the runners that left the registry and run, and that no task stops.
-func (g *Registration) left(state *ledger.State) (names []string) {
+// listDeregistered lists the runners that left the registry and run, and that no task stops.
+func (g *Registration) listDeregistered(state *ledger.State) (names []string) {
 	var leaving []string
-	g.seen.do(func(is *registry) { leaving = slices.Clone(is.leaving) })
+	g.seen.withValue(func(is *registry) { leaving = slices.Clone(is.leaving) })
 	for _, name := range leaving {
-		r := g.find(name)
+		r := g.findRunner(name)
 		if r == nil || r.Phase() == Stopped || !state.Retired(r.Who().Address) {
 			continue
 		}
-		g.seen.do(func(is *registry) {
+		g.seen.withValue(func(is *registry) {
 			if !slices.Contains(is.stopping, name) {
 				is.stopping, names = append(is.stopping, name), append(names, name)
 			}
@@ -304,13 +304,13 @@ func (g *Registration) left(state *ledger.State) (names []string) {
 	return names
 }
 
-// stop stops a runner that left in the latest state, unless it has another key meanwhile.
-func (g *Registration) stop(name string) error {
-	defer g.seen.do(func(is *registry) {
+// stopDeregisteredRunner stops a runner that left in the latest state, unless it has another key meanwhile.
+func (g *Registration) stopDeregisteredRunner(name string) error {
+	defer g.seen.withValue(func(is *registry) {
 		is.stopping = slices.DeleteFunc(is.stopping, func(one string) bool { return one == name })
 	})
-	return g.orders.retire(func() Node {
-		r, state := g.find(name), g.network.Best().State
+	return g.orders.stopLeftNode(func() Node {
+		r, state := g.findRunner(name), g.network.Best().State
 		if state == nil || !state.Retired(r.Who().Address) {
 			return nil
 		}

@@ -70,7 +70,7 @@ type Best struct {
 type Steering struct {
 	network Paced
 	orders  *Orders
-	pace    guarded[pace]
+	pace    guardedValue[pace]
 }
 
 // pace is what was decided.
@@ -83,24 +83,24 @@ type pace struct {
 // NewSteering steers a network to the goal of the latest advance; orders are the orders of the network.
 func NewSteering(n Paced, orders *Orders, goal simplex.Goal) *Steering {
 	s := &Steering{network: n, orders: orders}
-	s.pace.do(func(p *pace) { p.goal = goal })
+	s.pace.withValue(func(p *pace) { p.goal = goal })
 	return s
 }
 
 // Tell tells a validator that has just started what was decided.
 func (s *Steering) Tell(v Steered) {
-	s.pace.do(func(p *pace) {
+	s.pace.withValue(func(p *pace) {
 		if p.paused {
 			v.Pause(true)
 		}
 		if p.goal.Height > 0 {
-			p.send(v, nil)
+			p.sendLatestAdvance(v, nil)
 		}
 	})
 }
 
-// send tells a validator where the latest advance goes.
-func (p *pace) send(v Steered, done func()) {
+// sendLatestAdvance tells a validator where the latest advance goes.
+func (p *pace) sendLatestAdvance(v Steered, done func()) {
 	if p.goal.Every {
 		v.MakeTo(p.goal.Height, done)
 	} else {
@@ -110,7 +110,7 @@ func (p *pace) send(v Steered, done func()) {
 
 // Hold stops or resumes the making of blocks. Blocks under way still become final.
 func (s *Steering) Hold(on bool) {
-	s.pace.do(func(p *pace) {
+	s.pace.withValue(func(p *pace) {
 		p.paused = on
 		s.network.Each(func(v Steered) { v.Pause(on) })
 	})
@@ -133,13 +133,13 @@ func (s *Steering) SetPaused(on bool) error {
 
 // Paused says whether the network is paused.
 func (s *Steering) Paused() (paused bool) {
-	s.pace.do(func(p *pace) { paused = p.paused })
+	s.pace.withValue(func(p *pace) { paused = p.paused })
 	return paused
 }
 
 // Goal is where the latest advance goes; its height is 0 if there was none.
 func (s *Steering) Goal() (goal simplex.Goal) {
-	s.pace.do(func(p *pace) { goal = p.goal })
+	s.pace.withValue(func(p *pace) { goal = p.goal })
 	return goal
 }
 
@@ -161,21 +161,21 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 		return nil, err
 	}
 	begins := false
-	s.pace.do(func(p *pace) { begins, p.travels = !p.travels, true })
+	s.pace.withValue(func(p *pace) { begins, p.travels = !p.travels, true })
 	if !begins && !target.Stop {
 		return nil, ErrAdvancing
 	}
 	if begins {
-		defer s.pace.do(func(p *pace) { p.travels = false })
+		defer s.pace.withValue(func(p *pace) { p.travels = false })
 	}
 	state := s.network.Best().State
 	if state == nil {
 		return nil, ErrNoValidator
 	}
 	receipt := history.NewAdvance(state.Height())
-	goal, err := s.begin(ctx, target, state, receipt)
+	goal, err := s.beginTravel(ctx, target, state, receipt)
 	if err == nil {
-		err = s.reach(ctx, goal.Height, receipt)
+		err = s.waitUntilFinal(ctx, goal.Height, receipt)
 	}
 	if err == nil && target.NextTimer {
 		err = s.awaitMachine(ctx, goal, receipt)
@@ -189,9 +189,10 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 	return receipt, nil
 }
 
-// begin settles where a travel goes, and sends the network there. While another is under way,
+// beginTravel settles where a travel goes, and sends the network there. While another is under way,
 // it may only be joined or cut short: two of them would move the clocks twice.
-func (s *Steering) begin(ctx context.Context, target history.Target, state *ledger.State, receipt *history.Advance) (simplex.Goal, error) {
+func (s *Steering) beginTravel(ctx context.Context, target history.Target, state *ledger.State, receipt *history.Advance) (simplex.Goal,
+	error) {
 	going := s.Goal()
 	switch arrived := going.Height <= state.Height(); {
 	case target.Stop && arrived:
@@ -209,7 +210,7 @@ func (s *Steering) begin(ctx context.Context, target history.Target, state *ledg
 	}
 	goal := simplex.Goal{Height: to, Every: target.Make > 0}
 	receipt.Clock = moved
-	return goal, s.send(ctx, goal, moved)
+	return goal, s.sendGoal(ctx, goal, moved)
 }
 
 // cutShort has a travel end with the next block. What of the clock's move belongs to heights
@@ -217,15 +218,15 @@ func (s *Steering) begin(ctx context.Context, target history.Target, state *ledg
 func (s *Steering) cutShort(ctx context.Context, going simplex.Goal, state *ledger.State, receipt *history.Advance) (simplex.Goal, error) {
 	goal := simplex.Goal{Height: state.Height() + 1, Every: going.Every}
 	receipt.Clock = -time.Duration(going.Height-goal.Height) * state.NextParams().BlockTimeMS.Duration()
-	return goal, s.send(ctx, goal, receipt.Clock)
+	return goal, s.sendGoal(ctx, goal, receipt.Clock)
 }
 
-// send keeps where the network goes, and has it go there.
-func (s *Steering) send(ctx context.Context, goal simplex.Goal, moved time.Duration) error {
+// sendGoal keeps where the network goes, and has it go there.
+func (s *Steering) sendGoal(ctx context.Context, goal simplex.Goal, moved time.Duration) error {
 	if err := s.network.KeepTravel(moved, goal); err != nil {
 		return err
 	}
-	if err := s.depart(ctx, goal); err != nil {
+	if err := s.sendGoalToAll(ctx, goal); err != nil {
 		return err
 	}
 	s.network.MoveClock(moved)
@@ -246,10 +247,10 @@ func (s *Steering) awaitMachine(ctx context.Context, goal simplex.Goal, receipt 
 		goal.Height = max(goal.Height, state.Height()) + 1
 		moved := time.Duration(goal.Height-state.Height()) * state.NextParams().BlockTimeMS.Duration()
 		receipt.Clock += moved
-		if err := s.send(ctx, goal, moved); err != nil {
+		if err := s.sendGoal(ctx, goal, moved); err != nil {
 			return err
 		}
-		if err := s.reach(ctx, goal.Height, receipt); err != nil {
+		if err := s.waitUntilFinal(ctx, goal.Height, receipt); err != nil {
 			return err
 		}
 	}
@@ -259,27 +260,27 @@ func (s *Steering) awaitMachine(ctx context.Context, goal simplex.Goal, receipt 
 // GoOn notes the goal of an advance that was under way when the network stopped, and sends all
 // validators there.
 func (s *Steering) GoOn(goal simplex.Goal) {
-	s.pace.do(func(p *pace) {
+	s.pace.withValue(func(p *pace) {
 		p.goal = goal
-		s.network.Each(func(v Steered) { p.send(v, nil) })
+		s.network.Each(func(v Steered) { p.sendLatestAdvance(v, nil) })
 	})
 }
 
-// depart sends all validators the goal of the travel, and waits for their answers.
-func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
-	all, open := s.network.NewSignal(), &guarded[int]{value: 1}
+// sendGoalToAll sends all validators the goal of the travel, and waits for their answers.
+func (s *Steering) sendGoalToAll(ctx context.Context, to simplex.Goal) error {
+	all, open := s.network.NewSignal(), &guardedValue[int]{value: 1}
 	count := func(n int) {
 		left := 0
-		open.do(func(open *int) { *open += n; left = *open })
+		open.withValue(func(open *int) { *open += n; left = *open })
 		if left == 0 {
 			all.Fire()
 		}
 	}
-	s.pace.do(func(p *pace) {
+	s.pace.withValue(func(p *pace) {
 		p.goal = to
 		s.network.Each(func(v Steered) {
 			count(1)
-			p.send(v, func() { count(-1) })
+			p.sendLatestAdvance(v, func() { count(-1) })
 		})
 	})
 	count(-1)
@@ -289,10 +290,10 @@ func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
 	return nil
 }
 
-// reach waits until a height is final, as long as new blocks become final, and counts them
+// waitUntilFinal waits until a height is final, as long as new blocks become final, and counts them
 // on the way. A failed count is tried again at the next block: the error comes from the last try.
-func (s *Steering) reach(ctx context.Context, to types.Height, receipt *history.Advance) (err error) {
-	late := s.orders.heights.until(ctx, s.network, s.network.Stall(), func() bool {
+func (s *Steering) waitUntilFinal(ctx context.Context, to types.Height, receipt *history.Advance) (err error) {
+	late := s.orders.heights.waitUntil(ctx, s.network, s.network.Stall(), func() bool {
 		best := s.network.Best()
 		if best.State == nil {
 			return false

@@ -29,7 +29,7 @@ func (s *Submissions) Submit(ctx context.Context, raw []byte) (types.Hash, error
 	if best.Validator == nil {
 		return types.Hash{}, ErrNoValidator
 	}
-	s.executions.submitted(types.Keccak(raw))
+	s.executions.forgetDrop(types.Keccak(raw))
 	return best.Submit(ctx, s.network, raw)
 }
 
@@ -68,13 +68,13 @@ func (s *Submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed,
 	end := s.executions.AwaitSubmitted(hash)
 	defer end.GiveUp()
 	for {
-		if receipt, err := s.receipt(hash); err != nil || receipt != nil {
+		if receipt, err := s.bestReceipt(hash); err != nil || receipt != nil {
 			return receipt, err
 		}
 		switch ended, err := end.Wait(ctx, lookAgain); {
 		case errors.Is(err, ErrLate):
 		case err != nil:
-			return nil, closing(err)
+			return nil, closingRefusal(err)
 		case ended.Receipt == nil:
 			return nil, ErrDropped(ended.Dropped)
 		default:
@@ -83,8 +83,8 @@ func (s *Submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed,
 	}
 }
 
-// receipt is a receipt of the best validator, or nil.
-func (s *Submissions) receipt(hash types.Hash) (*api.Executed, error) {
+// bestReceipt is a receipt of the best validator, or nil.
+func (s *Submissions) bestReceipt(hash types.Hash) (*api.Executed, error) {
 	best := s.network.Best()
 	if best.State == nil {
 		return nil, nil
@@ -95,7 +95,7 @@ func (s *Submissions) receipt(hash types.Hash) (*api.Executed, error) {
 // BringHeartbeat hands a polling runner's heartbeat to a validator, "" for the best.
 func (s *Submissions) BringHeartbeat(ctx context.Context, name string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error) {
 	var sent types.Hash
-	err := s.bring(ctx, name, func(v Steered, done func(error)) {
+	err := s.bringTo(ctx, name, func(v Steered, done func(error)) {
 		v.BringHeartbeat(runner, ping, func(hash types.Hash, err error) {
 			sent = hash
 			done(err)
@@ -106,17 +106,17 @@ func (s *Submissions) BringHeartbeat(ctx context.Context, name string, runner ty
 
 // BringResult hands a polling runner's result to a validator.
 func (s *Submissions) BringResult(ctx context.Context, name string, runner types.Address, result *push.JobResult) error {
-	return s.bring(ctx, name, func(v Steered, done func(error)) { v.BringResult(runner, result, done) })
+	return s.bringTo(ctx, name, func(v Steered, done func(error)) { v.BringResult(runner, result, done) })
 }
 
 // BringRefusal hands a polling runner's refusal to a validator.
 func (s *Submissions) BringRefusal(ctx context.Context, name string, runner types.Address, ack *push.JobAck) error {
-	return s.bring(ctx, name, func(v Steered, done func(error)) { v.BringRefusal(runner, ack, done) })
+	return s.bringTo(ctx, name, func(v Steered, done func(error)) { v.BringRefusal(runner, ack, done) })
 }
 
-// bring hands something to a validator, and waits for its answer.
-func (s *Submissions) bring(ctx context.Context, name string, hand func(v Steered, done func(error))) error {
-	to, err := s.running(name)
+// bringTo hands something to a validator, and waits for its answer.
+func (s *Submissions) bringTo(ctx context.Context, name string, hand func(v Steered, done func(error))) error {
+	to, err := s.findRunning(name)
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (s *Submissions) bring(ctx context.Context, name string, hand func(v Steere
 	return readmodel.Refusal(refused)
 }
 
-// running is the validator of a name, or for "" the best, if it runs.
-func (s *Submissions) running(name string) (Best, error) {
+// findRunning is the validator of a name, or for "" the best, if it runs.
+func (s *Submissions) findRunning(name string) (Best, error) {
 	to := s.network.Best()
 	if name != "" {
 		if n := s.orders.backend.Node(name); n == nil || n.Who().Kind != fault.Validators {

@@ -9,7 +9,7 @@ import (
 // in which they asked. It takes the place of a lock, which no simulated wait may hold.
 type Turn struct {
 	scheduler Scheduler
-	queue     guarded[queue]
+	queue     guardedValue[queue]
 }
 
 // queue is the caller that has the turn, and the callers that wait for it.
@@ -25,14 +25,14 @@ func NewTurn(s Scheduler) *Turn { return &Turn{scheduler: s} }
 // Do waits for the turn and has do use it. It fails with the error of that wait, with that
 // of do, or with ErrClosed.
 func (t *Turn) Do(ctx context.Context, do func() error) error {
-	if mine := t.ask(); mine != nil {
+	if mine := t.takeOrWait(); mine != nil {
 		if err := t.scheduler.Wait(ctx, mine, Forever); err != nil {
 			t.giveUp(mine)
 			return err
 		}
 	}
-	defer t.pass()
-	if t.over() {
+	defer t.passTurn()
+	if t.isOver() {
 		return ErrClosed
 	}
 	return do()
@@ -41,19 +41,19 @@ func (t *Turn) Do(ctx context.Context, do func() error) error {
 // Close has do take the last turn. A later caller is refused.
 func (t *Turn) Close(do func() error) error {
 	return t.Do(context.Background(), func() error {
-		t.queue.do(func(q *queue) { q.closed = true })
+		t.queue.withValue(func(q *queue) { q.closed = true })
 		return do()
 	})
 }
 
-func (t *Turn) over() (closed bool) {
-	t.queue.do(func(q *queue) { closed = q.closed })
+func (t *Turn) isOver() (closed bool) {
+	t.queue.withValue(func(q *queue) { closed = q.closed })
 	return closed
 }
 
-// ask takes the turn, or returns the signal that fires when the caller has it.
-func (t *Turn) ask() (mine Signal) {
-	t.queue.do(func(q *queue) {
+// takeOrWait takes the turn, or returns the signal that fires when the caller has it.
+func (t *Turn) takeOrWait() (mine Signal) {
+	t.queue.withValue(func(q *queue) {
 		if !q.taken {
 			q.taken = true
 			return
@@ -64,10 +64,10 @@ func (t *Turn) ask() (mine Signal) {
 	return mine
 }
 
-// pass gives the turn to the caller that waits longest.
-func (t *Turn) pass() {
+// passTurn gives the turn to the caller that waits longest.
+func (t *Turn) passTurn() {
 	var next Signal
-	t.queue.do(func(q *queue) {
+	t.queue.withValue(func(q *queue) {
 		if q.taken = len(q.waiting) > 0; q.taken {
 			next, q.waiting = q.waiting[0], q.waiting[1:]
 		}
@@ -80,12 +80,12 @@ func (t *Turn) pass() {
 // giveUp leaves the queue. A turn that came at the same moment goes to the next.
 func (t *Turn) giveUp(mine Signal) {
 	came := true
-	t.queue.do(func(q *queue) {
+	t.queue.withValue(func(q *queue) {
 		if i := slices.Index(q.waiting, mine); i >= 0 {
 			q.waiting, came = slices.Delete(q.waiting, i, i+1), false
 		}
 	})
 	if came {
-		t.pass()
+		t.passTurn()
 	}
 }

@@ -36,8 +36,8 @@ func (b *AddressBook) Endpoint(v types.Validator) string {
 	return v.Endpoint
 }
 
-// mesh returns t with peers looked up in the book.
-func (b *AddressBook) mesh(t *quic.Transport) env.Mesh { return bookedMesh{t, b} }
+// bookMesh returns t with peers looked up in the book.
+func (b *AddressBook) bookMesh(t *quic.Transport) env.Mesh { return bookedMesh{t, b} }
 
 type bookedMesh struct {
 	*quic.Transport

@@ -73,17 +73,17 @@ func (d *disk) abandon() error {
 	return nil
 }
 
-// cut is the bytes of a write that a crash had interrupted, which the log has cut
+// cutBytes is the bytes of a write that a crash had interrupted, which the log has cut
 // off.
-func (d *disk) cut() int64 {
+func (d *disk) cutBytes() int64 {
 	if l, ok := d.log.(interface{ Cut() int64 }); ok {
 		return l.Cut()
 	}
 	return 0
 }
 
-// close closes the files. Memory stays, as files do.
-func (d *disk) close() (err error) {
+// closeFiles closes the files. Memory stays, as files do.
+func (d *disk) closeFiles() (err error) {
 	if d.files == nil {
 		return nil
 	}
@@ -97,9 +97,9 @@ func (d *disk) close() (err error) {
 	return err
 }
 
-// wipe removes all node files, and returns how many bytes were lost: in memory,
+// wipeFiles removes all node files, and returns how many bytes were lost: in memory,
 // those of the log.
-func (d *disk) wipe() (lost int64, err error) {
+func (d *disk) wipeFiles() (lost int64, err error) {
 	if d.files == nil {
 		if d.log != nil {
 			lost = d.log.Size()

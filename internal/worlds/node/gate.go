@@ -30,8 +30,8 @@ type gate struct {
 // arrival delivers a queued item.
 type arrival func()
 
-// arrive lets a frame in, or keeps it back, or loses it.
-func (g *gate) arrive(receive func(types.Address, []byte), from types.Address, frame []byte) {
+// admitFrame lets a frame in, or keeps it back, or loses it.
+func (g *gate) admitFrame(receive func(types.Address, []byte), from types.Address, frame []byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -41,36 +41,36 @@ func (g *gate) arrive(receive func(types.Address, []byte), from types.Address, f
 		g.frozen.Dropped.Add(1)
 	default:
 		g.bytes += len(frame)
-		g.keep(func() { receive(from, frame) })
+		g.keepArrival(func() { receive(from, frame) })
 	}
 }
 
-// hold lets something in, or keeps it back: what its source bounds by itself, and may
+// admitBounded lets something in, or keeps it back: what its source bounds by itself, and may
 // not be lost.
-func (g *gate) hold(comes arrival) {
+func (g *gate) admitBounded(comes arrival) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.frozen == nil {
 		comes()
 		return
 	}
-	g.keep(comes)
+	g.keepArrival(comes)
 }
 
-func (g *gate) keep(a arrival) {
+func (g *gate) keepArrival(a arrival) {
 	g.frozen.Held.Add(1)
 	g.held = append(g.held, a)
 }
 
-// freeze keeps back what arrives from now on.
-func (g *gate) freeze(counts *fault.Counts) {
+// freezeArrivals keeps back what arrives from now on.
+func (g *gate) freezeArrivals(counts *fault.Counts) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.frozen = counts
 }
 
-// thaw delivers the queued items, in order, and then new ones.
-func (g *gate) thaw() {
+// deliverKept delivers the queued items, in order, and then new ones.
+func (g *gate) deliverKept() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, comes := range g.held {
@@ -79,8 +79,8 @@ func (g *gate) thaw() {
 	g.frozen, g.held, g.bytes = nil, nil, 0
 }
 
-// mesh puts the gate before a mesh.
-func (g *gate) mesh(m env.Mesh) env.Mesh { return gatedMesh{m, g} }
+// gateMesh puts the gate before a mesh.
+func (g *gate) gateMesh(m env.Mesh) env.Mesh { return gatedMesh{m, g} }
 
 // gatedMesh is a mesh behind a gate.
 type gatedMesh struct {
@@ -90,12 +90,12 @@ type gatedMesh struct {
 
 // Start implements env.Mesh.
 func (m gatedMesh) Start(receive func(types.Address, []byte)) error {
-	return m.Mesh.Start(func(from types.Address, frame []byte) { m.gate.arrive(receive, from, frame) })
+	return m.Mesh.Start(func(from types.Address, frame []byte) { m.gate.admitFrame(receive, from, frame) })
 }
 
-// connections puts the gate before connections with runners, or with validators:
+// gateConnections puts the gate before connections with runners, or with validators:
 // without readers, these report only connection.MaxUntaken frames.
-func (g *gate) connections(c env.Connections) env.Connections { return gatedConnections{c, g} }
+func (g *gate) gateConnections(c env.Connections) env.Connections { return gatedConnections{c, g} }
 
 // gatedConnections are connections behind a gate.
 type gatedConnections struct {
@@ -105,11 +105,11 @@ type gatedConnections struct {
 
 // Start implements env.Connections.
 func (c gatedConnections) Start(receive func(connection.Event)) error {
-	return c.Connections.Start(func(e connection.Event) { c.gate.hold(func() { receive(e) }) })
+	return c.Connections.Start(func(e connection.Event) { c.gate.admitBounded(func() { receive(e) }) })
 }
 
-// polls puts the gate before the answers of validators.
-func (g *gate) polls(p env.Polls) env.Polls {
+// gatePolls puts the gate before the answers of validators.
+func (g *gate) gatePolls(p env.Polls) env.Polls {
 	if p == nil {
 		return nil
 	}
@@ -124,11 +124,11 @@ type gatedPolls struct {
 
 // Start implements env.Polls.
 func (p gatedPolls) Start(receive func(polling.Answer)) error {
-	return p.Polls.Start(func(a polling.Answer) { p.gate.hold(func() { receive(a) }) })
+	return p.Polls.Start(func(a polling.Answer) { p.gate.admitBounded(func() { receive(a) }) })
 }
 
-// chain puts the gate before a view of the chain. The newest head is all that waits.
-func (g *gate) chain(v env.ChainView) env.ChainView { return &gatedView{ChainView: v, gate: g} }
+// gateChainView puts the gate before a view of the chain. The newest head is all that waits.
+func (g *gate) gateChainView(v env.ChainView) env.ChainView { return &gatedView{ChainView: v, gate: g} }
 
 // gatedView is a view behind a gate.
 type gatedView struct {
@@ -141,7 +141,7 @@ type gatedView struct {
 func (v *gatedView) Start(receive func(*chainview.Head)) error {
 	return v.ChainView.Start(func(h *chainview.Head) {
 		if v.newest.Swap(h) == nil {
-			v.gate.hold(func() { receive(v.newest.Swap(nil)) })
+			v.gate.admitBounded(func() { receive(v.newest.Swap(nil)) })
 		}
 	})
 }

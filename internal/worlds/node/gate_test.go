@@ -26,15 +26,15 @@ func TestAGateKeepsNoMoreThanItsLimits(t *testing.T) {
 			var counts fault.Counts
 			came := int64(0)
 			receive := func(types.Address, []byte) { came++ }
-			g.freeze(&counts)
+			g.freezeArrivals(&counts)
 			for range c.held + c.beyond {
-				g.arrive(receive, types.Address{}, c.frame)
+				g.admitFrame(receive, types.Address{}, c.frame)
 			}
 			if came != 0 || counts.Held.Load() != c.held || counts.Dropped.Load() != c.beyond {
 				t.Errorf("%d came, %d were held, %d dropped", came, counts.Held.Load(), counts.Dropped.Load())
 			}
-			g.thaw()
-			g.arrive(receive, types.Address{}, c.frame)
+			g.deliverKept()
+			g.admitFrame(receive, types.Address{}, c.frame)
 			if came != c.held+1 {
 				t.Errorf("%d came", came)
 			}
@@ -50,14 +50,14 @@ func TestAGateKeepsWhatRunnersAreTold(t *testing.T) {
 	var told []connection.Event
 	var heads []types.Height
 	links, sight := &toldConnections{}, &toldView{}
-	if err := g.connections(links).Start(func(e connection.Event) { told = append(told, e) }); err != nil {
+	if err := g.gateConnections(links).Start(func(e connection.Event) { told = append(told, e) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.chain(sight).Start(func(h *chainview.Head) { heads = append(heads, h.Height) }); err != nil {
+	if err := g.gateChainView(sight).Start(func(h *chainview.Head) { heads = append(heads, h.Height) }); err != nil {
 		t.Fatal(err)
 	}
 	sight.receive(&chainview.Head{Height: 1})
-	g.freeze(&counts)
+	g.freezeArrivals(&counts)
 	for i := range MaxHeld + 1 {
 		links.receive(connection.Down{ID: connection.ID(i)})
 		sight.receive(&chainview.Head{Height: types.Height(i)})
@@ -65,7 +65,7 @@ func TestAGateKeepsWhatRunnersAreTold(t *testing.T) {
 	if len(told) != 0 || len(heads) != 1 || counts.Held.Load() != MaxHeld+2 {
 		t.Fatalf("told %d events and %v; %d are held", len(told), heads, counts.Held.Load())
 	}
-	g.thaw()
+	g.deliverKept()
 	if len(told) != MaxHeld+1 || told[MaxHeld].Of() != MaxHeld || !slices.Equal(heads, []types.Height{1, MaxHeld}) {
 		t.Fatalf("told %d events and %v", len(told), heads)
 	}

@@ -32,10 +32,10 @@ func (l *loops) Loop(role string) actor.Dispatcher {
 	return l.of[role]
 }
 
-func (l *loops) freeze() { l.each((*roles.Loop).Freeze) }
-func (l *loops) thaw()   { l.each((*roles.Loop).Thaw) }
+func (l *loops) freezeAll() { l.eachLoop((*roles.Loop).Freeze) }
+func (l *loops) thawAll()   { l.eachLoop((*roles.Loop).Thaw) }
 
-func (l *loops) each(do func(*roles.Loop)) {
+func (l *loops) eachLoop(do func(*roles.Loop)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, loop := range l.of {
@@ -43,14 +43,14 @@ func (l *loops) each(do func(*roles.Loop)) {
 	}
 }
 
-// kill ends the loops after the steps they are in, all at once.
-func (l *loops) kill() { l.end((*roles.Loop).Kill) }
+// killAll ends the loops after the steps they are in, all at once.
+func (l *loops) killAll() { l.endAll((*roles.Loop).Kill) }
 
-// close ends the loops when they have done what they were given.
-func (l *loops) close() { l.end((*roles.Loop).Close) }
+// closeAll ends the loops when they have done what they were given.
+func (l *loops) closeAll() { l.endAll((*roles.Loop).Close) }
 
-// end waits without the lock, which a step may need on its way to an end.
-func (l *loops) end(how func(*roles.Loop)) {
+// endAll waits without the lock, which a step may need on its way to an end.
+func (l *loops) endAll(how func(*roles.Loop)) {
 	l.mu.Lock()
 	l.ended = true
 	l.mu.Unlock()

@@ -75,46 +75,46 @@ type Identity struct {
 // Who returns the identity of the node, which its owner may change.
 func (m *Machine) Who() *Identity { return &m.Identity }
 
-// assemble makes the machine of a node, which has it in itself. Nothing is opened yet.
-func (m *Machine) assemble(p Parts) {
+// assembleParts makes the machine of a node, which has it in itself. Nothing is opened yet.
+func (m *Machine) assembleParts(p Parts) {
 	m.Name, m.Address, m.parts = p.Name, p.Signer.Address(), p
 	m.disk = disk{name: p.Name, files: p.Files, durability: p.Durability}
 }
 
-// boot begins a process: with new loops, and a gate that is open. The log must be
+// beginProcess begins a process: with new loops, and a gate that is open. The log must be
 // open.
-func (m *Machine) boot() env.Base {
+func (m *Machine) beginProcess() env.Base {
 	m.past = m.failure.Swap(nil)
 	m.life.Add(1)
 	m.loops, m.gate, m.over = newLoops(), &gate{}, make(chan struct{})
 	return env.Base{Clock: m.parts.Clock, Loops: m.loops, Signer: m.parts.Signer, Verifier: m.parts.Verifier, Log: m.disk.log}
 }
 
-// begun says that the process's roles run.
-func (m *Machine) begun() {
+// noteRolesRun says that the process's roles run.
+func (m *Machine) noteRolesRun() {
 	m.past = nil
 	m.started.Store(true)
 }
 
-// ending says that the process is to end, and whether its roles had begun.
-func (m *Machine) ending() (begun bool) {
+// noteEnding says that the process is to end, and whether its roles had begun.
+func (m *Machine) noteEnding() (begun bool) {
 	m.letGo()
 	m.Thaw()
 	return m.started.Swap(false)
 }
 
-// halt ends what a process leaves when its roles have stopped: loops and files. A
+// endLeftovers ends what a process leaves when its roles have stopped: loops and files. A
 // process that never began keeps the failure of the process before.
-func (m *Machine) halt() error {
+func (m *Machine) endLeftovers() error {
 	if m.past != nil {
 		m.failure.CompareAndSwap(nil, m.past)
 		m.past = nil
 	}
 	if m.loops != nil {
-		m.loops.close()
+		m.loops.closeAll()
 		m.loops = nil
 	}
-	return m.disk.close()
+	return m.disk.closeFiles()
 }
 
 // Started reports whether a process was started and not stopped since. It may have
@@ -153,8 +153,8 @@ func (m *Machine) letGo() {
 	}
 }
 
-// waits returns what lets time pass in the process that boots, until that is to end.
-func (m *Machine) waits() func(time.Duration) {
+// waiterUntilEnd returns what lets time pass in the process that boots, until that is to end.
+func (m *Machine) waiterUntilEnd() func(time.Duration) {
 	over := m.over
 	return func(d time.Duration) {
 		timer := time.NewTimer(d)
@@ -166,8 +166,8 @@ func (m *Machine) waits() func(time.Duration) {
 	}
 }
 
-// falls returns what is told that the process that boots stops by itself.
-func (m *Machine) falls() func(error) {
+// stopNotifier returns what is told that the process that boots stops by itself.
+func (m *Machine) stopNotifier() func(error) {
 	life := m.Life()
 	return func(err error) {
 		var along *roles.Failure
@@ -185,7 +185,7 @@ func (m *Machine) falls() func(error) {
 func (m *Machine) Kill() {
 	m.letGo()
 	if m.loops != nil {
-		m.loops.kill()
+		m.loops.killAll()
 	}
 	if err := m.disk.abandon(); err != nil {
 		m.failure.CompareAndSwap(nil, &err)
@@ -202,8 +202,8 @@ func (m *Machine) Freeze(counts *fault.Counts) error {
 	case m.frozen.Swap(true):
 		return fmt.Errorf("%s is frozen already", m.Name)
 	}
-	m.gate.freeze(counts)
-	m.loops.freeze()
+	m.gate.freezeArrivals(counts)
+	m.loops.freezeAll()
 	return nil
 }
 
@@ -213,8 +213,8 @@ func (m *Machine) Thaw() bool {
 	if !m.frozen.Swap(false) {
 		return false
 	}
-	m.gate.thaw()
-	m.loops.thaw()
+	m.gate.deliverKept()
+	m.loops.thawAll()
 	return true
 }
 
@@ -224,5 +224,5 @@ func (m *Machine) Wipe() (lost int64, err error) {
 		return 0, fmt.Errorf("%s runs: crash it first", m.Name)
 	}
 	m.Lost = true
-	return m.disk.wipe()
+	return m.disk.wipeFiles()
 }

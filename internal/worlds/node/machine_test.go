@@ -42,7 +42,8 @@ func newNoting(t *testing.T, files func() (home.Node, error)) *noting {
 	t.Helper()
 	verifier := crypto.NewVerifier(true)
 	n := &noting{runtime: roles.New(slog.New(slog.DiscardHandler))}
-	n.assemble(Parts{Name: "r0", Signer: verifier.Signer(crypto.DeriveKey(1, "r0")), Verifier: verifier, Clock: clock.New(), Files: files})
+	n.assembleParts(Parts{Name: "r0", Signer: verifier.Signer(crypto.DeriveKey(1, "r0")), Verifier: verifier, Clock: clock.New(),
+		Files: files})
 	t.Cleanup(func() {
 		n.stop(t)
 		n.runtime.Close()
@@ -55,7 +56,7 @@ func (n *noting) start(t *testing.T) {
 	if err := n.disk.openLog(); err != nil {
 		t.Fatal(err)
 	}
-	base := n.boot()
+	base := n.beginProcess()
 	inbox, err := roles.Spawn(n.runtime, n.Name+"/noting", base.Loops.Loop("noting"), roles.Steps[[]byte]{Each: func(frame []byte) {
 		if err := base.Log.Append(frame); err != nil {
 			n.Fail(err)
@@ -65,18 +66,18 @@ func (n *noting) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.inbox = inbox
-	if err := n.gate.mesh(&n.mesh).Start(func(_ types.Address, frame []byte) { inbox.Offer(frame) }); err != nil {
+	if err := n.gate.gateMesh(&n.mesh).Start(func(_ types.Address, frame []byte) { inbox.Offer(frame) }); err != nil {
 		t.Fatal(err)
 	}
-	n.begun()
+	n.noteRolesRun()
 }
 
 func (n *noting) stop(t *testing.T) {
 	t.Helper()
-	if n.ending() {
+	if n.noteEnding() {
 		n.inbox.Stop()
 	}
-	if err := n.halt(); err != nil {
+	if err := n.endLeftovers(); err != nil {
 		t.Error(err)
 	}
 }
@@ -162,7 +163,7 @@ func suffer(t *testing.T, n *noting) {
 		t.Error("it does not report that it stopped by itself")
 	}
 	n.stop(t)
-	n.boot() // and does not come up
+	n.beginProcess() // and does not come up
 	n.stop(t)
 	if n.Started() || n.Failure() != errFailed {
 		t.Error("its failure is forgotten before it runs again")

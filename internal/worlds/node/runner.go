@@ -55,7 +55,7 @@ type Runner struct {
 func NewRunner(c RunnerConfig) *Runner {
 	r := &Runner{config: c, listen: c.Listen}
 	c.Parts.Files = nil
-	r.assemble(c.Parts)
+	r.assembleParts(c.Parts)
 	return r
 }
 
@@ -79,7 +79,7 @@ func (r *Runner) Start() error {
 		return errors.Join(fmt.Errorf("%s: %w", r.Name, err), view.Close())
 	}
 	r.listen = dialer.Addr().String()
-	given := env.Runner{Base: r.boot(), Connections: dialer, Chain: view, Executor: executor}
+	given := env.Runner{Base: r.beginProcess(), Connections: dialer, Chain: view, Executor: executor}
 	if c.Polls != nil {
 		if given.Polls, err = c.Polls(); err != nil {
 			executor.Close()
@@ -89,15 +89,16 @@ func (r *Runner) Start() error {
 	if c.Wrap != nil {
 		given = c.Wrap(given)
 	}
-	given.Connections, given.Chain, given.Polls = r.gate.connections(given.Connections), r.gate.chain(given.Chain), r.gate.polls(given.Polls)
+	given.Connections, given.Chain, given.Polls = r.gate.gateConnections(given.Connections), r.gate.gateChainView(given.Chain),
+		r.gate.gatePolls(given.Polls)
 	shell := c.Shell
-	shell.Name, shell.Log, shell.OnFailure = r.Name, c.Log, r.falls()
+	shell.Name, shell.Log, shell.OnFailure = r.Name, c.Log, r.stopNotifier()
 	started, err := runners.Start(c.Runtime, shell, given)
 	if err != nil { // it has closed what it was given
-		return errors.Join(err, r.halt())
+		return errors.Join(err, r.endLeftovers())
 	}
 	r.shell.Store(started)
-	r.begun()
+	r.noteRolesRun()
 	return nil
 }
 
@@ -115,10 +116,10 @@ func (r *Runner) Leave(finish bool, gone func()) {
 // Stop ends the process at once, or what Kill or a failure has left of it. Its last
 // status stays readable.
 func (r *Runner) Stop() error {
-	if r.ending() {
+	if r.noteEnding() {
 		r.shell.Load().Stop()
 	}
-	return r.halt()
+	return r.endLeftovers()
 }
 
 // Upset has the role of the running runner panic or hang: runners.Runner says what is

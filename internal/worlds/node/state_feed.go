@@ -29,7 +29,7 @@ type StateFeed struct {
 func NewStateFeed(book *AddressBook) *StateFeed {
 	w := &StateFeed{book: book}
 	w.wakes = sync.NewCond(&w.mu)
-	w.done.Go(w.run)
+	w.done.Go(w.feedViews)
 	return w
 }
 
@@ -57,12 +57,12 @@ func (w *StateFeed) Close() {
 	w.done.Wait()
 }
 
-// run tells each view what it has not been told.
-func (w *StateFeed) run() {
+// feedViews tells each view what it has not been told.
+func (w *StateFeed) feedViews() {
 	var outlook *ledger.Outlook
 	var of *ledger.State
 	for {
-		state, views := w.next()
+		state, views := w.awaitNews()
 		if state == nil {
 			return
 		}
@@ -74,13 +74,13 @@ func (w *StateFeed) run() {
 		}
 		of = state
 		for _, v := range views {
-			v.tell(outlook, state)
+			v.tellState(outlook, state)
 		}
 	}
 }
 
-// next waits until there is something to tell; the state is nil at the end.
-func (w *StateFeed) next() (state *ledger.State, views []*watching) {
+// awaitNews waits until there is something to tell; the state is nil at the end.
+func (w *StateFeed) awaitNews() (state *ledger.State, views []*watching) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for !w.closed {
@@ -143,8 +143,8 @@ func (v *watching) Close() error {
 	return nil
 }
 
-// tell reports a state, with the book's endpoints.
-func (v *watching) tell(outlook *ledger.Outlook, state *ledger.State) {
+// tellState reports a state, with the book's endpoints.
+func (v *watching) tellState(outlook *ledger.Outlook, state *ledger.State) {
 	v.watch.mu.Lock()
 	followed := v.followed
 	v.watch.mu.Unlock()

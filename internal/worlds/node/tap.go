@@ -18,8 +18,8 @@ func (t tap) Send(to types.Address, frame []byte) {
 	t.Mesh.Send(to, frame)
 }
 
-// tapped lets Parts.Overhear hear what the node sends through a mesh.
-func (m *Machine) tapped(mesh env.Mesh) env.Mesh {
+// tapMesh lets Parts.Overhear hear what the node sends through a mesh.
+func (m *Machine) tapMesh(mesh env.Mesh) env.Mesh {
 	if hear := m.parts.Overhear; hear != nil {
 		return tap{mesh, m.Address, hear}
 	}

@@ -70,7 +70,7 @@ type Validator struct {
 // address before any of them dials. Nothing else is opened before Open.
 func NewValidator(c Config) (*Validator, error) {
 	v := &Validator{config: c, listen: c.Listen}
-	v.assemble(c.Parts)
+	v.assembleParts(c.Parts)
 	if err := v.openSocket(); err != nil {
 		return nil, err
 	}
@@ -101,10 +101,10 @@ func (v *Validator) Open() error {
 		}
 	}
 	if err := v.disk.openLog(); err != nil {
-		return v.closed(err)
+		return v.closeAfter(err)
 	}
 	if err := v.disk.openStore(); err != nil {
-		return v.closed(err)
+		return v.closeAfter(err)
 	}
 	return nil
 }
@@ -116,18 +116,18 @@ func (v *Validator) Start(bootstrap []types.Validator) error {
 	c := &v.config
 	life, err := drawLife()
 	if err != nil {
-		return v.closed(err)
+		return v.closeAfter(err)
 	}
-	given := env.Validator{Base: v.boot(), Life: life, Mesh: v.tapped(c.Book.mesh(v.socket.Load())), Connections: v.runners,
+	given := env.Validator{Base: v.beginProcess(), Life: life, Mesh: v.tapMesh(c.Book.bookMesh(v.socket.Load())), Connections: v.runners,
 		Store: v.disk.store, Programs: c.Programs}
 	if c.Wrap != nil {
 		given = c.Wrap(given)
 	}
-	given.Mesh, given.Connections = v.gate.mesh(given.Mesh), v.gate.connections(given.Connections)
+	given.Mesh, given.Connections = v.gate.gateMesh(given.Mesh), v.gate.gateConnections(given.Connections)
 	shell := c.Shell
-	contracts := &fault.Contracts{Wait: v.waits()}
+	contracts := &fault.Contracts{Wait: v.waiterUntilEnd()}
 	given.Contracts = contracts
-	shell.Name, shell.Log, shell.Bootstrap, shell.Lost, shell.OnFailure = v.Name, c.Log, bootstrap, v.Lost, v.falls()
+	shell.Name, shell.Log, shell.Bootstrap, shell.Lost, shell.OnFailure = v.Name, c.Log, bootstrap, v.Lost, v.stopNotifier()
 	if c.Twin != nil {
 		given, v.endTwin = c.Twin(given, func(twin validators.Config, given env.Validator) (*validators.Validator, error) {
 			twin.Name, twin.Genesis, twin.Log, twin.Bootstrap = v.Name+"-twin", shell.Genesis, c.Log, bootstrap
@@ -138,14 +138,14 @@ func (v *Validator) Start(bootstrap []types.Validator) error {
 	}
 	started, err := validators.Start(c.Runtime, shell, given)
 	if err != nil {
-		return v.closed(err)
+		return v.closeAfter(err)
 	}
-	if cut := v.disk.cut(); cut > 0 {
+	if cut := v.disk.cutBytes(); cut > 0 {
 		c.Log.Warn("a crash interrupted the last write to the log of votes; the incomplete record was cut off", "node", v.Name, "bytes", cut)
 	}
 	v.shell.Store(started)
 	v.contracts.Store(contracts)
-	v.begun()
+	v.noteRolesRun()
 	return nil
 }
 
@@ -157,8 +157,8 @@ func drawLife() (life types.Life, err error) {
 	return life, err
 }
 
-// closed stops a validator that does not come up, for the reason given.
-func (v *Validator) closed(why error) error {
+// closeAfter stops a validator that does not come up, for the reason given.
+func (v *Validator) closeAfter(why error) error {
 	if err := v.Stop(); err != nil {
 		return errors.Join(why, err)
 	}
@@ -168,7 +168,7 @@ func (v *Validator) closed(why error) error {
 // Stop ends the node in good order, or what Kill or a failure has left of it. Its
 // last view stays readable if it is in memory.
 func (v *Validator) Stop() (err error) {
-	if v.ending() {
+	if v.noteEnding() {
 		if v.endTwin != nil {
 			v.endTwin()
 		}
@@ -179,7 +179,7 @@ func (v *Validator) Stop() (err error) {
 		err = socket.Close()
 		v.socket.Store(nil)
 	}
-	return errors.Join(err, v.halt())
+	return errors.Join(err, v.endLeftovers())
 }
 
 // Shell is the running validator, or the one that ran last; nil before the first.

@@ -27,15 +27,15 @@ const maxAudited = 2
 type Audits struct {
 	sample types.Height
 	last   [maxAudited]audit
-	wrote  [maxAudited]entered
+	wrote  [maxAudited]blockWrites
 }
 
 // Every shows all of the state and the money of every sample-th height.
 func Every(sample types.Height) *Audits { return &Audits{sample: sample} }
 
-// entered is what a block wrote into accounts, into the queue of messages, and of
+// blockWrites is what a block wrote into accounts, into the queue of messages, and of
 // runners and jobs.
-type entered struct {
+type blockWrites struct {
 	of       *ledger.Result
 	accounts []oracle.Account
 	sent     []oracle.Sent
@@ -43,14 +43,14 @@ type entered struct {
 	specs    []oracle.Spec
 }
 
-// entered returns what a block wrote of money, read once where validators share
+// writesOf returns what a block wrote of money, read once where validators share
 // its result.
-func (a *Audits) entered(r *ledger.Result) *entered {
+func (a *Audits) writesOf(r *ledger.Result) *blockWrites {
 	place := &a.wrote[r.Block.Header.Height%maxAudited]
 	if place.of == r {
 		return place
 	}
-	*place = entered{of: r}
+	*place = blockWrites{of: r}
 	var runners []types.Address
 	for _, change := range r.Changes {
 		if at, account, ok := actors.AccountIn(change.Key, change.Value); ok {
@@ -68,7 +68,7 @@ func (a *Audits) entered(r *ledger.Result) *entered {
 			}
 		}
 	}
-	runners = append(runners, updated(r.Receipts)...)
+	runners = append(runners, updatedRunners(r.Receipts)...)
 	slices.SortFunc(runners, types.Address.Compare)
 	for _, runner := range slices.Compact(runners) {
 		place.runners = append(place.runners, runnerOf(r.State.Runner(runner)))
@@ -76,9 +76,9 @@ func (a *Audits) entered(r *ledger.Result) *entered {
 	return place
 }
 
-// updated lists the runners whose offers a block replaced. An offer that equals the
+// updatedRunners lists the runners whose offers a block replaced. An offer that equals the
 // former one changes no key of the state, and the oracles judge its event all the same.
-func updated(receipts []types.Receipt) (runners []types.Address) {
+func updatedRunners(receipts []types.Receipt) (runners []types.Address) {
 	for i := range receipts {
 		for _, e := range receipts[i].Events {
 			var told system.RunnerEvent
@@ -97,8 +97,8 @@ type audit struct {
 	money *oracle.Money
 }
 
-// of returns the audit of a block, or an empty one if none is due.
-func (a *Audits) of(r *ledger.Result) audit {
+// auditOf returns the audit of a block, or an empty one if none is due.
+func (a *Audits) auditOf(r *ledger.Result) audit {
 	h := r.Block.Header.Height
 	if h%a.sample != 0 {
 		return audit{}
@@ -190,7 +190,7 @@ func LaneRules(p *params.Params) oracle.LaneRules {
 func (a *Audits) Observations(f validators.FinalBlocks, who types.Address) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))
 	for i, r := range f.Results {
-		audit, wrote := a.of(r), a.entered(r)
+		audit, wrote := a.auditOf(r), a.writesOf(r)
 		o := oracle.Observation{Validator: who, Block: r.Block, Hash: r.Hash, StateRoot: r.State.Root(), Receipts: r.Receipts,
 			Timers: r.Timers, Lane: LaneRules(r.State.Params()), NextSet: r.NextSet,
 			State: audit.state, Money: audit.money, Accounts: wrote.accounts, Sent: wrote.sent,

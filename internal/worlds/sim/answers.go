@@ -12,7 +12,7 @@ import (
 
 // Answers are what runners of a network bring for jobs whose results a seed does not
 // have: a test says them. A network that has Answers has runners of all kinds.
-type Answers struct{ given []*given }
+type Answers struct{ given []*scriptedAnswer }
 
 // Answer says what runners bring for some jobs.
 type Answer struct {
@@ -29,14 +29,16 @@ type Turn struct {
 	Fails  string // why there is no result; "": there is
 }
 
-// given is an answer, and which job has which of its turns.
-type given struct {
+// scriptedAnswer is an answer, and which job has which of its turns.
+type scriptedAnswer struct {
 	Answer
 	turns map[types.Hash]int // looked up only
 }
 
 // Give adds an answer, which is looked for before those that were given earlier.
-func (a *Answers) Give(one Answer) { a.given = append(a.given, &given{one, map[types.Hash]int{}}) }
+func (a *Answers) Give(one Answer) {
+	a.given = append(a.given, &scriptedAnswer{one, map[types.Hash]int{}})
+}
 
 // Len is how many were given.
 func (a *Answers) Len() int { return len(a.given) }
@@ -45,13 +47,13 @@ func (a *Answers) Len() int { return len(a.given) }
 func (a *Answers) Clone() *Answers {
 	kept := &Answers{}
 	for _, g := range a.given {
-		kept.given = append(kept.given, &given{g.Answer, maps.Clone(g.turns)})
+		kept.given = append(kept.given, &scriptedAnswer{g.Answer, maps.Clone(g.turns)})
 	}
 	return kept
 }
 
-// of returns a runner's answer for a job; false without one.
-func (a *Answers) of(runner string, job types.Hash, spec *push.JobSpec) (Turn, bool) {
+// answerFor returns a runner's answer for a job; false without one.
+func (a *Answers) answerFor(runner string, job types.Hash, spec *push.JobSpec) (Turn, bool) {
 	for _, g := range slices.Backward(a.given) {
 		if g.Kind != spec.JobType.Kind() || g.Runner != "" && g.Runner != runner || !strings.Contains(spec.JobType.Text(), g.Match) {
 			continue

@@ -15,7 +15,7 @@ import (
 // bodiesIn reads the block bodies that a validator's log holds.
 func bodiesIn(t *testing.T, n *Network, name string) (bodies []*types.Block) {
 	t.Helper()
-	for _, data := range n.find(name).disk.records {
+	for _, data := range n.findNode(name).disk.records {
 		var r struct {
 			_       struct{} `cbor:",toarray"`
 			Kind    uint8

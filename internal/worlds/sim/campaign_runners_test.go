@@ -67,7 +67,7 @@ const (
 
 // resubmit hands a transaction in at all validators, until it is final.
 func (f *validatorNodes) resubmit(from string, tx *types.Transaction, times int) {
-	best := f.best()
+	best := f.bestValidator()
 	if times == 0 || best != nil && best.Head().State.Account(f.keys[from].Address()).Nonce > tx.Nonce {
 		return
 	}
@@ -120,7 +120,7 @@ func (c *campaign) settled() error {
 	if err := c.RunToHeight(c.Tip()+40, 3*bound); err != nil {
 		return err
 	}
-	if open := c.best().Head().State.OpenJobs(); open != 0 {
+	if open := c.bestValidator().Head().State.OpenJobs(); open != 0 {
 		return fmt.Errorf("%d jobs are open yet", open)
 	}
 	return nil

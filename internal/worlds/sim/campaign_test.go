@@ -262,7 +262,7 @@ func (c *campaign) fault() {
 		c.bootDown()
 	case 8:
 		what = "freeze " + name
-		if c.Running(name) && c.find(name).frozen == nil {
+		if c.Running(name) && c.findNode(name).frozen == nil {
 			c.Freeze(name)
 		}
 	case 9:
@@ -359,7 +359,7 @@ func (c *campaign) slows(name string) string {
 // syncLies has the disk of a faulty validator lie of its syncs, or end that.
 func (c *campaign) syncLies() string {
 	name := c.oneOf()
-	on := c.find(name).disk.lying == nil
+	on := c.findNode(name).disk.lying == nil
 	c.SyncLies(name, on)
 	return fmt.Sprint("lying disk of ", name, " ", on)
 }
@@ -368,7 +368,7 @@ func (c *campaign) syncLies() string {
 func (c *campaign) cutsLog() string {
 	name := c.oneOf()
 	c.Crash(name)
-	n := len(c.find(name).disk.records)
+	n := len(c.findNode(name).disk.records)
 	if n == 0 {
 		return ""
 	}
@@ -587,7 +587,7 @@ func (c *campaign) leave(name string) bool {
 // damaged may refuse to start, by name; it is wiped then, as its message advises.
 func (c *campaign) bootDown() {
 	for _, name := range c.names {
-		if c.Running(name) || !c.isMember(name) && !slices.Contains(c.Joining(), name) || c.find(name).disk.failing != nil {
+		if c.Running(name) || !c.isMember(name) && !slices.Contains(c.Joining(), name) || c.findNode(name).disk.failing != nil {
 			continue
 		}
 		err := c.Boot(name)
@@ -627,7 +627,7 @@ func (c *campaign) found(name string) {
 		c.did["found"]++
 		return
 	}
-	for _, record := range c.find(name).disk.records {
+	for _, record := range c.findNode(name).disk.records {
 		reach, err := simplex.ReachOf([][]byte{record}, simplex.Root{Block: head.Block, Hash: head.Hash})
 		if err != nil || reach == simplex.Whole {
 			return // it lost what came after its tip
@@ -640,7 +640,7 @@ func (c *campaign) found(name string) {
 
 func (c *campaign) thawAll() {
 	for _, name := range c.names {
-		if c.find(name).frozen != nil {
+		if c.findNode(name).frozen != nil {
 			c.Thaw(name)
 		}
 	}
@@ -673,11 +673,11 @@ func (c *campaign) calm() error {
 	for _, name := range c.names {
 		c.ClockSkew(name, 0)
 		c.MendHost(name)
-		c.find(name).crashes = nil
+		c.findNode(name).crashes = nil
 		c.DiskSlow(name, 0)
 		c.CPUSlow(name, 0)
 		c.SyncLies(name, false)
-		if one := c.find(name); one.disk.failing != nil || one.disk.fails > 0 {
+		if one := c.findNode(name); one.disk.failing != nil || one.disk.fails > 0 {
 			c.mendDisk(name)
 		}
 		if !lying && c.Running(name) {

@@ -59,7 +59,7 @@ func hold(t *testing.T, keys []params.Info) {
 	set := map[string]string{}
 	var last types.Height
 	for _, info := range keys {
-		now, err := n.best().Head().State.NextParams().Get(info.Key)
+		now, err := n.bestValidator().Head().State.NextParams().Get(info.Key)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,12 +27,12 @@ type connections struct {
 	patience   time.Duration // how long a write may be blocked
 }
 
-// gateway is a validator's end.
-func (l *process) gateway() env.Connections { return l.newConnections(&connections{}) }
+// newGatewayEnd is a validator's end.
+func (l *process) newGatewayEnd() env.Connections { return l.newConnections(&connections{}) }
 
-// dialer returns a runner's end, on which a validator may have jobStreams streams
+// newRunnerEnd returns a runner's end, on which a validator may have jobStreams streams
 // of jobs open.
-func (l *process) dialer(jobStreams int) env.Connections {
+func (l *process) newRunnerEnd(jobStreams int) env.Connections {
 	return l.newConnections(&connections{dials: true, jobStreams: max(jobStreams, connection.LeastJobStreams)})
 }
 
@@ -45,8 +45,8 @@ func (l *process) newConnections(c *connections) env.Connections {
 // Endpoint is where the node of a name lets runners dial.
 func Endpoint(name string) string { return name }
 
-// remote returns the address of a machine: each has a distinct one.
-func (n *node) remote() connection.Address {
+// remoteAddress returns the address of a machine: each has a distinct one.
+func (n *node) remoteAddress() connection.Address {
 	return connection.Address{10: 0xff, 11: 0xff, 12: 10, 13: byte(n.index >> 16), 14: byte(n.index >> 8), 15: byte(n.index)}
 }
 
@@ -62,44 +62,44 @@ func (c *connections) Start(receive func(connection.Event)) error {
 	return nil
 }
 
-// serves says whether connections come up here.
-func (c *connections) serves() bool { return c.receive != nil && !c.closed && !c.process.dead }
+// isServing says whether connections come up here.
+func (c *connections) isServing() bool { return c.receive != nil && !c.closed && !c.process.dead }
 
 // Do implements env.Connections.
 func (c *connections) Do(v connection.Verb) {
-	if !c.serves() {
+	if !c.isServing() {
 		return
 	}
 	switch v := v.(type) {
 	case connection.Patience:
 		c.patience = v.Write
 	case connection.Dial:
-		c.dial(v)
+		c.dialEndpoint(v)
 	case connection.Admit:
-		c.with(v.ID, func(s *side) { s.admitted = true })
+		c.withLiveSide(v.ID, func(s *side) { s.admitted = true })
 	case connection.Open:
-		c.with(v.ID, func(s *side) { s.openStream(v.Stream) })
+		c.withLiveSide(v.ID, func(s *side) { s.openStream(v.Stream) })
 	case connection.Send:
-		c.process.strike(BeforeSend)
-		c.with(v.ID, func(s *side) { s.send(v.Stream, v.Frame) })
-		c.process.strike(AfterSend)
+		c.process.crashIfPlanned(BeforeSend)
+		c.withLiveSide(v.ID, func(s *side) { s.queueFrame(v.Stream, v.Frame) })
+		c.process.crashIfPlanned(AfterSend)
 	case connection.End:
-		c.with(v.ID, func(s *side) { s.end(v.Stream) })
+		c.withLiveSide(v.ID, func(s *side) { s.endStream(v.Stream) })
 	case connection.Reset:
-		c.with(v.ID, func(s *side) { s.reset(v.Stream, v.Code) })
+		c.withLiveSide(v.ID, func(s *side) { s.resetStream(v.Stream, v.Code) })
 	case connection.Close:
 		if s := c.sides[v.ID]; s != nil && !s.closing {
-			s.close(v.Code, v.Reason)
+			s.closeBothSides(v.Code, v.Reason)
 		}
 	case connection.Taken:
-		c.with(v.ID, (*side).taken)
+		c.withLiveSide(v.ID, (*side).releaseFrameRoom)
 	default:
 		panic(fmt.Sprintf("sim: connections do no %T", v))
 	}
 }
 
-// with does something to a connection that is up and stays so.
-func (c *connections) with(id connection.ID, do func(*side)) {
+// withLiveSide does something to a connection that is up and stays so.
+func (c *connections) withLiveSide(id connection.ID, do func(*side)) {
 	s := c.recent
 	if s == nil || s.id != id {
 		if s = c.sides[id]; s == nil {
@@ -118,17 +118,17 @@ func (c *connections) Close() error {
 		return nil
 	}
 	for s := c.first; s != nil; s = s.next {
-		s.close(connection.CodeDone, "shutdown")
+		s.closeBothSides(connection.CodeDone, "shutdown")
 	}
 	for c.first != nil {
-		c.first.down(connection.Down{Code: connection.CodeDone, Reason: "shutdown"})
+		c.first.endSide(connection.Down{Code: connection.CodeDone, Reason: "shutdown"})
 	}
 	c.closed = true
 	return nil
 }
 
-// add makes a connection known.
-func (c *connections) add(s *side) {
+// addSide makes a connection known.
+func (c *connections) addSide(s *side) {
 	c.sides[s.id] = s
 	if s.previous = c.last; s.previous == nil {
 		c.first = s
@@ -138,8 +138,8 @@ func (c *connections) add(s *side) {
 	c.last = s
 }
 
-// forget takes one that is over from those that are known.
-func (c *connections) forget(s *side) {
+// forgetSide takes one that is over from those that are known.
+func (c *connections) forgetSide(s *side) {
 	delete(c.sides, s.id)
 	if c.recent == s {
 		c.recent = nil
@@ -156,8 +156,8 @@ func (c *connections) forget(s *side) {
 	}
 }
 
-// dial begins a connection with the node that listens at an endpoint.
-func (c *connections) dial(v connection.Dial) {
+// dialEndpoint begins a connection with the node that listens at an endpoint.
+func (c *connections) dialEndpoint(v connection.Dial) {
 	if !c.dials {
 		panic("sim: a validator's end does not dial")
 	}
@@ -166,25 +166,25 @@ func (c *connections) dial(v connection.Dial) {
 	}
 	w := c.process.node.world
 	s := &side{host: c, process: c.process, id: v.ID, dialed: true}
-	c.add(s)
+	c.addSide(s)
 	fail := func(reason string) {
 		if !s.up && !s.over {
-			s.down(connection.Down{Reason: reason})
+			s.endSide(connection.Down{Reason: reason})
 		}
 	}
-	at := c.process.present()
+	at := c.process.timeAfterWork()
 	target := w.byName[v.Endpoint]
 	if target == nil || target == c.process.node {
 		w.At(at, func() { fail(fmt.Sprintf("no node listens on the endpoint %.40q", v.Endpoint)) })
 		return
 	}
-	s.far, s.out = target, w.link(c.process.node, target)
-	s.depart(&parcel{what: toDial})
+	s.far, s.out = target, w.findOrAddLink(c.process.node, target)
+	s.sendParcel(&parcel{what: toDial})
 	w.At(at.Add(connection.HandshakeTime), func() { fail("timeout: handshake did not complete in time") })
 }
 
-// answer makes a validator's side of a dialled connection.
-func (s *side) answer() {
+// answerDial makes a validator's side of a dialled connection.
+func (s *side) answerDial() {
 	var host *connections
 	if s.far.process != nil {
 		host = s.far.process.connections
@@ -192,47 +192,47 @@ func (s *side) answer() {
 	switch {
 	case s.over || s.far.process == nil: // the dialler's time passes
 	case host == nil || host.dials:
-		s.far.world.After(s.far.world.link(s.far, s.process.node).Latency, func() {
+		s.far.world.After(s.far.world.findOrAddLink(s.far, s.process.node).Latency, func() {
 			if !s.up && !s.over {
-				s.down(connection.Down{Closed: true, Reason: "no runner is let in here"})
+				s.endSide(connection.Down{Closed: true, Reason: "no runner is let in here"})
 			}
 		})
 	default:
-		peer := &side{host: host, process: host.process, peer: s, far: s.process.node, out: s.far.world.link(s.far, s.process.node)}
-		peer.depart(&parcel{what: toAnswer, to: s})
+		peer := &side{host: host, process: host.process, peer: s, far: s.process.node, out: s.far.world.findOrAddLink(s.far, s.process.node)}
+		peer.sendParcel(&parcel{what: toAnswer, to: s})
 	}
 }
 
-// rise brings a dialler's side up, whose handshake the peer has answered, and then
+// openBothSides brings a dialler's side up, whose handshake the peer has answered, and then
 // the peer's.
-func (s *side) rise(peer *side) {
+func (s *side) openBothSides(peer *side) {
 	if s.over || s.up {
 		return
 	}
 	s.peer, s.up = peer, true
-	s.depart(&parcel{what: toFinish, to: peer})
-	s.tell(connection.Up{ID: s.id, Peer: peer.process.node.parts.Signer.PublicKey(), Remote: s.far.remote()})
+	s.sendParcel(&parcel{what: toFinish, to: peer})
+	s.tellEvent(connection.Up{ID: s.id, Peer: peer.process.node.parts.Signer.PublicKey(), Remote: s.far.remoteAddress()})
 }
 
-// arrive brings a validator's side up.
-func (s *side) arrive() {
+// openValidatorSide brings a validator's side up.
+func (s *side) openValidatorSide() {
 	c := s.host
 	switch {
-	case !c.serves():
-		s.depart(&parcel{what: toClose, to: s.peer, code: connection.CodeDone, reason: "shutdown"})
+	case !c.isServing():
+		s.sendParcel(&parcel{what: toClose, to: s.peer, code: connection.CodeDone, reason: "shutdown"})
 	case len(c.sides) >= connection.MaxConnections:
-		s.depart(&parcel{what: toClose, to: s.peer, code: connection.CodeDone, reason: "there are too many"})
+		s.sendParcel(&parcel{what: toClose, to: s.peer, code: connection.CodeDone, reason: "there are too many"})
 	default:
 		c.lastID++
 		s.id, s.up = c.lastID, true
-		c.add(s)
-		s.tell(connection.Up{ID: s.id, Peer: s.peer.process.node.parts.Signer.PublicKey(), Remote: s.far.remote()})
+		c.addSide(s)
+		s.tellEvent(connection.Up{ID: s.id, Peer: s.peer.process.node.parts.Signer.PublicKey(), Remote: s.far.remoteAddress()})
 	}
 }
 
-// present returns when a process's actions take effect: after the work of the role in
+// timeAfterWork returns when a process's actions take effect: after the work of the role in
 // its step.
-func (l *process) present() types.Time {
+func (l *process) timeAfterWork() types.Time {
 	w := l.node.world
 	if w.current != nil && w.current.process == l {
 		return max(w.now, w.current.busy)

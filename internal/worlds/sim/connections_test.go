@@ -41,10 +41,10 @@ func wire(t *testing.T, seed uint64, link Link) *wired {
 		}
 	}
 	key := func(name string) Parts { return Parts{Signer: crypto.DeriveKey(1, name)} }
-	if err := add(w.World, "v0", fault.Validators, key("v0"), (*process).gateway, boot("v0", &w.validator)); err != nil {
+	if err := addMachine(w.World, "v0", fault.Validators, key("v0"), (*process).newGatewayEnd, boot("v0", &w.validator)); err != nil {
 		t.Fatal(err)
 	}
-	if err := add(w.World, "r0", fault.Runners, key("r0"), func(l *process) env.Connections { return l.dialer(0) }, boot("r0",
+	if err := addMachine(w.World, "r0", fault.Runners, key("r0"), func(l *process) env.Connections { return l.newRunnerEnd(0) }, boot("r0",
 		&w.runner)); err != nil {
 		t.Fatal(err)
 	}

@@ -161,11 +161,11 @@ func simulated(t *testing.T, link Link, play func(*parties)) (validator, runner 
 		boot := func(c env.Connections) (func(), error) { *end = newTold(t, c); return nil, nil }
 		given := func(l *process) env.Connections {
 			if name == "v0" {
-				return l.gateway()
+				return l.newGatewayEnd()
 			}
-			return l.dialer(0)
+			return l.newRunnerEnd(0)
 		}
-		if err := add(w, name, fault.Validators, Parts{Signer: crypto.DeriveKey(1, name)}, given, boot); err != nil {
+		if err := addMachine(w, name, fault.Validators, Parts{Signer: crypto.DeriveKey(1, name)}, given, boot); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Boot(name); err != nil {

@@ -40,7 +40,7 @@ func puppets(t testing.TB, c Config, n int) (w *World, heard *[]string, do func(
 func records(t testing.TB, w *World, self string) []string {
 	t.Helper()
 	all := []string{}
-	l := &nodeLog{&process{node: w.find(self)}}
+	l := &nodeLog{&process{node: w.findNode(self)}}
 	if err := l.Replay(func(r []byte) error { all = append(all, string(r)); return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestACrashLosesWhatIsNotSyncedYet(t *testing.T) {
 	if got := records(t, w, "n0"); !reflect.DeepEqual(got, []string{"old", "new"}) {
 		t.Errorf("the log holds %v", got)
 	}
-	value, _ := (&nodeStore{&process{node: w.find("n0")}}).Get("b", []byte("k"))
+	value, _ := (&nodeStore{&process{node: w.findNode("n0")}}).Get("b", []byte("k"))
 	if string(value) != "old" {
 		t.Errorf("the store holds %q, though new was not synced", value)
 	}
@@ -244,7 +244,7 @@ func TestStopLetsTheProcessFinishAndFreesItsNames(t *testing.T) {
 func TestAFrozenNodeFindsEverythingWhenItThaws(t *testing.T) {
 	w, heard, do := puppets(t, Config{Seed: 1}, 2)
 	rung := 0
-	w.find("n0") // named by the faults below
+	w.findNode("n0") // named by the faults below
 	do("n0", func(y *toy) { y.ring = func(*toy) { rung++ }; y.alarm.Set(y.Clock.Now().Add(time.Second)) })
 	letRun(t, w, time.Millisecond)
 	r, err := w.Freeze("n0")
@@ -343,7 +343,7 @@ func TestTheDiskIsItsModel(t *testing.T) {
 				rt.Fatalf("the log holds %q, want %q", got, log)
 			}
 			found := map[string]string{}
-			s := &nodeStore{&process{node: w.find("n0")}}
+			s := &nodeStore{&process{node: w.findNode("n0")}}
 			s.Scan("t", nil, nil, false, func(k, v []byte) bool { found[string(k)] = string(v); return true })
 			if !reflect.DeepEqual(found, store) {
 				rt.Fatalf("the store holds %v, want %v", found, store)
@@ -368,7 +368,7 @@ func TestAFlippedBitIsRefusedOrCutOff(t *testing.T) {
 			t.Fatalf("flipped: %v %v", r, err)
 		}
 		var read []string
-		l := &nodeLog{&process{node: w.find("n0")}}
+		l := &nodeLog{&process{node: w.findNode("n0")}}
 		err := l.Replay(func(r []byte) error { read = append(read, string(r)); return nil })
 		switch {
 		case errors.Is(err, ErrDamaged) && strings.Contains(err.Error(), "of n0's log"):
@@ -397,7 +397,7 @@ func TestAFlippedBitOfTheStoreIsOne(t *testing.T) {
 	if _, err := w.Flip("n0"); err != nil {
 		t.Fatal(err)
 	}
-	value, err := (&nodeStore{&process{node: w.find("n0")}}).Get("b", []byte("k"))
+	value, err := (&nodeStore{&process{node: w.findNode("n0")}}).Get("b", []byte("k"))
 	if err != nil || len(value) != 1 || bits.OnesCount8(value[0]) != 1 {
 		t.Errorf("the store holds %x, %v", value, err)
 	}

@@ -70,8 +70,8 @@ type pending struct {
 
 func newDisk(n *node, d Disk) *disk { return &disk{Disk: d, node: n} }
 
-// use says whether a process can use the disk.
-func (d *disk) use(l *process) error {
+// checkUsable says whether a process can use the disk.
+func (d *disk) checkUsable(l *process) error {
 	switch {
 	case l.dead:
 		return ErrCrashed
@@ -89,8 +89,8 @@ func (d *disk) use(l *process) error {
 	return nil
 }
 
-// written records a write. It keeps the role that made it busy until it is synced.
-func (d *disk) written(undo func()) {
+// recordWrite records a write. It keeps the role that made it busy until it is synced.
+func (d *disk) recordWrite(undo func()) {
 	w := d.node.world
 	for len(d.pending) > 0 && d.pending[0].synced <= w.now {
 		d.pending = d.pending[1:]
@@ -116,8 +116,8 @@ func (d *disk) written(undo func()) {
 	}
 }
 
-// crash loses what was not synced, the youngest write first.
-func (d *disk) crash() {
+// loseUnsynced loses what was not synced, the youngest write first.
+func (d *disk) loseUnsynced() {
 	now := d.node.world.now
 	for i := len(d.pending) - 1; i >= 0 && d.pending[i].synced > now; i-- {
 		d.pending[i].undo()
@@ -128,15 +128,15 @@ func (d *disk) crash() {
 	d.pending, d.free = nil, 0
 }
 
-// flush syncs all writes, and ends the lies about them.
-func (d *disk) flush() {
+// syncWrites syncs all writes, and ends the lies about them.
+func (d *disk) syncWrites() {
 	if d.lying != nil {
 		d.lying, d.pending = nil, nil
 	}
 }
 
-// wipe empties the disk.
-func (d *disk) wipe() {
+// wipeAll empties the disk.
+func (d *disk) wipeAll() {
 	d.records, d.size, d.buckets, d.pending, d.free, d.damaged = nil, 0, nil, nil, 0, nil
 }
 
@@ -155,7 +155,7 @@ type nodeLog struct{ process *process }
 // Replay implements env.Log.
 func (l *nodeLog) Replay(each func(record []byte) error) error {
 	d := l.process.node.disk
-	if err := d.use(l.process); err != nil {
+	if err := d.checkUsable(l.process); err != nil {
 		return err
 	}
 	d.cutTail()
@@ -174,36 +174,36 @@ func (l *nodeLog) Replay(each func(record []byte) error) error {
 func (l *nodeLog) Append(records ...[]byte) error {
 	n := l.process.node
 	d, w := n.disk, n.world
-	if err := d.use(l.process); err != nil {
+	if err := d.checkUsable(l.process); err != nil {
 		return err
 	}
-	l.process.strike(BeforeAppend)
-	w.trace.content(w.now, kindAppend, n, len(records), w.hashed.all(records))
-	if l.process.planned(TornAppend) {
+	l.process.crashIfPlanned(BeforeAppend)
+	w.trace.traceContent(w.now, kindAppend, n, len(records), w.hashed.hashRecords(records))
+	if l.process.isCrashDue(TornAppend) {
 		if len(records) > 1 {
-			d.append(records[:w.links.rand.IntN(len(records))])
+			d.appendRecords(records[:w.links.rand.IntN(len(records))])
 		}
-		l.process.die()
+		l.process.endWithinStep()
 	}
 	before, size := len(d.records), d.size
-	d.append(records)
+	d.appendRecords(records)
 	l.process.Did(env.BytesWritten, uint64(d.size-size))
-	d.written(func() { d.tear(before, size) })
-	l.process.strike(AfterAppend)
+	d.recordWrite(func() { d.tearRecords(before, size) })
+	l.process.crashIfPlanned(AfterAppend)
 	return nil
 }
 
-// append stores records, which must not change any more.
-func (d *disk) append(records [][]byte) {
+// appendRecords stores records, which must not change any more.
+func (d *disk) appendRecords(records [][]byte) {
 	for _, record := range records {
-		d.records = append(d.records, d.node.world.records.one(record))
+		d.records = append(d.records, d.node.world.records.shareRecord(record))
 		d.size += int64(len(record)) + recordFrame
 	}
 }
 
-// tear loses records that were not synced: some, or all, and the one that was
+// tearRecords loses records that were not synced: some, or all, and the one that was
 // half written when the power went is cut off, as Replay would.
-func (d *disk) tear(before int, size int64) {
+func (d *disk) tearRecords(before int, size int64) {
 	if len(d.records) < before {
 		return
 	}
@@ -224,18 +224,18 @@ func (d *disk) tear(before int, size int64) {
 func (l *nodeLog) Rewrite(records [][]byte) error {
 	n := l.process.node
 	d, w := n.disk, n.world
-	if err := d.use(l.process); err != nil {
+	if err := d.checkUsable(l.process); err != nil {
 		return err
 	}
-	l.process.strike(BeforeAppend)
+	l.process.crashIfPlanned(BeforeAppend)
 	w.rewrites++
-	w.trace.content(w.now, kindRewrite, n, len(records), w.hashed.all(records))
+	w.trace.traceContent(w.now, kindRewrite, n, len(records), w.hashed.hashRecords(records))
 	old, size := d.records, d.size
 	d.records, d.size, d.damaged = nil, 0, nil
-	d.append(records)
+	d.appendRecords(records)
 	l.process.Did(env.BytesWritten, uint64(d.size))
-	d.written(func() { d.records, d.size = old, size })
-	l.process.strike(AfterAppend)
+	d.recordWrite(func() { d.records, d.size = old, size })
+	l.process.crashIfPlanned(AfterAppend)
 	return nil
 }
 
@@ -252,20 +252,20 @@ type nodeStore struct{ process *process }
 func (s *nodeStore) Commit(writes []env.Write) error {
 	n := s.process.node
 	d, w := n.disk, n.world
-	if err := d.use(s.process); err != nil {
+	if err := d.checkUsable(s.process); err != nil {
 		return err
 	}
-	s.process.strike(BeforeCommit)
-	w.trace.content(w.now, kindCommit, n, len(writes), w.hashed.writes(writes))
+	s.process.crashIfPlanned(BeforeCommit)
+	w.trace.traceContent(w.now, kindCommit, n, len(writes), w.hashed.hashWrites(writes))
 	old := d.buckets
 	d.buckets = slices.Clone(old)
-	for _, group := range grouped(writes) {
-		b := d.bucket(group.bucket)
-		b.tree = w.tables.put(b.tree, group.changes)
+	for _, group := range groupByTable(writes) {
+		b := d.findOrAddBucket(group.bucket)
+		b.tree = w.tables.putChanges(b.tree, group.changes)
 	}
 	s.process.Did(env.BytesWritten, uint64(w.hashed.bytes))
-	d.written(func() { d.buckets = old })
-	s.process.strike(AfterCommit)
+	d.recordWrite(func() { d.buckets = old })
+	s.process.crashIfPlanned(AfterCommit)
 	return nil
 }
 
@@ -276,9 +276,9 @@ type group struct {
 	changes []trie.Change
 }
 
-// grouped parts writes by table, in the order in which tables come first. A
+// groupByTable parts writes by table, in the order in which tables come first. A
 // store has few tables.
-func grouped(writes []env.Write) []group {
+func groupByTable(writes []env.Write) []group {
 	groups := make([]group, 0, 10)
 	find := func(b env.Bucket) *group {
 		for i := range groups {
@@ -303,9 +303,9 @@ func grouped(writes []env.Write) []group {
 	return groups
 }
 
-// bucket returns the table with a name, made if there is none. The pointer is valid
+// findOrAddBucket returns the table with a name, made if there is none. The pointer is valid
 // until the next call.
-func (d *disk) bucket(name env.Bucket) *bucket {
+func (d *disk) findOrAddBucket(name env.Bucket) *bucket {
 	for i := range d.buckets {
 		if d.buckets[i].name == name {
 			return &d.buckets[i]
@@ -315,8 +315,8 @@ func (d *disk) bucket(name env.Bucket) *bucket {
 	return &d.buckets[len(d.buckets)-1]
 }
 
-// tree returns the table of a name to be read.
-func (d *disk) tree(name env.Bucket) *trie.Tree {
+// treeOf returns the table of a name to be read.
+func (d *disk) treeOf(name env.Bucket) *trie.Tree {
 	for i := range d.buckets {
 		if d.buckets[i].name == name {
 			return d.buckets[i].tree
@@ -328,10 +328,10 @@ func (d *disk) tree(name env.Bucket) *trie.Tree {
 // Get implements env.Store.
 func (s *nodeStore) Get(b env.Bucket, key []byte) ([]byte, error) {
 	d := s.process.node.disk
-	if err := d.use(s.process); err != nil {
+	if err := d.checkUsable(s.process); err != nil {
 		return nil, err
 	}
-	value, found := d.tree(b).Get(key)
+	value, found := d.treeOf(b).Get(key)
 	if !found {
 		return nil, nil
 	}
@@ -341,13 +341,13 @@ func (s *nodeStore) Get(b env.Bucket, key []byte) ([]byte, error) {
 // Scan implements env.Store.
 func (s *nodeStore) Scan(b env.Bucket, from, to []byte, backwards bool, each func(key, value []byte) bool) error {
 	d := s.process.node.disk
-	if err := d.use(s.process); err != nil {
+	if err := d.checkUsable(s.process); err != nil {
 		return err
 	}
 	if backwards {
-		d.tree(b).ScanBack(from, to, each)
+		d.treeOf(b).ScanBack(from, to, each)
 	} else {
-		d.tree(b).Scan(from, to, each)
+		d.treeOf(b).Scan(from, to, each)
 	}
 	return nil
 }
@@ -361,12 +361,12 @@ type hasher struct {
 	bytes  int // of the last hashed data, lengths included
 }
 
-func (h *hasher) begin() {
+func (h *hasher) beginRecord() {
 	h.digest.Reset()
 	h.bytes = 0
 }
 
-func (h *hasher) part(part []byte) {
+func (h *hasher) hashPart(part []byte) {
 	var length [4]byte
 	binary.LittleEndian.PutUint32(length[:], uint32(len(part)))
 	h.digest.Write(length[:])
@@ -374,27 +374,27 @@ func (h *hasher) part(part []byte) {
 	h.bytes += len(length) + len(part)
 }
 
-// all hashes records.
-func (h *hasher) all(records [][]byte) uint64 {
-	h.begin()
+// hashRecords hashes records.
+func (h *hasher) hashRecords(records [][]byte) uint64 {
+	h.beginRecord()
 	for _, record := range records {
-		h.part(record)
+		h.hashPart(record)
 	}
 	return h.digest.Sum64()
 }
 
-func (h *hasher) writes(writes []env.Write) uint64 {
-	h.begin()
+func (h *hasher) hashWrites(writes []env.Write) uint64 {
+	h.beginRecord()
 	for i := range writes {
-		h.part([]byte(writes[i].Bucket))
-		h.part(writes[i].Key)
-		h.part(writes[i].Value)
+		h.hashPart([]byte(writes[i].Bucket))
+		h.hashPart(writes[i].Key)
+		h.hashPart(writes[i].Value)
 	}
 	return h.digest.Sum64()
 }
 
-// die ends the process that is in a step, at this instruction.
-func (l *process) die() {
+// endWithinStep ends the process that is in a step, at this instruction.
+func (l *process) endWithinStep() {
 	l.struck = true
 	_, _ = l.node.world.orders.Kill(l.node, &fault.Order{Verb: "crash", Node: l.node.name}) // it runs
 	panic(roles.Killed{})

@@ -5,39 +5,39 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// follow applies rules to all links, also to those not used yet.
-func (n *links) follow(rules *network.LinkRules) {
+// applyRules applies rules to all links, also to those not used yet.
+func (n *links) applyRules(rules *network.LinkRules) {
 	before := n.rules
 	n.rules = rules
 	switch by := rules.By; {
 	case by == nil:
 	case by.Verb == "heal":
-		n.loop.trace.fault(n.loop.now, "heal")
+		n.loop.trace.traceFault(n.loop.now, "heal")
 	default:
-		n.loop.trace.fault(n.loop.now, by.String())
+		n.loop.trace.traceFault(n.loop.now, by.String())
 	}
 	for _, link := range n.made {
 		was := link.cut != nil
-		link.rule(rules)
+		link.applyRule(rules)
 		if link.cut != nil && !was {
 			link.since = n.loop.now
 		}
 	}
 	if !rules.SameCut(before) {
 		n.troubled = true
-		n.silence()
-		n.mend()
+		n.silenceCutLinks()
+		n.deliverDelayed()
 	}
 }
 
-// rule applies rules to a link.
-func (l *linkState) rule(rules *network.LinkRules) {
+// applyRule applies rules to a link.
+func (l *linkState) applyRule(rules *network.LinkRules) {
 	rule := rules.Between(l.from.name, l.to.name)
 	l.Link, l.counts, l.cut = rule.Link, rule.Counts, rule.Cut
 }
 
-// silence ends, in time, the connections over links that were cut just now.
-func (n *links) silence() {
+// silenceCutLinks ends, in time, the connections over links that were cut just now.
+func (n *links) silenceCutLinks() {
 	var cut []*side
 	n.machines.eachSide(func(s *side) {
 		if s.out.cut != nil && s.out.since == n.loop.now {
@@ -48,24 +48,24 @@ func (n *links) silence() {
 		n.loop.After(connection.IdleTime, func() {
 			for _, s := range cut {
 				if s.out.cut != nil && s.out.since <= n.loop.now.Add(-connection.IdleTime) {
-					s.lost()
+					s.endAsLost()
 				}
 			}
 		})
 	}
 }
 
-// mend delivers the frames that cut links delayed.
-func (n *links) mend() {
+// deliverDelayed delivers the frames that cut links delayed.
+func (n *links) deliverDelayed() {
 	n.machines.eachSide(func(s *side) {
 		if s.peer == nil || s.peer.out.cut != nil {
 			return
 		}
 		if len(s.stalled) > 0 {
-			s.unstall()
+			s.resumeStalled()
 		}
 		if s.dialed && len(s.peer.stalled) > 0 { // its side may not be up yet
-			s.peer.unstall()
+			s.peer.resumeStalled()
 		}
 	})
 }

@@ -15,15 +15,15 @@ type event struct {
 
 // happening is the action of an event: a frame that arrives, an alarm that rings, a
 // role that can step again, an event of a connection, or a call.
-type happening interface{ happen(event) }
+type happening interface{ happenAt(event) }
 
 // call is what a test does, or a world by itself.
 type call func()
 
-func (c call) happen(event) { c() }
+func (c call) happenAt(event) { c() }
 
-// happen lets the role step again whose work or disk kept it.
-func (r run) happen(event) { r.loop.ready(r.fn) }
+// happenAt lets the role step again whose work or disk kept it.
+func (r run) happenAt(event) { r.loop.queueStep(r.fn) }
 
 // eventHeap is a heap by time, then sequence: each event has four below it, which are
 // adjacent, since a crowd's heap does not fit into a fast cache.
@@ -31,16 +31,16 @@ type eventHeap []event
 
 const eventsBelow = 4
 
-func (e *event) before(other *event) bool {
+func (e *event) isBefore(other *event) bool {
 	return e.at < other.at || (e.at == other.at && e.sequence < other.sequence)
 }
 
-func (h *eventHeap) push(e event) {
+func (h *eventHeap) pushEvent(e event) {
 	heap := append(*h, e)
 	i := len(heap) - 1
 	for i > 0 {
 		parent := (i - 1) / eventsBelow
-		if !e.before(&heap[parent]) {
+		if !e.isBefore(&heap[parent]) {
 			break
 		}
 		heap[i] = heap[parent]
@@ -50,7 +50,7 @@ func (h *eventHeap) push(e event) {
 	*h = heap
 }
 
-func (h *eventHeap) pop() event {
+func (h *eventHeap) popEvent() event {
 	heap := *h
 	first := heap[0]
 	last := len(heap) - 1
@@ -68,11 +68,11 @@ func (h *eventHeap) pop() event {
 			break
 		}
 		for other := child + 1; other < min(eventsBelow*(i+1)+1, last); other++ {
-			if heap[other].before(&heap[child]) {
+			if heap[other].isBefore(&heap[child]) {
 				child = other
 			}
 		}
-		if !heap[child].before(&e) {
+		if !heap[child].isBefore(&e) {
 			break
 		}
 		heap[i] = heap[child]
@@ -82,4 +82,4 @@ func (h *eventHeap) pop() event {
 	return first
 }
 
-func stack() []byte { return debug.Stack() }
+func stackTrace() []byte { return debug.Stack() }

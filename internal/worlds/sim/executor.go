@@ -60,14 +60,14 @@ func (l *process) newExecutor() *doer {
 }
 
 // Capabilities implements env.Executor.
-func (d *doer) Capabilities() []string { return capabilities(d.answers()) }
+func (d *doer) Capabilities() []string { return capabilitiesOf(d.testAnswers()) }
 
 // Entitlements implements env.Executor.
 func (d *doer) Entitlements() []string { return judge.Entitlements() }
 
 // Accepts implements env.Executor.
 func (d *doer) Accepts(spec *push.JobSpec) *execution.Refusal {
-	if d.answers() == nil {
+	if d.testAnswers() == nil {
 		return judge.Accepts(spec)
 	}
 	if err := spec.Check(); err != nil {
@@ -76,22 +76,22 @@ func (d *doer) Accepts(spec *push.JobSpec) *execution.Refusal {
 	return nil
 }
 
-// answers returns the answers that a test gives; nil outside of one.
-func (d *doer) answers() *Answers { return d.process.node.world.answers }
+// testAnswers returns the answers that a test gives; nil outside of one.
+func (d *doer) testAnswers() *Answers { return d.process.node.world.answers }
 
-// capabilities returns the capabilities of runners: all kinds, without names, if a
+// capabilitiesOf returns the capabilities of runners: all kinds, without names, if a
 // test answers.
-func capabilities(a *Answers) []string {
+func capabilitiesOf(a *Answers) []string {
 	if a == nil {
 		return judge.Capabilities()
 	}
 	return slices.Sorted(slices.Values(push.JobKinds()))
 }
 
-// do does work, as a test answers or as the job says.
-func (d *doer) do(id execution.ID, spec *push.JobSpec) ([]byte, error) {
-	if a := d.answers(); a != nil {
-		switch turn, given := a.of(d.process.node.name, id.Job, spec); {
+// doJob does work, as a test answers or as the job says.
+func (d *doer) doJob(id execution.ID, spec *push.JobSpec) ([]byte, error) {
+	if a := d.testAnswers(); a != nil {
+		switch turn, given := a.answerFor(d.process.node.name, id.Job, spec); {
 		case given && turn.Fails != "":
 			return nil, errors.New(turn.Fails)
 		case given:
@@ -117,16 +117,16 @@ func (d *doer) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.
 	one := &work{id: id, spec: spec, tell: tell}
 	d.under[id] = one
 	d.order = append(d.order, one)
-	began := d.process.present()
+	began := d.process.timeAfterWork()
 	limit := min(time.Duration(spec.Bounds.MaxWallTimeSeconds)*time.Second, executor.MaxWall)
-	w.At(began.Add(limit), func() { d.end(one, nil, fmt.Errorf("the work was not done within %v", limit)) })
+	w.At(began.Add(limit), func() { d.reportOutcome(one, nil, fmt.Errorf("the work was not done within %v", limit)) })
 	if isManual(spec) {
 		return
 	}
 	w.At(began.Add(JobTime), func() {
 		if !one.over {
-			result, err := d.do(id, spec)
-			d.end(one, result, err)
+			result, err := d.doJob(id, spec)
+			d.reportOutcome(one, result, err)
 		}
 	})
 }
@@ -135,15 +135,15 @@ func isManual(spec *push.JobSpec) bool {
 	return spec.JobType.Custom != nil && spec.JobType.Custom.ExecutorHash == manual
 }
 
-// end reports the outcome of work, once.
-func (d *doer) end(one *work, result []byte, err error) {
+// reportOutcome reports the outcome of work, once.
+func (d *doer) reportOutcome(one *work, result []byte, err error) {
 	if one.over || d.process.dead {
 		return
 	}
 	if err == nil {
 		err = executor.Judge(one.spec, result)
 	}
-	d.forget(one)
+	d.forgetWork(one)
 	if err != nil {
 		one.tell(execution.Failure(one.id, err))
 		return
@@ -151,14 +151,14 @@ func (d *doer) end(one *work, result []byte, err error) {
 	one.tell(execution.Report{ID: one.id, What: execution.Done, Result: result})
 }
 
-// rise reports the progress of work.
-func (d *doer) rise(one *work, given execution.Given) {
+// reportProgress reports the progress of work.
+func (d *doer) reportProgress(one *work, given execution.Given) {
 	if report, rises := one.gauge.Rise(one.id, given.Percent, given.Detail); rises && !d.process.dead {
 		one.tell(report)
 	}
 }
 
-func (d *doer) forget(one *work) {
+func (d *doer) forgetWork(one *work) {
 	one.over = true
 	delete(d.under, one.id)
 	kept := d.order[:0]
@@ -174,14 +174,14 @@ func (d *doer) forget(one *work) {
 // Cancel implements env.Executor.
 func (d *doer) Cancel(id execution.ID) {
 	if one := d.under[id]; one != nil {
-		d.forget(one)
+		d.forgetWork(one)
 	}
 }
 
 // Close implements env.Executor.
 func (d *doer) Close() {
 	for len(d.order) > 0 {
-		d.forget(d.order[0])
+		d.forgetWork(d.order[0])
 	}
 }
 
@@ -212,9 +212,9 @@ func (w *World) Answer(job types.Hash, given execution.Given) error {
 		}
 		taken = true
 		if given.Percent == 0 {
-			whose[i].end(one, given.Result, nil)
+			whose[i].reportOutcome(one, given.Result, nil)
 		} else {
-			whose[i].rise(one, given)
+			whose[i].reportProgress(one, given)
 		}
 	}
 	if taken {

@@ -84,7 +84,7 @@ func TestOneRunnerOfSixFalters(t *testing.T) {
 			if !over || len(agreed) < 5 {
 				t.Fatalf("over: %v, %d agreed", over, len(agreed))
 			}
-			if got := slices.Contains(agreed, l.find("r0").address); got != c.agrees {
+			if got := slices.Contains(agreed, l.findNode("r0").address); got != c.agrees {
 				t.Errorf("its result is among those that agree: %v", got)
 			}
 			l.blocks(14) // whatever comes late
@@ -116,7 +116,7 @@ func TestARunnerComesAndGoes(t *testing.T) {
 			l.Errorf("%d are present; %v", l.present(), r)
 		}
 		agreed, _ := l.done(echo(5, push.Deterministic))
-		if len(agreed) != 5 || slices.Contains(agreed, l.find("r0").address) {
+		if len(agreed) != 5 || slices.Contains(agreed, l.findNode("r0").address) {
 			l.Errorf("without it %d agree", len(agreed))
 		}
 	}
@@ -180,7 +180,7 @@ func TestARunnerComesAndGoes(t *testing.T) {
 	for _, fresh := range []bool{false, true} {
 		t.Run("rejoin", func(t *testing.T) {
 			l := crewOfSix(t)
-			before := l.find("r0").address
+			before := l.findNode("r0").address
 			r := l.order(fault.Order{Verb: "rejoin", Node: "r0", AfterBlocks: 14, NewIdentity: fresh})
 			l.blocks(3)
 			gone(l, r)
@@ -190,7 +190,7 @@ func TestARunnerComesAndGoes(t *testing.T) {
 			if fresh {
 				want = wallet.RunnerIdentity(1, "r0", 1).Address()
 			}
-			if got := l.find("r0").address; got != want {
+			if got := l.findNode("r0").address; got != want {
 				t.Errorf("it came back as %s, not as %s", got, want)
 			}
 			l.owns("r0")
@@ -208,7 +208,7 @@ func TestARunnerRejoinsAfterAPause(t *testing.T) {
 	}
 	l.Resume()
 	l.blocks(20)
-	if got, want := l.find("r0").address, wallet.RunnerIdentity(1, "r0", 1).Address(); got != want || !l.Running("r0") {
+	if got, want := l.findNode("r0").address, wallet.RunnerIdentity(1, "r0", 1).Address(); got != want || !l.Running("r0") {
 		t.Errorf("r0 is %s, want %s; it runs: %v", got, want, l.Running("r0"))
 	}
 	l.owns("r0")
@@ -217,8 +217,8 @@ func TestARunnerRejoinsAfterAPause(t *testing.T) {
 // owns checks that a runner is its own owner, as in every world (decision J20).
 func (l *labour) owns(name string) {
 	l.Helper()
-	at := l.find(name).address
-	if r := l.best().Head().State.Runner(at); r == nil || r.Owner != at {
+	at := l.findNode(name).address
+	if r := l.bestValidator().Head().State.Runner(at); r == nil || r.Owner != at {
 		l.Errorf("%s is registered as %+v", name, r)
 	}
 }

@@ -41,7 +41,7 @@ func (n *node) Peers() (all []types.Address) {
 		return nil
 	}
 	for _, peer := range n.process.peers {
-		if n.process.connected(peer) {
+		if n.process.canReach(peer) {
 			all = append(all, peer.address)
 		}
 	}
@@ -63,31 +63,31 @@ func (n *node) Kill(counts *fault.Counts) error {
 	n.death = counts
 	switch {
 	case n.process.struck:
-		w.trace.fault(w.now, "crash "+n.name+" in the middle of a step")
-		w.trace.plain(w.now, kindCrash, n)
-		n.process.kill() // the end of the step clears its roles away
+		w.trace.traceFault(w.now, "crash "+n.name+" in the middle of a step")
+		w.trace.tracePlain(w.now, kindCrash, n)
+		n.process.killProcess() // the end of the step clears its roles away
 		return nil
 	case n.kind == fault.Runners:
-		w.trace.fault(w.now, "drop "+n.name)
+		w.trace.traceFault(w.now, "drop "+n.name)
 	default:
-		w.trace.fault(w.now, "crash "+n.name+" between steps")
+		w.trace.traceFault(w.now, "crash "+n.name+" between steps")
 	}
-	n.fall()
+	n.crashBetweenSteps()
 	return nil
 }
 
-// fall ends a process between steps. The connections of a runner close, without a Goodbye.
-func (n *node) fall() {
+// crashBetweenSteps ends a process between steps. The connections of a runner close, without a Goodbye.
+func (n *node) crashBetweenSteps() {
 	w := n.world
 	if n.kind == fault.Runners {
 		for s := n.process.connections.first; s != nil; s = s.next {
-			s.close(connection.CodeDone, "")
+			s.closeBothSides(connection.CodeDone, "")
 		}
 		n.process.connections.closed = true // who closes says no more
 	}
-	w.trace.plain(w.now, kindCrash, n)
-	n.process.kill()
-	w.reap()
+	w.trace.tracePlain(w.now, kindCrash, n)
+	n.process.killProcess()
+	w.stopDeadRoles()
 }
 
 // Moment is a place in the life of a process where CrashAt strikes.
@@ -114,14 +114,14 @@ type crashPoint struct {
 // CrashAt crashes a node at the n-th such moment from now, 1 being the next; the
 // process executes no instruction after it. The plan ends with the process.
 func (w *World) CrashAt(name string, at Moment, n int) {
-	w.trace.fault(w.now, fmt.Sprintf("plan: crash %s %s %d", name, at, n))
-	machine := w.find(name)
+	w.trace.traceFault(w.now, fmt.Sprintf("plan: crash %s %s %d", name, at, n))
+	machine := w.findNode(name)
 	machine.crashes = append(machine.crashes, crashPoint{at, n})
 }
 
-// planned counts down the crashes planned for a moment, and says whether one is
+// isCrashDue counts down the crashes planned for a moment, and says whether one is
 // due.
-func (l *process) planned(at Moment) bool {
+func (l *process) isCrashDue(at Moment) bool {
 	due := false
 	for i := range l.node.crashes {
 		if c := &l.node.crashes[i]; c.at == at {
@@ -132,9 +132,9 @@ func (l *process) planned(at Moment) bool {
 	return due
 }
 
-func (l *process) strike(at Moment) {
-	if len(l.node.crashes) > 0 && l.planned(at) {
-		l.die()
+func (l *process) crashIfPlanned(at Moment) {
+	if len(l.node.crashes) > 0 && l.isCrashDue(at) {
+		l.endWithinStep()
 	}
 }
 
@@ -145,7 +145,7 @@ const MaxHeld = 4096
 // runs on.
 func (n *node) Freeze(counts *fault.Counts) error {
 	w := n.world
-	w.trace.fault(w.now, "freeze "+n.name)
+	w.trace.traceFault(w.now, "freeze "+n.name)
 	n.frozen = counts
 	kept := w.runnable[:0]
 	for _, r := range w.runnable {
@@ -160,8 +160,8 @@ func (n *node) Freeze(counts *fault.Counts) error {
 	return nil
 }
 
-// hold keeps an event for a frozen node.
-func (n *node) hold(e event) {
+// holdEvent keeps an event for a frozen node.
+func (n *node) holdEvent(e event) {
 	if _, frame := e.what.(*flight); frame && len(n.held) >= MaxHeld {
 		n.frozen.Dropped.Add(1)
 		return
@@ -173,7 +173,7 @@ func (n *node) hold(e event) {
 // Thaw implements network.Node: the process first does its own pending work, then takes the events that arrived meanwhile, in order.
 func (n *node) Thaw() error {
 	w := n.world
-	w.trace.fault(w.now, "thaw "+n.name)
+	w.trace.traceFault(w.now, "thaw "+n.name)
 	n.frozen = nil
 	w.runnable = append(w.runnable, n.runs...)
 	held := n.held
@@ -181,28 +181,28 @@ func (n *node) Thaw() error {
 	for _, e := range held {
 		if a, is := e.what.(*alarm); is {
 			a.next = types.Never
-			a.arm()
+			a.ensureEvent()
 			continue
 		}
-		w.push(event{at: w.now, what: e.what})
+		w.enterEvent(event{at: w.now, what: e.what})
 	}
 	return nil
 }
 
 // Wipe implements network.Node.
 func (n *node) Wipe(counts *fault.Counts) error {
-	n.world.trace.fault(n.world.now, "wipe "+n.name)
+	n.world.trace.traceFault(n.world.now, "wipe "+n.name)
 	counts.Lost.Add(int64(len(n.disk.records)))
 	for _, b := range n.disk.buckets {
 		counts.Lost.Add(int64(b.tree.Len()))
 	}
-	n.disk.wipe()
-	n.harmed("wipe")
+	n.disk.wipeAll()
+	n.reportHarm("wipe")
 	return nil
 }
 
-// harmed reports to the network the effects of an order on a node that its oracles need.
-func (n *node) harmed(verb string) {
+// reportHarm reports to the network the effects of an order on a node that its oracles need.
+func (n *node) reportHarm(verb string) {
 	if harmed := n.world.hooks.harmed; harmed != nil {
 		harmed(n.name, verb)
 	}
@@ -210,13 +210,13 @@ func (n *node) harmed(verb string) {
 
 // diskFails notes that a planned failure of a disk begins.
 func (w *World) diskFails(n *node) *fault.Counts {
-	w.trace.fault(w.now, "disk_fail "+n.name)
+	w.trace.traceFault(w.now, "disk_fail "+n.name)
 	return &w.orders.Noted(&fault.Order{Verb: "disk_fail", Node: n.name, On: true}).Counts
 }
 
 // Do implements network.Node. Faults of the machine are done here, the others by its process.
 func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
-	n.world.trace.fault(n.world.now, said(o, n.kind, counts != nil))
+	n.world.trace.traceFault(n.world.now, orderLine(o, n.kind, counts != nil))
 	switch o.Verb {
 	case "disk_fail":
 		n.disk.fails, n.disk.failing = 0, counts
@@ -225,9 +225,9 @@ func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Dur
 	case "cpu_slow":
 		n.cpuSlow, n.lag = counts, o.Delay
 	case "sync_lies":
-		n.disk.flush()
+		n.disk.syncWrites()
 		if n.disk.lying = counts; counts != nil {
-			n.harmed(o.Verb)
+			n.reportHarm(o.Verb)
 		}
 	case "clock_skew":
 		n.skewBy(o.Skew, counts)
@@ -238,15 +238,15 @@ func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Dur
 		return (&byzantine.ValidatorProcess{Programs: n.programs}).Do(o, counts, over)
 	default:
 		if o.Verb == "misbehave" && counts != nil && n.kind == fault.Validators {
-			n.harmed(o.Verb)
+			n.reportHarm(o.Verb)
 		}
 		return n.process.does.Do(o, counts, over)
 	}
 	return nil
 }
 
-// said is the line of the trace of an order that begins or ends something.
-func said(o *fault.Order, kind fault.Whose, begins bool) string {
+// orderLine is the line of the trace of an order that begins or ends something.
+func orderLine(o *fault.Order, kind fault.Whose, begins bool) string {
 	switch {
 	case begins:
 		return o.Verb + " " + o.Detail()
@@ -272,7 +272,7 @@ func (n *node) skewBy(d time.Duration, counts *fault.Counts) {
 	n.skew = d
 	if n.process != nil {
 		for _, a := range n.process.alarms {
-			a.arm()
+			a.ensureEvent()
 		}
 	}
 }
@@ -316,7 +316,7 @@ func (b backend) Nodes() []network.Node {
 func (b backend) Height() types.Height { return b.hooks.height() }
 
 // SetLinks implements network.Backend.
-func (b backend) SetLinks(rules *network.LinkRules) { b.follow(rules) }
+func (b backend) SetLinks(rules *network.LinkRules) { b.applyRules(rules) }
 
 // Count implements network.Backend: effects are counted where they happen.
 func (backend) Count() {}
@@ -326,7 +326,7 @@ func (w *World) Do(o fault.Order) (fault.Effect, error) { return w.orders.Do(o) 
 
 // Cheated lists a cheat among the faults, and notes it in the trace.
 func (w *World) Cheated(e fault.Effect) {
-	w.trace.fault(w.now, e.Verb+" "+e.Detail)
+	w.trace.traceFault(w.now, e.Verb+" "+e.Detail)
 	w.orders.Cheated(e)
 }
 

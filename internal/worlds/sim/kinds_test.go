@@ -50,7 +50,7 @@ func counter(t *testing.T) (w *World, running func() *ticking) {
 		current = c
 		return inbox.Stop, err
 	}
-	if err := add(w, "r0", fault.Validators|fault.Runners, Parts{Signer: name("r0")}, (*process).base, boot); err != nil {
+	if err := addMachine(w, "r0", fault.Validators|fault.Runners, Parts{Signer: name("r0")}, (*process).baseEnv, boot); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Boot("r0"); err != nil {

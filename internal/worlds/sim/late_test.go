@@ -54,7 +54,7 @@ func TestALateTransactionLeavesTheChainAtRest(t *testing.T) {
 
 // reached is the highest height that a running validator has finalized.
 func (f *validatorNodes) reached() types.Height {
-	if best := f.best(); best != nil {
+	if best := f.bestValidator(); best != nil {
 		return best.Head().Block.Header.Height
 	}
 	return 0

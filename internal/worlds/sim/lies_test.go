@@ -41,7 +41,7 @@ func TestALiarAmongValidatorsCostsNoJob(t *testing.T) {
 				t.Error("it did nothing")
 			}
 			for _, name := range l.Runners() {
-				if got := l.best().Head().State.Runner(l.find(name).address).Reputation; got < 75 {
+				if got := l.bestValidator().Head().State.Runner(l.findNode(name).address).Reputation; got < 75 {
 					t.Errorf("%s lost reputation: %d", name, got)
 				}
 			}

@@ -72,19 +72,19 @@ func (t *transport) SetPeers(set []types.Validator) {
 func (t *transport) Connected() []types.Address {
 	var up []types.Address
 	for _, peer := range t.process.peers {
-		if t.process.connected(peer) {
+		if t.process.canReach(peer) {
 			up = append(up, peer.address)
 		}
 	}
 	return up
 }
 
-// connected says whether frames can pass both ways.
-func (l *process) connected(peer *node) bool {
+// canReach says whether frames can pass both ways.
+func (l *process) canReach(peer *node) bool {
 	w, other := l.node.world, peer.process
 	return !l.dead && l.receive != nil && other != nil && other.receive != nil &&
 		slices.Contains(l.peers, peer) && slices.Contains(other.peers, l.node) &&
-		w.link(l.node, peer).cut == nil && w.link(peer, l.node).cut == nil
+		w.findOrAddLink(l.node, peer).cut == nil && w.findOrAddLink(peer, l.node).cut == nil
 }
 
 // Send implements env.Mesh.
@@ -94,11 +94,11 @@ func (t *transport) Send(to types.Address, frame []byte) {
 		return
 	}
 	w := l.node.world
-	l.strike(BeforeSend)
+	l.crashIfPlanned(BeforeSend)
 	if peer := w.byAddress[to]; peer != nil && len(frame) <= env.MaxFrameBytes {
-		w.send(l, peer, frame)
+		w.sendFrame(l, peer, frame)
 	}
-	l.strike(AfterSend)
+	l.crashIfPlanned(AfterSend)
 }
 
 // Close implements env.Mesh.
@@ -107,9 +107,9 @@ func (t *transport) Close() error {
 	return nil
 }
 
-// admit takes the link's bandwidth for a frame. It is false where too much waits
+// takeBandwidth takes the link's bandwidth for a frame. It is false where too much waits
 // for the link already.
-func (l *linkState) admit(f *flight) bool {
+func (l *linkState) takeBandwidth(f *flight) bool {
 	if l.Bandwidth <= 0 {
 		return true
 	}
@@ -124,24 +124,24 @@ func (l *linkState) admit(f *flight) bool {
 	return true
 }
 
-// happen delivers a frame to the process it was sent to, if that still lives
+// happenAt delivers a frame to the process it was sent to, if that still lives
 // and the link was not cut meanwhile.
-func (f *flight) happen(e event) {
+func (f *flight) happenAt(e event) {
 	to := f.to.node
 	w := to.world
 	switch {
 	case f.link.cut != nil:
 		f.link.cut.Dropped.Add(1)
-		w.trace.dropped(w.now, to, f.from.node, f, "cut")
+		w.trace.traceDrop(w.now, to, f.from.node, f, "cut")
 	case f.to.dead || f.to.receive == nil || (f.from.dead && f.departs > f.from.diedAt):
 		if to.death != nil {
 			to.death.Dropped.Add(1)
 		}
-		w.trace.dropped(w.now, to, f.from.node, f, "its process, or its sender's, is gone")
+		w.trace.traceDrop(w.now, to, f.from.node, f, "its process, or its sender's, is gone")
 	case to.frozen != nil:
-		to.hold(e)
+		to.holdEvent(e)
 	default:
-		w.trace.frame(w.now, kindFrame, to, f.from.node, f.hash, f.frame)
+		w.trace.traceFrame(w.now, kindFrame, to, f.from.node, f.hash, f.frame)
 		f.to.receive(f.from.node.address, f.frame)
 	}
 }

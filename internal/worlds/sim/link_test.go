@@ -122,17 +122,17 @@ func TestABacklogIsBounded(t *testing.T) {
 
 func TestAOneWayLinkIsSetOneWay(t *testing.T) {
 	w := toys(t, Config{Seed: 1}, 2, func(string) *toy { return &toy{} })
-	a, b := w.find("n0"), w.find("n1")
+	a, b := w.findNode("n0"), w.findNode("n1")
 	w.Link("n0", "n1", Link{Latency: time.Second, OneWay: true})
-	if w.link(a, b).Latency != time.Second || w.link(b, a).Latency != 0 {
+	if w.findOrAddLink(a, b).Latency != time.Second || w.findOrAddLink(b, a).Latency != 0 {
 		t.Error("one way was not one way")
 	}
 	w.Link("n0", "n1", Link{Latency: time.Minute})
-	if w.link(a, b).Latency != time.Minute || w.link(b, a).Latency != time.Minute {
+	if w.findOrAddLink(a, b).Latency != time.Minute || w.findOrAddLink(b, a).Latency != time.Minute {
 		t.Error("both ways were not both")
 	}
 	w.Heal()
-	if w.link(a, b).Latency != 0 || w.link(b, a).Latency != 0 {
+	if w.findOrAddLink(a, b).Latency != 0 || w.findOrAddLink(b, a).Latency != 0 {
 		t.Error("a link was not healed")
 	}
 }
@@ -140,9 +140,9 @@ func TestAOneWayLinkIsSetOneWay(t *testing.T) {
 // ring of everybody who heard n0's one broadcast after each fault.
 func hearers(w *World, t *testing.T, heard map[string]bool) []string {
 	clear(heard)
-	from := w.find("n0").process
+	from := w.findNode("n0").process
 	for _, to := range names(5)[1:] {
-		w.After(0, func() { w.send(from, w.find(to), []byte("hello")) })
+		w.After(0, func() { w.sendFrame(from, w.findNode(to), []byte("hello")) })
 	}
 	letRun(t, w, time.Second)
 	var all []string
@@ -194,7 +194,7 @@ func TestAPartitionDropsWhatIsUnderWay(t *testing.T) {
 func TestConnectedIsWhoCanBeReached(t *testing.T) {
 	w := toys(t, Config{Seed: 1}, 4, func(string) *toy { return &toy{} })
 	connected := func() (all []string) {
-		for _, a := range (&transport{w.find("n0").process}).Connected() {
+		for _, a := range (&transport{w.findNode("n0").process}).Connected() {
 			all = append(all, nameOf(a))
 		}
 		return all
@@ -215,7 +215,7 @@ func TestConnectedIsWhoCanBeReached(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("n1", "n2", "n3")
-	(&transport{w.find("n1").process}).SetPeers(nil) // it lists n0 no more
+	(&transport{w.findNode("n1").process}).SetPeers(nil) // it lists n0 no more
 	expect("n2", "n3")
 }
 
@@ -226,7 +226,7 @@ func TestAnIdleFaultSaysSo(t *testing.T) {
 	if !r.Idle() || r.String() != "link n0 n1 loss 1: no effect" {
 		t.Errorf("%v", r)
 	}
-	w.send(w.find("n0").process, w.find("n1"), []byte(strconv.Itoa(1)))
+	w.sendFrame(w.findNode("n0").process, w.findNode("n1"), []byte(strconv.Itoa(1)))
 	if r.Idle() || r.Dropped() != 1 {
 		t.Errorf("%v", r)
 	}
@@ -249,9 +249,9 @@ func TestWhatLeavesAsItsProcessDiesIsHeard(t *testing.T) {
 		died := w.now.Add(time.Second)
 		w.At(died, func() { from.process.dead, from.process.diedAt = true, died })
 		process := from.process
-		w.show(process, died.Add(c.later), []byte("x"))
-		w.loop.push(event{at: died.Add(time.Minute), what: &flight{from: process, to: to.process, departs: died.Add(c.later),
-			frame: []byte("x"), link: w.link(from, to)}})
+		w.showTap(process, died.Add(c.later), []byte("x"))
+		w.loop.enterEvent(event{at: died.Add(time.Minute), what: &flight{from: process, to: to.process, departs: died.Add(c.later),
+			frame: []byte("x"), link: w.findOrAddLink(from, to)}})
 		if err := w.RunFor(time.Hour); err != nil {
 			t.Fatal(err)
 		}

@@ -28,48 +28,48 @@ type links struct {
 // way.
 func (n *links) Tap(see func(from types.Address, frame []byte)) { n.tap = see }
 
-// hashed returns the hash of a frame. The hash of a frame sent to many, one after the
+// hashFrame returns the hash of a frame. The hash of a frame sent to many, one after the
 // other, is computed once: sent frames never change, nor do arriving ones, which are
 // the same slice (env.Mesh).
-func (n *links) hashed(frame []byte) uint64 {
+func (n *links) hashFrame(frame []byte) uint64 {
 	if n.sent == nil || !bytes.Equal(n.sent, frame) { // fast if they are one slice
 		n.sent, n.sentHash = frame, xxhash.Sum64(frame)
 	}
 	return n.sentHash
 }
 
-// send puts a frame on its way, or loses it.
-func (n *links) send(from *process, peer *node, frame []byte) {
-	hash := n.hashed(frame)
-	n.loop.trace.frame(n.loop.now, kindSend, from.node, peer, hash, frame)
-	departs := from.present()
-	n.show(from, departs, frame)
-	link := n.link(from.node, peer)
+// sendFrame puts a frame on its way, or loses it.
+func (n *links) sendFrame(from *process, peer *node, frame []byte) {
+	hash := n.hashFrame(frame)
+	n.loop.trace.traceFrame(n.loop.now, kindSend, from.node, peer, hash, frame)
+	departs := from.timeAfterWork()
+	n.showTap(from, departs, frame)
+	link := n.findOrAddLink(from.node, peer)
 	if link.cut != nil {
 		link.cut.Dropped.Add(1)
-		n.loop.trace.dropped(n.loop.now, from.node, peer, &flight{frame: frame, hash: hash}, "cut")
+		n.loop.trace.traceDrop(n.loop.now, from.node, peer, &flight{frame: frame, hash: hash}, "cut")
 		return
 	}
-	if !from.connected(peer) {
-		n.loop.trace.dropped(n.loop.now, from.node, peer, &flight{frame: frame, hash: hash}, "not connected")
+	if !from.canReach(peer) {
+		n.loop.trace.traceDrop(n.loop.now, from.node, peer, &flight{frame: frame, hash: hash}, "not connected")
 		return
 	}
 	f := &flight{from: from, to: peer.process, departs: departs, frame: frame, hash: hash, link: link}
-	if n.chance(link.Loss) || !link.admit(f) {
+	if n.drawChance(link.Loss) || !link.takeBandwidth(f) {
 		link.counts.Dropped.Add(1)
-		n.loop.trace.dropped(n.loop.now, from.node, peer, f, "lost")
+		n.loop.trace.traceDrop(n.loop.now, from.node, peer, f, "lost")
 		return
 	}
-	n.loop.push(event{at: n.arrival(f), what: f})
-	if n.chance(link.Duplicate) {
+	n.loop.enterEvent(event{at: n.drawArrival(f), what: f})
+	if n.drawChance(link.Duplicate) {
 		link.counts.Duplicated.Add(1)
-		n.loop.push(event{at: n.arrival(f).Add(n.upTo(link.Latency + link.Jitter)), what: f})
+		n.loop.enterEvent(event{at: n.drawArrival(f).Add(n.upTo(link.Latency + link.Jitter)), what: f})
 	}
 }
 
-// show lets the tap see a frame when it leaves its node, if it does: one that
+// showTap lets the tap see a frame when it leaves its node, if it does: one that
 // waits for a disk is gone with a crash.
-func (n *links) show(from *process, departs types.Time, frame []byte) {
+func (n *links) showTap(from *process, departs types.Time, frame []byte) {
 	switch {
 	case n.tap == nil:
 	case departs <= n.loop.now:
@@ -83,14 +83,14 @@ func (n *links) show(from *process, departs types.Time, frame []byte) {
 	}
 }
 
-// arrival draws when a frame arrives: in order, unless it is to be overtaken.
-func (n *links) arrival(f *flight) types.Time {
+// drawArrival draws when a frame arrives: in order, unless it is to be overtaken.
+func (n *links) drawArrival(f *flight) types.Time {
 	l := f.link
 	at := max(f.departs, l.free).Add(l.Latency + n.upTo(l.Jitter))
 	if l.Latency > 0 || l.Jitter > 0 {
 		l.counts.Delayed.Add(1)
 	}
-	if n.chance(l.Reorder) {
+	if n.drawChance(l.Reorder) {
 		l.counts.Reordered.Add(1)
 		return max(at, l.last).Add(n.upTo(l.Latency + l.Jitter))
 	}
@@ -98,8 +98,8 @@ func (n *links) arrival(f *flight) types.Time {
 	return l.last
 }
 
-// chance is true with probability p. It draws nothing where p is 0.
-func (n *links) chance(p float64) bool { return p > 0 && n.rand.Float64() < p }
+// drawChance is true with probability p. It draws nothing where p is 0.
+func (n *links) drawChance(p float64) bool { return p > 0 && n.rand.Float64() < p }
 
 // upTo draws a duration from 0 to d.
 func (n *links) upTo(d time.Duration) time.Duration {
@@ -111,17 +111,17 @@ func (n *links) upTo(d time.Duration) time.Duration {
 
 // Standing returns the present state of the link from one node to another.
 func (w *World) Standing(from, to string) (up, cut bool, rule Link) {
-	a, b := w.find(from), w.find(to)
-	l := w.link(a, b)
-	return a.process != nil && a.process.connected(b), l.cut != nil, l.Link
+	a, b := w.findNode(from), w.findNode(to)
+	l := w.findOrAddLink(a, b)
+	return a.process != nil && a.process.canReach(b), l.cut != nil, l.Link
 }
 
-// link returns the link from one node to another, made on first use.
-func (n *links) link(from, to *node) *linkState {
+// findOrAddLink returns the link from one node to another, made on first use.
+func (n *links) findOrAddLink(from, to *node) *linkState {
 	link := from.links[to]
 	if link == nil {
 		link = &linkState{from: from, to: to}
-		if link.rule(n.rules); link.cut != nil {
+		if link.applyRule(n.rules); link.cut != nil {
 			link.since = n.loop.now
 		}
 		from.links[to] = link

@@ -70,20 +70,20 @@ func (l *loop) LatestStep() string {
 	if l.latest == nil {
 		return ""
 	}
-	return l.latest.label()
+	return l.latest.roleName()
 }
 
-// push enters an event, after all of its time that were entered before.
-func (l *loop) push(e event) {
+// enterEvent enters an event, after all of its time that were entered before.
+func (l *loop) enterEvent(e event) {
 	l.sequence++
 	e.sequence = l.sequence
-	l.events.push(e)
+	l.events.pushEvent(e)
 }
 
 // At calls fn at a virtual time, between steps: transactions, faults and
 // readings of a test.
 func (l *loop) At(t types.Time, fn func()) {
-	l.push(event{at: max(t, l.now), what: call(fn)})
+	l.enterEvent(event{at: max(t, l.now), what: call(fn)})
 }
 
 // After calls fn when d has passed.
@@ -123,7 +123,7 @@ func (l *loop) RunUntil(cond func() bool, deadline types.Time) error {
 		}
 		l.now, l.instant = max(l.now, next), 0
 		for len(l.events) > 0 && l.events[0].at <= l.now {
-			l.occur()
+			l.nextEvent()
 		}
 	}
 }
@@ -133,9 +133,9 @@ func (l *loop) runToFixpoint() error {
 	for len(l.runnable) > 0 && l.bug == nil {
 		if l.instant++; l.instant > MaxInstantSteps {
 			return fmt.Errorf("sim: seed %d: more than %d steps within one instant, the last by %s", l.seed, MaxInstantSteps,
-				l.runnable[0].loop.label())
+				l.runnable[0].loop.roleName())
 		}
-		l.step()
+		l.stepRole()
 		if l.stepped == nil {
 			continue
 		}
@@ -149,8 +149,8 @@ func (l *loop) runToFixpoint() error {
 	return nil
 }
 
-// step lets the role step that the seed picks.
-func (l *loop) step() {
+// stepRole lets the role step that the seed picks.
+func (l *loop) stepRole() {
 	i := 0
 	if n := len(l.runnable); n > 1 {
 		i = int(l.schedule.Uint64N(uint64(n)))
@@ -160,11 +160,11 @@ func (l *loop) step() {
 	l.runnable[i] = l.runnable[last]
 	l.runnable[last] = run{}
 	l.runnable = l.runnable[:last]
-	l.take(next)
+	l.takeRun(next)
 }
 
-func (l *loop) take(next run) {
-	l.trace.run(l.now, next.loop)
+func (l *loop) takeRun(next run) {
+	l.trace.traceRun(l.now, next.loop)
 	l.steps++
 	l.current, l.latest = next.loop, next.loop
 	if n := next.loop.process.node; n.lag > 0 {
@@ -174,40 +174,40 @@ func (l *loop) take(next run) {
 	next.fn() // a mailbox: it recovers panics of its role
 	l.current = nil
 	if len(l.crashed) > 0 {
-		l.reap()
+		l.stopDeadRoles()
 	}
 }
 
-// occur lets the next event happen.
-func (l *loop) occur() {
-	defer l.recovered()
+// nextEvent lets the next event happen.
+func (l *loop) nextEvent() {
+	defer l.recoverPanic()
 	l.occurring = true
-	e := l.events.pop()
-	e.what.happen(e)
+	e := l.events.popEvent()
+	e.what.happenAt(e)
 }
 
-// guard runs what happens outside a role's step, and turns a crash within it
+// runGuarded runs what happens outside a role's step, and turns a crash within it
 // into one, and a panic into a bug.
-func (l *loop) guard(fn func()) {
-	defer l.recovered()
+func (l *loop) runGuarded(fn func()) {
+	defer l.recoverPanic()
 	fn()
 }
 
-func (l *loop) recovered() {
+func (l *loop) recoverPanic() {
 	l.occurring = false
 	if value := recover(); value != nil {
 		if _, ok := value.(roles.Killed); !ok && l.bug == nil {
-			l.bug = &Bug{l.seed, "the world", l.now, value, stack()}
+			l.bug = &Bug{l.seed, "the world", l.now, value, stackTrace()}
 		}
 	}
 	if len(l.crashed) > 0 {
-		l.reap()
+		l.stopDeadRoles()
 	}
 }
 
-// reap stops the roles of dead processes; they only run proto-actor's end notices,
+// stopDeadRoles stops the roles of dead processes; they only run proto-actor's end notices,
 // which have no effect on the world.
-func (l *loop) reap() {
+func (l *loop) stopDeadRoles() {
 	for len(l.crashed) > 0 {
 		dead := l.crashed[0]
 		l.crashed = l.crashed[1:]
@@ -218,9 +218,9 @@ func (l *loop) reap() {
 	}
 }
 
-// later returns how a role's messages to others are delayed while the role or its
+// delayMessages returns how a role's messages to others are delayed while the role or its
 // disk is busy; nil if nothing delays them.
-func (l *loop) later() func(func()) {
+func (l *loop) delayMessages() func(func()) {
 	if l.current == nil || l.current.busy <= l.now {
 		return nil
 	}

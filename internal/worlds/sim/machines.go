@@ -14,9 +14,9 @@ type machines struct {
 	byAddress map[types.Address]*node // looked up only
 }
 
-// find returns a node by name. That a test names a node that is not there is
+// findNode returns a node by name. That a test names a node that is not there is
 // its own mistake, so it panics.
-func (m *machines) find(name string) *node {
+func (m *machines) findNode(name string) *node {
 	n := m.byName[name]
 	if n == nil {
 		panic(fmt.Sprintf("sim: there is no node %q", name))
@@ -25,10 +25,10 @@ func (m *machines) find(name string) *node {
 }
 
 // Running says whether a process runs on a node, frozen or not.
-func (m *machines) Running(name string) bool { return m.find(name).process != nil }
+func (m *machines) Running(name string) bool { return m.findNode(name).process != nil }
 
 // Frozen says whether a node is frozen.
-func (m *machines) Frozen(name string) bool { return m.find(name).frozen != nil }
+func (m *machines) Frozen(name string) bool { return m.findNode(name).frozen != nil }
 
 // eachSide goes over all connections of all processes that run.
 func (m *machines) eachSide(do func(*side)) {
@@ -42,8 +42,8 @@ func (m *machines) eachSide(do func(*side)) {
 	}
 }
 
-// misfit is why no machine of a name and an address can be added, or nil.
-func (m *machines) misfit(name string, address types.Address) error {
+// whyNotAddable is why no machine of a name and an address can be added, or nil.
+func (m *machines) whyNotAddable(name string, address types.Address) error {
 	switch {
 	case m.byName[name] != nil:
 		return fmt.Errorf("sim: there is a node %s already", name)
@@ -55,8 +55,8 @@ func (m *machines) misfit(name string, address types.Address) error {
 	return nil
 }
 
-// enter makes a machine known.
-func (m *machines) enter(n *node) {
+// enterNode makes a machine known.
+func (m *machines) enterNode(n *node) {
 	m.nodes = append(m.nodes, n)
 	m.byName[n.name], m.byAddress[n.address] = n, n
 }

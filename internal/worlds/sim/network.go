@@ -92,9 +92,9 @@ type Network struct {
 
 // NewNetwork makes a world of validators and boots them all.
 func NewNetwork(c NetworkConfig) (*Network, error) {
-	c.fill()
+	c.fillDefaults()
 	n := &Network{World: New(c.World), config: c, system: wallet.AccountKey(c.World.Seed, wallet.System)}
-	n.compose()
+	n.composeParts()
 	n.answers = c.Answers
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
@@ -104,12 +104,12 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		n.memo = validators.NewMemo().SameSlices()
 	}
 	if c.From != nil {
-		n.wake(c.From)
+		n.resumeFrom(c.From)
 		n.Judge = oracle.New(c.From.rules)
 		for _, told := range c.From.told {
-			n.say(told)
+			n.tellOracles(told)
 		}
-		n.listen()
+		n.showVotes()
 		return n, n.bootAll()
 	}
 	if err := n.makeGenesis(); err != nil {
@@ -121,19 +121,19 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	}
 	rules.Hears, rules.Connects = true, true
 	n.rules, n.Judge = rules, oracle.New(rules)
-	n.listen()
+	n.showVotes()
 	return n, n.bootAll()
 }
 
-// listen shows the oracles what validators send.
-func (n *Network) listen() {
+// showVotes shows the oracles what validators send.
+func (n *Network) showVotes() {
 	if !n.config.Unjudged {
-		n.Tap(n.overhear)
+		n.Tap(n.showVote)
 	}
 }
 
-// compose gives each part those that it is built on.
-func (n *Network) compose() {
+// composeParts gives each part those that it is built on.
+func (n *Network) composeParts() {
 	n.accounts = accounts{chainID: n.config.ChainID, keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}}
 	n.validatorNodes = validatorNodes{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
 	n.watch = watch{validatorNodes: &n.validatorNodes, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps,
@@ -144,15 +144,15 @@ func (n *Network) compose() {
 	if from := n.config.From; from != nil {
 		begin = network.Begin{Goal: from.goal, Joining: slices.Clone(from.joining)}
 	}
-	n.Network = network.New(operated{n.World, n}, n.orders, begin)
-	n.hooks = hooks{height: n.Tip, harmed: n.harm, can: network.Simulated}
-	if !n.open() {
+	n.Network = network.New(operatedNetwork{n.World, n}, n.orders, begin)
+	n.hooks = hooks{height: n.Tip, harmed: n.noteHarm, can: network.Simulated}
+	if !n.admitsRunners() {
 		n.hooks.can &^= network.OwnRunners
 	}
-	n.tasks.failed = func(_ string, err error) { n.failed(err) }
+	n.tasks.failed = func(_ string, err error) { n.keepFailure(err) }
 }
 
-func (c *NetworkConfig) fill() {
+func (c *NetworkConfig) fillDefaults() {
 	if c.Validators == 0 {
 		c.Validators = 4
 	}
@@ -182,7 +182,7 @@ func (n *Network) makeGenesis() (err error) {
 	for i := range c.Validators {
 		name := wallet.ValidatorName(i)
 		n.names, n.keys[name] = append(n.names, name), wallet.ValidatorKey(c.World.Seed, name)
-		chain.Validator(n.keys[name], n.endpoint(name))
+		chain.Validator(n.keys[name], n.endpointOf(name))
 	}
 	for _, name := range append(slices.Clone(c.Accounts), wallet.System) {
 		n.keys[name] = wallet.AccountKey(c.World.Seed, name)
@@ -191,7 +191,7 @@ func (n *Network) makeGenesis() (err error) {
 	for i := range c.Runners {
 		name := wallet.RunnerName(i)
 		n.runners, n.keys[name] = append(n.runners, name), wallet.RunnerKey(c.World.Seed, name)
-		terms, err := c.terms(i, n.RunnerOffer())
+		terms, err := c.registrationTerms(i, n.RunnerOffer())
 		if err != nil {
 			return err
 		}
@@ -201,8 +201,8 @@ func (n *Network) makeGenesis() (err error) {
 	return err
 }
 
-// terms are what a runner of genesis registers with.
-func (c *NetworkConfig) terms(i int, own system.Offer) (t setup.Terms, err error) {
+// registrationTerms are what a runner of genesis registers with.
+func (c *NetworkConfig) registrationTerms(i int, own system.Offer) (t setup.Terms, err error) {
 	var asked model.RunnerRequest
 	if i < len(c.Terms) {
 		asked = c.Terms[i]
@@ -221,7 +221,7 @@ func (n *Network) bootAll() error {
 	if n.config.From != nil {
 		for i := range n.config.From.disks {
 			d := &n.config.From.disks[i]
-			n.find(d.name).disk.hold(d)
+			n.findNode(d.name).disk.holdRested(d)
 		}
 	}
 	for _, name := range n.runners {
@@ -249,32 +249,32 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		if n.config.Wrap != nil {
 			node = n.config.Wrap(name, node)
 		}
-		if !n.open() {
+		if !n.admitsRunners() {
 			node.Connections = nil
 		}
 		mask := byzantine.NewMask(n.chainID, node.Signer)
 		node, twin := byzantine.NewTwin(mask.Before(node), func(twin validators.Config, given env.Validator) (*validators.Validator, error) {
-			twin.Name, twin.Genesis, twin.Log, twin.Bootstrap = name+"-twin", n.Genesis, log, n.bootstrap()
+			twin.Name, twin.Genesis, twin.Log, twin.Bootstrap = name+"-twin", n.Genesis, log, n.bootstrapMembers()
 			given.Store, given.Base.Log = mem.NewStore(), mem.NewLog()
 			return validators.Start(n.Runtime(), twin, given)
 		})
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
-			RewriteBytes: n.config.Rewrite, FlushDelay: n.config.FlushDelay, Head: n.woken(name), Python: n.config.Pythons[name],
-			Bootstrap: n.bootstrap(), Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
-			Dropped: n.Dropped, Strategy: n.config.Strategy, OnFailure: func(err error) { n.ended(name, err) }}, node)
+			RewriteBytes: n.config.Rewrite, FlushDelay: n.config.FlushDelay, Head: n.headAtRest(name), Python: n.config.Pythons[name],
+			Bootstrap: n.bootstrapMembers(), Observe: n.observeFinal, Tell: n.traceReport, TellRunners: n.tellRunners,
+			Dropped: n.Dropped, Strategy: n.config.Strategy, OnFailure: func(err error) { n.onNodeEnded(name, err) }}, node)
 		if err != nil {
 			return nil, err
 		}
 		n.running[name] = v
-		process := n.find(name).process
+		process := n.findNode(name).process
 		process.supervisor, process.mask = v, mask
-		process.does = &byzantine.ValidatorProcess{Mask: mask, Programs: process.node.programs, Actors: &process.supervised, Twin: twin}
+		process.does = &byzantine.ValidatorProcess{Mask: mask, Programs: process.node.programs, Actors: &process.supervisedActors, Twin: twin}
 		head := v.Head()
 		if !n.config.Unjudged {
 			address, root := n.keys[name].Address(), head.State.Root()
-			n.say(func(j *oracle.Judge) { j.Booted(address, &head.Block.Header, head.Hash, root) })
+			n.tellOracles(func(j *oracle.Judge) { j.Booted(address, &head.Block.Header, head.Hash, root) })
 		}
-		n.host(name, head.State)
+		n.serveViews(name, head.State)
 		n.Tell(v)
 		return func() {
 			twin.End()
@@ -283,17 +283,17 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 	}
 }
 
-// tell writes into the trace what a validator's consensus reported, and hands it
+// traceReport writes into the trace what a validator's consensus reported, and hands it
 // on.
-func (n *Network) tell(name string, report simplex.Report) {
-	n.trace.report(n.now, n.find(name), report, n.nameOf)
+func (n *Network) traceReport(name string, report simplex.Report) {
+	n.trace.traceReport(n.now, n.findNode(name), report, n.nameOf)
 	if n.config.Tell != nil {
 		n.config.Tell(n.now, name, report)
 	}
 }
 
-// observe tells the oracles what a validator finalized.
-func (n *Network) observe(f validators.FinalBlocks) {
+// observeFinal tells the oracles what a validator finalized.
+func (n *Network) observeFinal(f validators.FinalBlocks) {
 	var seen []oracle.Observation
 	if !n.config.Unjudged {
 		seen = n.audits.Observations(f, n.keys[f.Validator].Address())
@@ -307,16 +307,16 @@ func (n *Network) observe(f validators.FinalBlocks) {
 		n.Note(f.Validator, "final", r.Hash[:])
 		if seen != nil {
 			one := seen[i]
-			n.say(func(j *oracle.Judge) { j.Observe(one) })
+			n.tellOracles(func(j *oracle.Judge) { j.Observe(one) })
 		}
-		n.follow(r)
+		n.noteNextSet(r)
 		if n.config.Final != nil {
 			n.config.Final(n.now, r)
 		}
 	}
 	last := f.Results[len(f.Results)-1]
 	if seen != nil {
-		n.keep(f.Validator, last)
+		n.tellStoredBlock(f.Validator, last)
 	}
 	n.answerViews(f.Validator, last.State)
 	for _, r := range higher {
@@ -331,7 +331,7 @@ func (n *Network) tellRunners(name string, report gateway.Report) {
 	}
 	if !n.config.Unjudged {
 		address := n.keys[name].Address()
-		n.say(func(j *oracle.Judge) { observe.Connection(j, address, report) })
+		n.tellOracles(func(j *oracle.Judge) { observe.Connection(j, address, report) })
 	}
 }
 
@@ -344,11 +344,11 @@ func (n *Network) RunToHeight(h types.Height, within time.Duration) error {
 		if n.Err() != nil || n.tip < h {
 			return n.Err() != nil
 		}
-		if behind != "" && n.owes(behind, h) {
+		if behind != "" && n.owesBlock(behind, h) {
 			return false
 		}
 		for _, behind = range n.names {
-			if n.owes(behind, h) {
+			if n.owesBlock(behind, h) {
 				return false
 			}
 		}
@@ -358,12 +358,12 @@ func (n *Network) RunToHeight(h types.Height, within time.Duration) error {
 		return wrong
 	}
 	if err != nil {
-		return fmt.Errorf("waiting for height %d: %w; validators are at %v", h, err, n.heights())
+		return fmt.Errorf("waiting for height %d: %w; validators are at %v", h, err, n.finalHeights())
 	}
 	return nil
 }
 
-// owes says whether a validator that should has not finalized a height.
-func (n *Network) owes(name string, h types.Height) bool {
-	return n.Running(name) && n.Honest(name) && n.find(name).frozen == nil && n.Height(name) < h
+// owesBlock says whether a validator that should has not finalized a height.
+func (n *Network) owesBlock(name string, h types.Height) bool {
+	return n.Running(name) && n.Honest(name) && n.findNode(name).frozen == nil && n.Height(name) < h
 }

@@ -72,7 +72,7 @@ type process struct {
 	polled func(runner *node, q polling.Question, answer func(polling.Answer))
 	// executor does a runner's jobs; nil for a validator.
 	executor *doer
-	supervised
+	supervisedActors
 	does doing           // faults of its process; nil without any
 	mask *byzantine.Mask // of a validator
 }
@@ -107,13 +107,13 @@ func (l *roleLoop) Schedule(fn func()) {
 	w := l.process.node.world
 	w.scheduled++
 	if l.busy > w.now {
-		w.push(event{at: l.busy, what: run{l, fn}})
+		w.enterEvent(event{at: l.busy, what: run{l, fn}})
 		return
 	}
-	l.ready(fn)
+	l.queueStep(fn)
 }
 
-func (l *roleLoop) ready(fn func()) {
+func (l *roleLoop) queueStep(fn func()) {
 	n := l.process.node
 	switch {
 	case l.process.dead:
@@ -130,7 +130,7 @@ func (l *roleLoop) Throughput() int { return 1 }
 // Inline implements roles.Inline.
 func (l *roleLoop) Inline() {}
 
-func (l *roleLoop) label() string { return l.process.node.name + "/" + l.role }
+func (l *roleLoop) roleName() string { return l.process.node.name + "/" + l.role }
 
 // Loop implements env.Loops.
 func (l *process) Loop(role string) actor.Dispatcher {
@@ -144,16 +144,16 @@ func (l *process) Loop(role string) actor.Dispatcher {
 	return one
 }
 
-// host is the node's host of programs, or nil.
-func (n *node) host() program.Host {
+// programHost is the node's host of programs, or nil.
+func (n *node) programHost() program.Host {
 	if n.programs == nil {
 		return nil
 	}
 	return n.programs
 }
 
-// wait has the role whose step it is wait for a host that hangs.
-func (n *node) wait(d time.Duration) {
+// waitForHost has the role whose step it is wait for a host that hangs.
+func (n *node) waitForHost(d time.Duration) {
 	w := n.world
 	if loop := w.current; loop != nil && loop.process == n.process {
 		loop.busy = max(loop.busy, w.now).Add(d)
@@ -164,23 +164,23 @@ func (n *node) wait(d time.Duration) {
 // It finds on the disk what the one before had synced. A crash that CrashAt
 // planned may strike within it, and is an error that is ErrCrashed.
 func (w *World) Boot(name string) (err error) {
-	n := w.find(name)
+	n := w.findNode(name)
 	if n.process != nil {
 		return fmt.Errorf("%s runs already", name)
 	}
 	n.started++
 	l := &process{node: n, number: n.started}
 	n.process = l
-	w.trace.plain(w.now, kindBoot, n)
+	w.trace.tracePlain(w.now, kindBoot, n)
 	var stop func()
-	w.guard(func() { stop, err = n.boot(l) })
+	w.runGuarded(func() { stop, err = n.boot(l) })
 	switch {
 	case l.dead:
 		return fmt.Errorf("sim: booting %s: %w", name, ErrCrashed)
 	case w.bug != nil:
 		return w.bug
 	case err != nil:
-		l.end()
+		l.endProcess()
 		return fmt.Errorf("sim: booting %s: %w", name, err)
 	}
 	l.stop = stop
@@ -189,15 +189,15 @@ func (w *World) Boot(name string) (err error) {
 
 // Stop ends a node's process in good order, by the function that its boot returned.
 func (w *World) Stop(name string) error {
-	n := w.find(name)
+	n := w.findNode(name)
 	if n.process == nil {
 		return fmt.Errorf("%s does not run", name)
 	}
 	if n.frozen != nil {
 		return fmt.Errorf("%s is frozen: thaw it, or crash it", name)
 	}
-	w.trace.plain(w.now, kindStop, n)
-	w.guard(func() {
+	w.trace.tracePlain(w.now, kindStop, n)
+	w.runGuarded(func() {
 		if n.process.stop != nil {
 			n.process.stop()
 		}
@@ -206,7 +206,7 @@ func (w *World) Stop(name string) error {
 		}
 	})
 	if n.process != nil {
-		n.process.end()
+		n.process.endProcess()
 	}
 	if w.bug != nil {
 		return w.bug
@@ -217,15 +217,15 @@ func (w *World) Stop(name string) error {
 // ErrCrashed is the error of every call by a dead process.
 var ErrCrashed = errors.New("sim: the node has crashed")
 
-// kill ends a process within its own step, or between steps. Its roles are
+// killProcess ends a process within its own step, or between steps. Its roles are
 // cleared away by reap when the step is over.
-func (l *process) kill() {
+func (l *process) killProcess() {
 	if l.dead {
 		return
 	}
 	w := l.node.world
 	if l.connections != nil {
-		l.connections.sever()
+		l.connections.notifyPeersOfDeath()
 	}
 	l.dead, l.diedAt, w.troubled = true, w.now, true
 	n := l.node
@@ -233,7 +233,7 @@ func (l *process) kill() {
 		l.contracts.End()
 	}
 	n.process, n.held, n.runs, n.frozen, n.crashes = nil, nil, nil, nil, nil
-	n.disk.crash()
+	n.disk.loseUnsynced()
 	kept := w.runnable[:0]
 	for _, r := range w.runnable {
 		if r.loop.process != l {
@@ -245,10 +245,10 @@ func (l *process) kill() {
 	w.crashed = append(w.crashed, l)
 }
 
-// end ends a process and its roles.
-func (l *process) end() {
-	l.kill()
-	l.node.world.reap()
+// endProcess ends a process and its roles.
+func (l *process) endProcess() {
+	l.killProcess()
+	l.node.world.stopDeadRoles()
 }
 
 // clock is a node's clock: the world's time, plus what time travel has moved all
@@ -258,11 +258,11 @@ type clock struct{ process *process }
 // Now implements env.Clock. Within a step that has worked, or written, it is later
 // than the world's.
 func (c clock) Now() types.Time {
-	return c.process.present().Add(c.process.node.ahead())
+	return c.process.timeAfterWork().Add(c.process.node.clockOffset())
 }
 
-// ahead is by how much the node's clock is before the world's time.
-func (n *node) ahead() time.Duration { return n.world.offset + n.skew }
+// clockOffset is by how much the node's clock is before the world's time.
+func (n *node) clockOffset() time.Duration { return n.world.offset + n.skew }
 
 // NewAlarm implements env.Clock.
 func (c clock) NewAlarm(ring func()) env.Alarm {
@@ -286,43 +286,43 @@ func (a *alarm) Set(at types.Time) {
 		return
 	}
 	a.at = at
-	a.arm()
+	a.ensureEvent()
 }
 
-// arm ensures an event at or before the deadline. An event that is too early is
+// ensureEvent ensures an event at or before the deadline. An event that is too early is
 // kept, and set again when it comes: deadlines mostly move to later times.
-func (a *alarm) arm() {
+func (a *alarm) ensureEvent() {
 	if a.at == types.Never {
 		return
 	}
 	w := a.process.node.world
-	at := max(a.at.Add(-a.process.node.ahead()), w.now)
+	at := max(a.at.Add(-a.process.node.clockOffset()), w.now)
 	if a.next <= at {
 		return
 	}
-	w.push(event{at: at, what: a})
+	w.enterEvent(event{at: at, what: a})
 	a.next, a.sequence = at, w.sequence
 }
 
-// happen rings, unless the alarm was set to another time meanwhile.
-func (a *alarm) happen(e event) {
+// happenAt rings, unless the alarm was set to another time meanwhile.
+func (a *alarm) happenAt(e event) {
 	n := a.process.node
 	if a.process.dead || a.sequence != e.sequence {
 		return
 	}
 	if n.frozen != nil {
-		n.hold(e)
+		n.holdEvent(e)
 		return
 	}
 	a.next = types.Never
 	if a.at == types.Never {
 		return
 	}
-	if n.world.now.Add(n.ahead()) < a.at {
-		a.arm()
+	if n.world.now.Add(n.clockOffset()) < a.at {
+		a.ensureEvent()
 		return
 	}
 	a.at = types.Never
-	n.world.trace.plain(n.world.now, kindAlarm, n)
+	n.world.trace.tracePlain(n.world.now, kindAlarm, n)
 	a.ring()
 }

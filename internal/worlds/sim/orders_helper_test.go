@@ -171,11 +171,11 @@ func (w *World) MendHost(name string) {
 
 // DiskFailAt makes the uses-th use of a node's disk from now on fail, 1 being the next, and
 // all after it, until DiskFail is called with false: in the midst of a boot, say.
-func (w *World) DiskFailAt(name string, uses int) { w.find(name).disk.fails = uses }
+func (w *World) DiskFailAt(name string, uses int) { w.findNode(name).disk.fails = uses }
 
 // down is a node that does not run.
 func (w *World) down(name string) (*node, error) {
-	n := w.find(name)
+	n := w.findNode(name)
 	if n.process != nil {
 		return nil, fmt.Errorf("%s runs: crash it first", name)
 	}
@@ -189,7 +189,7 @@ func (w *World) Flip(name string) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.trace.fault(w.now, "disk_flip "+name)
+	w.trace.traceFault(w.now, "disk_flip "+name)
 	r := &Effect{&network.Fault{Order: fault.Order{Verb: "disk_flip"}}, w}
 	n.disk.flip(&r.Counts)
 	return r, nil
@@ -202,7 +202,7 @@ func (w *World) CutLog(name string, n int) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.trace.fault(w.now, "cut_log "+name)
+	w.trace.traceFault(w.now, "cut_log "+name)
 	r := &Effect{&network.Fault{Order: fault.Order{Verb: "cut_log"}}, w}
 	r.Counts.Lost.Add(int64(min(n, len(one.disk.records))))
 	one.disk.cutLog(r.Lost())
@@ -215,7 +215,7 @@ func (w *World) CutLog(name string, n int) (*Effect, error) {
 func (n *Network) CutLog(name string, records int) (*Effect, error) {
 	r, err := n.World.CutLog(name, records)
 	if err == nil {
-		n.harm(name, "sync_lies")
+		n.noteHarm(name, "sync_lies")
 	}
 	return r, err
 }
@@ -229,9 +229,9 @@ func (n *Network) Flip(name string) (*Effect, error) {
 	if err != nil {
 		return r, err
 	}
-	n.lost(name)
-	if n.World.find(name).disk.looksTorn() {
-		n.excuse(name)
+	n.tellDiskLost(name)
+	if n.World.findNode(name).disk.looksTorn() {
+		n.excuseValidator(name)
 	}
 	return r, nil
 }

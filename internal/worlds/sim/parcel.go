@@ -39,7 +39,7 @@ const (
 // block.
 type parcels []*parcel
 
-func (s *parcels) take() *parcel {
+func (s *parcels) takeParcel() *parcel {
 	last := len(*s) - 1
 	if last < 0 {
 		return new(parcel)
@@ -49,7 +49,7 @@ func (s *parcels) take() *parcel {
 	return p
 }
 
-func (s *parcels) put(p *parcel) {
+func (s *parcels) putParcel(p *parcel) {
 	*p = parcel{}
 	*s = append(*s, p)
 }
@@ -58,16 +58,16 @@ func (s *parcels) put(p *parcel) {
 // peer may delay its acknowledgement by (RFC 9002 §6.2).
 const leastProbe = 25 * time.Millisecond
 
-// depart puts a parcel on its way. A lost parcel is sent again, later each time;
+// sendParcel puts a parcel on its way. A lost parcel is sent again, later each time;
 // after too long, the connection ends.
-func (s *side) depart(p *parcel) {
+func (s *side) sendParcel(p *parcel) {
 	l := s.process
 	w := l.node.world
-	p.from, p.departs = s, l.present()
+	p.from, p.departs = s, l.timeAfterWork()
 	if p.what == toFrame {
-		w.trace.said(w.now, l.node, s.far, p.frame)
+		w.trace.traceSentFrame(w.now, l.node, s.far, p.frame)
 	}
-	first, whole, lost := s.out.carry(w, p.departs, len(p.frame))
+	first, whole, lost := s.out.drawTransit(w, p.departs, len(p.frame))
 	switch {
 	case lost:
 		w.At(p.departs.Add(connection.IdleTime), s.loseBoth)
@@ -83,20 +83,20 @@ func (s *side) depart(p *parcel) {
 		at = max(at, p.of.last)
 		p.of.last = at
 	}
-	w.push(event{at: at, what: p})
+	w.enterEvent(event{at: at, what: p})
 }
 
 // loseBoth ends both sides of a connection on which nothing passes any more.
 func (s *side) loseBoth() {
-	s.lost()
+	s.endAsLost()
 	if s.peer != nil {
-		s.peer.lost()
+		s.peer.endAsLost()
 	}
 }
 
-// carry draws the arrival times of the first and the last of the given bytes, which
+// drawTransit draws the arrival times of the first and the last of the given bytes, which
 // are sent again if they are lost.
-func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole types.Time, lost bool) {
+func (l *linkState) drawTransit(w *World, departs types.Time, bytes int) (first, whole types.Time, lost bool) {
 	first = departs
 	whole = first
 	if l.Bandwidth > 0 {
@@ -110,14 +110,14 @@ func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole
 	if travel > 0 {
 		l.counts.Delayed.Add(1)
 	}
-	if w.chance(l.Reorder) {
+	if w.drawChance(l.Reorder) {
 		l.counts.Reordered.Add(1)
 		travel += w.upTo(l.Latency + l.Jitter)
 	}
-	if w.chance(l.Duplicate) {
+	if w.drawChance(l.Duplicate) {
 		l.counts.Duplicated.Add(1)
 	}
-	for probe := leastProbe + 2*(l.Latency+l.Jitter); w.chance(l.Loss); probe *= 2 {
+	for probe := leastProbe + 2*(l.Latency+l.Jitter); w.drawChance(l.Loss); probe *= 2 {
 		l.counts.Dropped.Add(1)
 		if travel += probe; travel > connection.IdleTime {
 			return first, whole, true
@@ -126,32 +126,32 @@ func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole
 	return first.Add(travel), whole.Add(travel), false
 }
 
-// happen lets a parcel arrive, unless the link is cut: then it arrives when the
+// happenAt lets a parcel arrive, unless the link is cut: then it arrives when the
 // link is restored, if the connection still exists.
-func (p *parcel) happen(event) {
-	if (p.what != toFrame || p.world.troubled) && p.kept() {
+func (p *parcel) happenAt(event) {
+	if (p.what != toFrame || p.world.troubled) && p.isKept() {
 		return
 	}
 	switch {
 	case p.what == toDial:
-		p.from.answer()
+		p.from.answerDial()
 	case p.what == toAnswer:
-		p.to.rise(p.from)
+		p.to.openBothSides(p.from)
 	case p.what == toFinish:
-		p.to.arrive()
-		p.to.unstall()
+		p.to.openValidatorSide()
+		p.to.resumeStalled()
 	case p.to.over:
 	case !p.to.up: // it overtook the end of the handshake
 		p.to.stalled = append(p.to.stalled, p)
 	default:
-		p.to.take(p)
+		p.to.takeParcel(p)
 	}
 }
 
-// kept reports whether a parcel does not arrive, or not now: its sender died before it
+// isKept reports whether a parcel does not arrive, or not now: its sender died before it
 // left, its link is cut, or who it is for died. In a world without faults this is not
 // checked for each frame, since in a crowd neither process nor link is in the cache.
-func (p *parcel) kept() bool {
+func (p *parcel) isKept() bool {
 	s := p.from
 	if s.process.dead && p.departs > s.process.diedAt {
 		return true
@@ -175,33 +175,33 @@ func (p *parcel) kept() bool {
 	return true
 }
 
-// take takes what arrived at a side that is up.
-func (s *side) take(p *parcel) {
+// takeParcel takes what arrived at a side that is up.
+func (s *side) takeParcel(p *parcel) {
 	switch p.what {
 	case toClose:
-		s.down(connection.Down{Closed: true, Code: p.code, Reason: p.reason})
+		s.endSide(connection.Down{Closed: true, Code: p.code, Reason: p.reason})
 	case toCut:
-		s.broken(p.stream)
+		s.onStreamReset(p.stream)
 	default:
-		at := s.heard(p.stream)
+		at := s.findOrOpenStream(p.stream)
 		switch {
 		case at == nil || at.read:
 			if p.what == toFrame { // it is not needed
-				p.of.credit(len(p.frame))
+				p.of.creditRead(len(p.frame))
 			}
-		case len(s.inbox) == 0 && s.ready(p):
-			s.read(p)
+		case len(s.inbox) == 0 && s.canDeliver(p):
+			s.reportParcel(p)
 		default:
 			s.inbox = append(s.inbox, p)
 		}
 	}
 }
 
-// unstall lets come what has waited.
-func (s *side) unstall() {
+// resumeStalled lets come what has waited.
+func (s *side) resumeStalled() {
 	waited := s.stalled
 	s.stalled = nil
 	for _, p := range waited {
-		s.far.world.push(event{at: s.far.world.now, what: p})
+		s.far.world.enterEvent(event{at: s.far.world.now, what: p})
 	}
 }

@@ -44,7 +44,7 @@ func (p *polls) Start(receive func(polling.Answer)) error {
 func (p *polls) Ask(q polling.Question) {
 	w := p.process.node.world
 	to := w.byAddress[q.Validator.Address]
-	if p.over() || to == nil {
+	if p.isOver() || to == nil {
 		return
 	}
 	bytes := framing
@@ -54,8 +54,8 @@ func (p *polls) Ask(q polling.Question) {
 	if q.Refusal != nil {
 		bytes += len(push.Write(q.Refusal))
 	}
-	one := &poll{of: p, question: q, link: w.link(p.process.node, to)}
-	one.travel(p.process.present(), bytes)
+	one := &poll{of: p, question: q, link: w.findOrAddLink(p.process.node, to)}
+	one.sendOverLink(p.process.timeAfterWork(), bytes)
 }
 
 // Close implements env.Polls.
@@ -64,48 +64,48 @@ func (p *polls) Close() error {
 	return nil
 }
 
-// over says that no runner hears an answer.
-func (p *polls) over() bool { return p.closed || p.process.dead }
+// isOver says that no runner hears an answer.
+func (p *polls) isOver() bool { return p.closed || p.process.dead }
 
-// travel puts a question or its answer on its way. It is lost where the link loses too
+// sendOverLink puts a question or its answer on its way. It is lost where the link loses too
 // much: the runner asks another validator in time.
-func (p *poll) travel(departs types.Time, bytes int) {
+func (p *poll) sendOverLink(departs types.Time, bytes int) {
 	w := p.of.process.node.world
-	if _, whole, lost := p.link.carry(w, departs, bytes); !lost {
-		w.push(event{at: whole, what: p})
+	if _, whole, lost := p.link.drawTransit(w, departs, bytes); !lost {
+		w.enterEvent(event{at: whole, what: p})
 	}
 }
 
-// happen lets a question come to the validator, or its answer to the runner.
-func (p *poll) happen(event) {
+// happenAt lets a question come to the validator, or its answer to the runner.
+func (p *poll) happenAt(event) {
 	to := p.link.to
 	switch {
 	case p.link.cut != nil:
 		p.link.cut.Dropped.Add(1)
 	case p.back:
-		if !p.of.over() {
+		if !p.of.isOver() {
 			p.of.receive(p.answer)
 		}
 	case to.process == nil || to.process.polled == nil:
-		p.reply(polling.Answer{ID: p.question.ID, Lost: true})
+		p.sendAnswer(polling.Answer{ID: p.question.ID, Lost: true})
 	case to.frozen != nil:
 		to.frozen.Held.Add(1) // the runner has asked another by then
 	default:
-		to.process.polled(p.of.process.node, p.question, p.reply)
+		to.process.polled(p.of.process.node, p.question, p.sendAnswer)
 	}
 }
 
-// reply puts the answer on its way.
-func (p *poll) reply(a polling.Answer) {
+// sendAnswer puts the answer on its way.
+func (p *poll) sendAnswer(a polling.Answer) {
 	w, from := p.of.process.node.world, p.link.to
 	departs := w.now
 	if from.process != nil {
-		departs = from.process.present()
+		departs = from.process.timeAfterWork()
 	}
 	bytes := framing
 	for i := range a.Jobs {
 		bytes += len(a.Jobs[i].Spec.AppendCBOR(nil))
 	}
-	back := &poll{of: p.of, answer: a, link: w.link(from, p.of.process.node), back: true}
-	back.travel(departs, bytes)
+	back := &poll{of: p.of, answer: a, link: w.findOrAddLink(from, p.of.process.node), back: true}
+	back.sendOverLink(departs, bytes)
 }

@@ -60,10 +60,10 @@ func (n *Network) Rest() (*Rest, error) {
 	if err := n.Err(); err != nil {
 		return nil, err
 	}
-	if err := n.restless(); err != nil {
+	if err := n.whyNotAtRest(); err != nil {
 		return nil, err
 	}
-	if err := n.settle(); err != nil {
+	if err := n.runUntilPoolsEmpty(); err != nil {
 		return nil, err
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
@@ -72,15 +72,15 @@ func (n *Network) Rest() (*Rest, error) {
 	r.told = slices.Clip(n.told)
 	r.runners = slices.Clone(n.runners)
 	for _, name := range n.names {
-		d := n.find(name).disk
+		d := n.findNode(name).disk
 		r.disks = append(r.disks, restedDisk{name, slices.Clip(d.records), d.size, d.buckets})
 		r.heads[name] = n.running[name].Head()
 	}
 	return r, nil
 }
 
-// restless says what keeps the network from being kept, or nil.
-func (n *Network) restless() error {
+// whyNotAtRest says what keeps the network from being kept, or nil.
+func (n *Network) whyNotAtRest() error {
 	for _, name := range n.names {
 		switch v := n.Validator(name); {
 		case v == nil:
@@ -94,7 +94,7 @@ func (n *Network) restless() error {
 			return &UnrestError{name + " does not run", "Restart it first."}
 		}
 	}
-	if n.best().Head().State.OpenJobs() > 0 {
+	if n.bestValidator().Head().State.OpenJobs() > 0 {
 		return &UnrestError{"a job is open", "Let it end first: advance by some blocks, or deliver its result."}
 	}
 	if n.config.Keeps && !n.keeps {
@@ -116,10 +116,10 @@ func (n *Network) restless() error {
 // certificate takes a link's latency, milliseconds unless a fault is in force.
 const settleTime = 2 * time.Second
 
-// settle runs the network until every pool has dropped what is final, or says that a
+// runUntilPoolsEmpty runs the network until every pool has dropped what is final, or says that a
 // transaction waits. A network whose pools are empty does not move.
-func (n *Network) settle() error {
-	err := n.RunUntil(func() bool { return n.Err() != nil || !n.pooled() }, n.Now().Add(settleTime))
+func (n *Network) runUntilPoolsEmpty() error {
+	err := n.RunUntil(func() bool { return n.Err() != nil || !n.hasPooled() }, n.Now().Add(settleTime))
 	switch {
 	case errors.Is(err, ErrDeadline), errors.Is(err, ErrAsleep):
 		return &UnrestError{"transactions wait to be in a block", "Let them become final first: advance by some blocks."}
@@ -129,13 +129,13 @@ func (n *Network) settle() error {
 	return n.Err()
 }
 
-// pooled says whether any validator's pool holds a transaction.
-func (n *Network) pooled() bool {
+// hasPooled says whether any validator's pool holds a transaction.
+func (n *Network) hasPooled() bool {
 	return slices.ContainsFunc(n.names, func(name string) bool { v := n.Validator(name); return v != nil && v.Status().Pool > 0 })
 }
 
-// wake makes a new network that one at rest.
-func (n *Network) wake(r *Rest) {
+// resumeFrom makes a new network that one at rest.
+func (n *Network) resumeFrom(r *Rest) {
 	n.Genesis, n.keys, n.nonces = r.genesis, maps.Clone(r.keys), maps.Clone(r.nonces)
 	n.scheme, n.memo, n.rules, n.tip = r.scheme, r.memo, r.rules, r.tip
 	n.now, n.offset = r.now, r.offset
@@ -146,12 +146,12 @@ func (n *Network) wake(r *Rest) {
 	}
 }
 
-// hold has a disk hold what one held at rest.
-func (d *disk) hold(r *restedDisk) { d.records, d.size, d.buckets = r.records, r.size, r.buckets }
+// holdRested has a disk hold what one held at rest.
+func (d *disk) holdRested(r *restedDisk) { d.records, d.size, d.buckets = r.records, r.size, r.buckets }
 
-// woken is the head that a validator had at rest, if it boots from that for the first time; otherwise nil.
-func (n *Network) woken(name string) *validators.Head {
-	if n.config.From == nil || n.find(name).started > 1 {
+// headAtRest is the head that a validator had at rest, if it boots from that for the first time; otherwise nil.
+func (n *Network) headAtRest(name string) *validators.Head {
+	if n.config.From == nil || n.findNode(name).started > 1 {
 		return nil
 	}
 	return n.config.From.heads[name]

@@ -33,12 +33,12 @@ func TestANetworkBeginsFromRestAgainAndAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		head := n.best().Head()
+		head := n.bestValidator().Head()
 		var roots []types.Hash
 		for range 3 {
 			c.From = rest
 			again := aNetwork(t, c)
-			if got := again.best().Head(); got.Hash != head.Hash || again.Now() != n.Now() {
+			if got := again.bestValidator().Head(); got.Hash != head.Hash || again.Now() != n.Now() {
 				t.Fatalf("it begins with %s at %v, and was at rest with %s at %v", got.Hash, again.Now(), head.Hash, n.Now())
 			}
 			h := again.reached()
@@ -46,7 +46,7 @@ func TestANetworkBeginsFromRestAgainAndAgain(t *testing.T) {
 			if err := again.RunToHeight(h+6, time.Minute); err != nil {
 				t.Fatal(err)
 			}
-			roots = append(roots, again.best().Head().State.Root())
+			roots = append(roots, again.bestValidator().Head().State.Root())
 			if err := again.Crash("v0"); err == nil {
 				t.Fatal("nothing crashed")
 			}
@@ -60,7 +60,7 @@ func TestANetworkBeginsFromRestAgainAndAgain(t *testing.T) {
 		if roots[0] != roots[1] || roots[1] != roots[2] || roots[0] == head.State.Root() {
 			t.Fatalf("with %d validators the same calls after rest end in %v", validators, roots)
 		}
-		if got := n.best().Head(); got.Hash != head.Hash {
+		if got := n.bestValidator().Head(); got.Hash != head.Hash {
 			t.Fatal("what was kept was changed by who began from it")
 		}
 	}
@@ -115,7 +115,7 @@ func TestRestIsRefusedWhileSomethingIsUnderWay(t *testing.T) {
 		}},
 		{"a long run", "too long for its oracles", func(n *Network) {
 			n.config.Keeps, n.keeps, n.told = true, true, make([]word, maxTold)
-			n.say(func(*oracle.Judge) {})
+			n.tellOracles(func(*oracle.Judge) {})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

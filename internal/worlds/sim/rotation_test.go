@@ -58,7 +58,7 @@ func TestSection53RotationCostsNobodyPresenceOrAJob(t *testing.T) {
 			if absent := l.absences(from); len(absent) > 0 {
 				t.Errorf("not all of 12 are present: %v", absent)
 			}
-			head := l.best().Head()
+			head := l.bestValidator().Head()
 			if got := head.Block.Header.SubsetEpoch; got < c.rotations {
 				t.Errorf("subsets rotated %d times, want %d", got, c.rotations)
 			}

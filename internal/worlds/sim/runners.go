@@ -32,12 +32,12 @@ type runnerNodes struct {
 // by more, and one that does gets a new one.
 const keptLooks = 4
 
-// open says whether validators let runners in.
-func (c *runnerNodes) open() bool { return c.config.Open || c.config.Runners > 0 }
+// admitsRunners says whether validators let runners in.
+func (c *runnerNodes) admitsRunners() bool { return c.config.Open || c.config.Runners > 0 }
 
-// endpoint is where a validator listens for runners; "" where it lets none in.
-func (c *runnerNodes) endpoint(name string) string {
-	if c.open() {
+// endpointOf is where a validator listens for runners; "" where it lets none in.
+func (c *runnerNodes) endpointOf(name string) string {
+	if c.admitsRunners() {
 		return Endpoint(name)
 	}
 	return ""
@@ -57,31 +57,31 @@ func (c *runnerNodes) bootRunner(name string) Boot[env.Runner] {
 		}
 		mask, node := byzantine.NewRunnerMask(node)
 		r, err := runners.Start(c.Runtime(), runners.Config{Name: name, ChainID: c.config.ChainID, MaxJobs: wallet.RunnerJobs, Log: log,
-			Tell: c.config.Told, Strategy: c.config.Strategy, OnFailure: func(err error) { c.ended(name, err) }}, node)
+			Tell: c.config.Told, Strategy: c.config.Strategy, OnFailure: func(err error) { c.onNodeEnded(name, err) }}, node)
 		if err != nil {
 			return nil, err
 		}
 		c.working[name] = r
-		process := c.find(name).process
+		process := c.findNode(name).process
 		process.supervisor = r
-		process.does = &byzantine.RunnerProcess{Mask: mask, Shell: r, Actors: &process.supervised}
+		process.does = &byzantine.RunnerProcess{Mask: mask, Shell: r, Actors: &process.supervisedActors}
 		return r.Stop, nil
 	}
 }
 
-// host lets runners' views ask a validator that has just started.
-func (c *runnerNodes) host(name string, head *ledger.State) {
-	if !c.open() {
+// serveViews lets runners' views ask a validator that has just started.
+func (c *runnerNodes) serveViews(name string, head *ledger.State) {
+	if !c.admitsRunners() {
 		return
 	}
 	c.states[name] = head
-	c.find(name).process.views = func(runner *node, follow []execution.ID, enough func(types.Height) bool) *chainview.Head {
+	c.findNode(name).process.views = func(runner *node, follow []execution.ID, enough func(types.Height) bool) *chainview.Head {
 		if !enough(c.states[name].Height()) { // most of a crowd asks too early, and is not looked up for that
 			return nil
 		}
-		return c.outlook(c.states[name]).Head(runner.parts.Signer.PublicKey(), follow)
+		return c.outlookOf(c.states[name]).Head(runner.parts.Signer.PublicKey(), follow)
 	}
-	c.find(name).process.polled = func(runner *node, q polling.Question, answer func(polling.Answer)) {
+	c.findNode(name).process.polled = func(runner *node, q polling.Question, answer func(polling.Answer)) {
 		if v := c.Validator(name); v != nil {
 			v.Answer(runner.address, q, answer)
 		}
@@ -90,14 +90,14 @@ func (c *runnerNodes) host(name string, head *ledger.State) {
 
 // answerViews answers them from a validator's new final state.
 func (c *runnerNodes) answerViews(name string, head *ledger.State) {
-	if process := c.find(name).process; process != nil && process.views != nil {
+	if process := c.findNode(name).process; process != nil && process.views != nil {
 		c.states[name] = head
-		process.answer()
+		process.answerWaiting()
 	}
 }
 
-// outlook is how runners see a state.
-func (c *runnerNodes) outlook(s *ledger.State) *ledger.Outlook {
+// outlookOf is how runners see a state.
+func (c *runnerNodes) outlookOf(s *ledger.State) *ledger.Outlook {
 	for _, o := range slices.Backward(c.looks) {
 		if o.Of() == s.Hash() {
 			return o
@@ -133,15 +133,15 @@ func (c *runnerNodes) RunnerLetters(name string) uint64 {
 }
 
 // Runners implements network.Operated.
-func (o operated) Runners() (all []network.Runner) {
+func (o operatedNetwork) Runners() (all []network.Runner) {
 	for _, name := range o.network.runners {
-		all = append(all, o.find(name))
+		all = append(all, o.findNode(name))
 	}
 	return all
 }
 
 // AddRunner implements network.Operated.
-func (o operated) AddRunner(name string, key *crypto.Key) (network.Runner, error) {
+func (o operatedNetwork) AddRunner(name string, key *crypto.Key) (network.Runner, error) {
 	c := &o.network.runnerNodes
 	known := c.keys[name] != nil
 	if c.keys[name] = key; !known {
@@ -150,22 +150,22 @@ func (o operated) AddRunner(name string, key *crypto.Key) (network.Runner, error
 			return nil, err
 		}
 		c.runners = append(c.runners, name)
-		return c.find(name), nil
+		return c.findNode(name), nil
 	}
-	node := c.find(name)
+	node := c.findNode(name)
 	node.parts.Signer, node.address, c.nonces[name] = c.scheme.Signer(key), key.Address(), 0
 	c.byAddress[node.address] = node
 	return node, nil
 }
 
 // RunnerKey implements network.Operated.
-func (o operated) RunnerKey(name string) *crypto.Key { return o.network.keys[name] }
+func (o operatedNetwork) RunnerKey(name string) *crypto.Key { return o.network.keys[name] }
 
 // FileKey implements network.Operated: all keys follow from the seed.
-func (operated) FileKey(string) *crypto.Key { return nil }
+func (operatedNetwork) FileKey(string) *crypto.Key { return nil }
 
 // Offer implements network.Operated.
-func (o operated) Offer() system.Offer { return o.network.RunnerOffer() }
+func (o operatedNetwork) Offer() system.Offer { return o.network.RunnerOffer() }
 
 // Leave implements network.Runner.
 func (n *node) Leave(finish bool, gone func()) {
@@ -176,5 +176,5 @@ func (n *node) Leave(finish bool, gone func()) {
 
 // RunnerOffer is what a runner of a network registers.
 func (c *runnerNodes) RunnerOffer() system.Offer {
-	return system.Offer{Capabilities: capabilities(c.answers), Entitlements: []string{}, MaxConcurrentJobs: wallet.RunnerJobs}
+	return system.Offer{Capabilities: capabilitiesOf(c.answers), Entitlements: []string{}, MaxConcurrentJobs: wallet.RunnerJobs}
 }

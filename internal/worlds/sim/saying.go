@@ -13,10 +13,10 @@ import (
 var frameNames = [...]string{1: "proposal", 2: "vote", 3: "certificate", 4: "block_request", 5: "block_answer",
 	6: "certificate_request", 7: "range_request", 8: "batch", 9: "transactions"}
 
-// saying is what a frame says, as members of a JSON object with a comma before
+// describeFrame is what a frame says, as members of a JSON object with a comma before
 // each: its name and, of proposals, votes and certificates, kind, view and height.
 // For other frames it returns "".
-func saying(frame []byte) string {
+func describeFrame(frame []byte) string {
 	if len(frame) == 0 || int(frame[0]) >= len(frameNames) || frameNames[frame[0]] == "" {
 		return ""
 	}

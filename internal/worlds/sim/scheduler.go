@@ -58,21 +58,21 @@ func (l *loop) Go(name string, do func() error) {
 		}
 	})
 	l.tasks.open = append(l.tasks.open, t)
-	l.At(l.now, func() { l.run(t) })
+	l.At(l.now, func() { l.runTask(t) })
 }
 
-// run runs a task until its next wait.
-func (l *loop) run(t *task) {
+// runTask runs a task until its next wait.
+func (l *loop) runTask(t *task) {
 	before := l.tasks.current
 	l.tasks.current = t
 	_, more := t.resume()
 	l.tasks.current = before
 	if !more {
-		l.tasks.drop(t)
+		l.tasks.dropTask(t)
 	}
 }
 
-func (ts *tasks) drop(t *task) {
+func (ts *tasks) dropTask(t *task) {
 	for i := range ts.open {
 		if ts.open[i] == t {
 			ts.open = append(ts.open[:i], ts.open[i+1:]...)
@@ -81,14 +81,14 @@ func (ts *tasks) drop(t *task) {
 	}
 }
 
-// end ends the waits of all tasks, and so the tasks.
-func (ts *tasks) end() {
+// endAll ends the waits of all tasks, and so the tasks.
+func (ts *tasks) endAll() {
 	for len(ts.open) > 0 {
 		t := ts.open[0]
 		t.closed, ts.current = true, t
 		t.stop()
 		ts.current = nil
-		ts.drop(t)
+		ts.dropTask(t)
 	}
 }
 
@@ -97,12 +97,12 @@ func (ts *tasks) end() {
 func (l *loop) Wait(ctx context.Context, s network.Signal, patience time.Duration) error {
 	on := s.(*signal)
 	if t := l.tasks.current; t != nil {
-		return l.park(ctx, t, on, patience)
+		return l.suspendTask(ctx, t, on, patience)
 	}
 	if l.occurring {
 		panic("sim: a wait within an event: do what waits as a task, by Go")
 	}
-	err := l.RunUntil(func() bool { return on.fired || ctx.Err() != nil }, l.deadline(patience))
+	err := l.RunUntil(func() bool { return on.fired || ctx.Err() != nil }, l.deadlineAfter(patience))
 	switch {
 	case on.fired:
 		return nil
@@ -114,17 +114,17 @@ func (l *loop) Wait(ctx context.Context, s network.Signal, patience time.Duratio
 	return ctx.Err()
 }
 
-// park suspends a task.
-func (l *loop) park(ctx context.Context, t *task, on *signal, patience time.Duration) error {
+// suspendTask suspends a task.
+func (l *loop) suspendTask(ctx context.Context, t *task, on *signal, patience time.Duration) error {
 	woken := on.fired
 	wake := func() {
 		if !woken && !t.closed {
 			woken = true
-			l.run(t)
+			l.runTask(t)
 		}
 	}
 	on.waiter = wake
-	if at := l.deadline(patience); at != types.Never && !woken {
+	if at := l.deadlineAfter(patience); at != types.Never && !woken {
 		l.At(at, wake)
 	}
 	for !woken {
@@ -141,8 +141,8 @@ func (l *loop) park(ctx context.Context, t *task, on *signal, patience time.Dura
 	return network.ErrLate
 }
 
-// deadline is when a patience is over.
-func (l *loop) deadline(patience time.Duration) types.Time {
+// deadlineAfter is when a patience is over.
+func (l *loop) deadlineAfter(patience time.Duration) types.Time {
 	if patience == network.Forever {
 		return types.Never
 	}

@@ -10,10 +10,10 @@ import (
 // worth of all tables of a store.
 const maxShared = 64
 
-// shared remembers the latest changes of disks' tables. Validators that agree
+// sharedTrees remembers the latest changes of disks' tables. Validators that agree
 // write the same to equal tables, and one making of a table that never changes
 // serves them all.
-type shared struct {
+type sharedTrees struct {
 	made [maxShared]making
 	next int
 }
@@ -23,8 +23,8 @@ type making struct {
 	changes  []trie.Change
 }
 
-// put returns a table with changes made.
-func (s *shared) put(from *trie.Tree, changes []trie.Change) *trie.Tree {
+// putChanges returns a table with changes made.
+func (s *sharedTrees) putChanges(from *trie.Tree, changes []trie.Change) *trie.Tree {
 	for i := range s.made {
 		if m := &s.made[i]; m.from == from && equalChanges(m.changes, changes) {
 			return m.to
@@ -49,8 +49,8 @@ type sharedRecords struct {
 	next    int
 }
 
-// one returns a record of the same bytes, which must not change.
-func (s *sharedRecords) one(record []byte) []byte {
+// shareRecord returns a record of the same bytes, which must not change.
+func (s *sharedRecords) shareRecord(record []byte) []byte {
 	if len(record) < leastSharedRecord {
 		return record
 	}

@@ -38,14 +38,14 @@ type side struct {
 	previous, next *side // of the same process
 }
 
-// tell hands an event on, unless the connection is over or its process is dead.
-func (s *side) tell(e connection.Event) {
+// tellEvent hands an event on, unless the connection is over or its process is dead.
+func (s *side) tellEvent(e connection.Event) {
 	c := s.host
 	if s.over || s.process.dead || c.receive == nil {
 		return
 	}
 	n := s.process.node
-	n.world.trace.told(n.world.now, n, s.far, e)
+	n.world.trace.traceConnectionEvent(n.world.now, n, s.far, e)
 	if n.frozen != nil {
 		n.frozen.Held.Add(1)
 	}
@@ -55,23 +55,23 @@ func (s *side) tell(e connection.Event) {
 	c.receive(e)
 }
 
-// down ends a side, once.
-func (s *side) down(e connection.Down) {
+// endSide ends a side, once.
+func (s *side) endSide(e connection.Down) {
 	if s.host.sides[s.id] != s { // it is over, or was never up
 		return
 	}
 	e.ID = s.id
-	s.tell(e)
+	s.tellEvent(e)
 	s.over, s.closing = true, true
 	s.inbox, s.stalled, s.streams, s.opening = nil, nil, nil, nil
-	s.host.forget(s)
+	s.host.forgetSide(s)
 }
 
-// lost ends a side that has heard nothing for too long.
-func (s *side) lost() { s.down(connection.Down{Reason: "timeout: no recent network activity"}) }
+// endAsLost ends a side that has heard nothing for too long.
+func (s *side) endAsLost() { s.endSide(connection.Down{Reason: "timeout: no recent network activity"}) }
 
-// close ends both sides: this one at once.
-func (s *side) close(code uint64, reason string) {
+// closeBothSides ends both sides: this one at once.
+func (s *side) closeBothSides(code uint64, reason string) {
 	if s.closing {
 		return
 	}
@@ -81,19 +81,19 @@ func (s *side) close(code uint64, reason string) {
 	if !s.up {
 		mine = connection.Down{Reason: "given up"}
 	} else {
-		s.depart(&parcel{what: toClose, to: s.peer, code: code, reason: reason})
-		s.peer.loseIn(s.process.present()) // where that does not come
+		s.sendParcel(&parcel{what: toClose, to: s.peer, code: code, reason: reason})
+		s.peer.loseIn(s.process.timeAfterWork()) // where that does not come
 	}
-	w.At(s.process.present(), func() { s.down(mine) })
+	w.At(s.process.timeAfterWork(), func() { s.endSide(mine) })
 }
 
 // loseIn ends a side whose peer says nothing from a time on.
 func (s *side) loseIn(silent types.Time) {
-	s.process.node.world.At(silent.Add(connection.IdleTime), s.lost)
+	s.process.node.world.At(silent.Add(connection.IdleTime), s.endAsLost)
 }
 
-// sever has the peers of a process that died find it out.
-func (c *connections) sever() {
+// notifyPeersOfDeath has the peers of a process that died find it out.
+func (c *connections) notifyPeersOfDeath() {
 	w := c.process.node.world
 	var peers []*side
 	for s := c.first; s != nil; s = s.next {
@@ -104,30 +104,30 @@ func (c *connections) sever() {
 	if len(peers) > 0 {
 		w.After(connection.IdleTime, func() {
 			for _, s := range peers {
-				s.lost()
+				s.endAsLost()
 			}
 		})
 	}
 }
 
-// deliver reports arrived parcels, in order, as far as they are taken.
-func (s *side) deliver() {
+// deliverInOrder reports arrived parcels, in order, as far as they are taken.
+func (s *side) deliverInOrder() {
 	for len(s.inbox) > 0 && !s.over {
 		p := s.inbox[0]
-		if !s.ready(p) {
+		if !s.canDeliver(p) {
 			return
 		}
 		if s.inbox = s.inbox[1:]; len(s.inbox) == 0 {
 			s.inbox = nil
 		}
-		s.read(p)
+		s.reportParcel(p)
 	}
 }
 
-// ready reports whether a parcel may be told now. A frame waits for a place. A frame that is
+// canDeliver reports whether a parcel may be told now. A frame waits for a place. A frame that is
 // too long unless an earlier one leads to its sender's admission waits until those are
 // taken.
-func (s *side) ready(p *parcel) bool {
+func (s *side) canDeliver(p *parcel) bool {
 	if p.what != toFrame || s.untaken == 0 {
 		return true
 	}
@@ -136,23 +136,23 @@ func (s *side) ready(p *parcel) bool {
 	return s.untaken < connection.MaxUntaken && !unjudged
 }
 
-// taken makes room for a frame.
-func (s *side) taken() {
+// releaseFrameRoom makes room for a frame.
+func (s *side) releaseFrameRoom() {
 	if s.untaken > 0 {
 		s.untaken--
-		s.deliver()
+		s.deliverInOrder()
 	}
 }
 
-// read reports one parcel, which is then released.
-func (s *side) read(p *parcel) {
+// reportParcel reports one parcel, which is then released.
+func (s *side) reportParcel(p *parcel) {
 	s.readOut(p)
-	s.far.world.parcels.put(p)
+	s.far.world.parcels.putParcel(p)
 }
 
 // readOut reports one parcel, unless the peer's side of its stream is over.
 func (s *side) readOut(p *parcel) {
-	at := s.find(p.stream)
+	at := s.findStream(p.stream)
 	if at == nil || at.read {
 		return
 	}
@@ -163,36 +163,36 @@ func (s *side) readOut(p *parcel) {
 		long := connection.TooLong{ID: s.id, Stream: number, Length: uint32(length)}
 		switch {
 		case length == 0 || length > connection.MaxFrameBytes:
-			s.finish(at)
-			s.tell(long)
+			s.finishPeerSide(at)
+			s.tellEvent(long)
 		case length > connection.MaxGreetingBytes && !s.admitted:
 			long.Type = p.frame[0]
-			s.finish(at)
-			s.tell(long)
+			s.finishPeerSide(at)
+			s.tellEvent(long)
 		default:
 			s.untaken++
-			p.of.credit(length)
-			s.tell(connection.Came{ID: s.id, Stream: number, Frame: p.frame})
+			p.of.creditRead(length)
+			s.tellEvent(connection.Came{ID: s.id, Stream: number, Frame: p.frame})
 		}
 	case toStall:
-		s.finish(at)
-		s.tell(connection.Stalled{ID: s.id, Stream: number})
+		s.finishPeerSide(at)
+		s.tellEvent(connection.Stalled{ID: s.id, Stream: number})
 	case toEnd:
-		s.finish(at)
-		s.tell(connection.Ended{ID: s.id, Stream: number})
+		s.finishPeerSide(at)
+		s.tellEvent(connection.Ended{ID: s.id, Stream: number})
 	}
 }
 
-// broken is that the peer broke a stream off.
-func (s *side) broken(number connection.Stream) {
-	at := s.heard(number)
+// onStreamReset is that the peer broke a stream off.
+func (s *side) onStreamReset(number connection.Stream) {
+	at := s.findOrOpenStream(number)
 	if at == nil {
 		return
 	}
 	over := at.read
-	at.die() // this side is over when it ends the stream, or writes
-	s.finish(at)
+	at.dropQueue() // this side is over when it ends the stream, or writes
+	s.finishPeerSide(at)
 	if !over {
-		s.tell(connection.Cut{ID: s.id, Stream: number})
+		s.tellEvent(connection.Cut{ID: s.id, Stream: number})
 	}
 }

@@ -2,19 +2,20 @@ package sim
 
 // What the oracles of a network have to know of orders.
 
-// harm notes what an order did to a validator. A validator that lost its votes abstains for a while after its return (finding F17). A disk
+// noteHarm notes what an order did to a validator. A validator that lost its votes abstains for a while after its return (finding F17). A
+// disk
 // that lies about its syncs may lose votes that were sent: such a validator is one of the f that may contradict themselves.
-func (n *Network) harm(name, verb string) {
+func (n *Network) noteHarm(name, verb string) {
 	if verb == "wipe" || verb == "sync_lies" {
-		n.lost(name)
+		n.tellDiskLost(name)
 	}
 	if verb == "misbehave" || verb == "sync_lies" {
-		n.excuse(name)
+		n.excuseValidator(name)
 	}
 }
 
 // Honest says whether a validator does what the protocol wants, as far as it runs.
 func (f *validatorNodes) Honest(name string) bool {
-	process := f.find(name).process
+	process := f.findNode(name).process
 	return process == nil || process.mask == nil || !process.mask.Misbehaves()
 }

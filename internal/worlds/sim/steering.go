@@ -27,37 +27,37 @@ type sets struct {
 // Status is the status of a validator: joining, active, leaving or left.
 func (n *Network) Status(name string) string {
 	var state *ledger.State
-	if best := n.best(); best != nil {
+	if best := n.bestValidator(); best != nil {
 		state = best.Head().State
 	}
-	return n.Membership.Status(state, n.find(name).Who())
+	return n.Membership.Status(state, n.findNode(name).Who())
 }
 
-// bootstrap are the members that a validator may connect with before their block is final.
-func (s *sets) bootstrap() []types.Validator {
+// bootstrapMembers are the members that a validator may connect with before their block is final.
+func (s *sets) bootstrapMembers() []types.Validator {
 	if s.members == nil {
 		return nil
 	}
 	return s.members.Members
 }
 
-// follow notes a set that begins after a border.
-func (s *sets) follow(r *ledger.Result) {
+// noteNextSet notes a set that begins after a border.
+func (s *sets) noteNextSet(r *ledger.Result) {
 	if h := r.Block.Header.Height; r.NextSet != nil && h > s.since {
 		s.members, s.since = r.NextSet, h
 	}
 }
 
-// operated is a simulated network as its operator finds it.
-type operated struct {
+// operatedNetwork is a simulated network as its operator finds it.
+type operatedNetwork struct {
 	*World
 	network *Network
 }
 
-var _ network.Operated = operated{}
+var _ network.Operated = operatedNetwork{}
 
 // Each implements network.Paced.
-func (o operated) Each(do func(network.Steered)) {
+func (o operatedNetwork) Each(do func(network.Steered)) {
 	for _, name := range o.network.names {
 		if v := o.network.Validator(name); v != nil {
 			do(v)
@@ -66,14 +66,14 @@ func (o operated) Each(do func(network.Steered)) {
 }
 
 // Best implements network.Paced.
-func (o operated) Best() (best network.Best) {
+func (o operatedNetwork) Best() (best network.Best) {
 	n, trust := o.network, 0
 	for _, name := range n.names {
 		one := o.Validator(name)
 		if one.Validator == nil {
 			continue
 		}
-		is := network.Trust(n.find(name).Phase(), n.Honest(name))
+		is := network.Trust(n.findNode(name).Phase(), n.Honest(name))
 		if is > trust || is == trust && one.State.Height() > best.State.Height() {
 			trust, best = is, one
 		}
@@ -82,7 +82,7 @@ func (o operated) Best() (best network.Best) {
 }
 
 // Validator implements network.Paced.
-func (o operated) Validator(name string) network.Best {
+func (o operatedNetwork) Validator(name string) network.Best {
 	v := o.network.Validator(name)
 	if v == nil {
 		return network.Best{Name: name}
@@ -91,27 +91,27 @@ func (o operated) Validator(name string) network.Best {
 }
 
 // Clock implements network.Paced.
-func (o operated) Clock() types.Time { return o.now.Add(o.offset) }
+func (o operatedNetwork) Clock() types.Time { return o.now.Add(o.offset) }
 
 // KeepTravel implements network.Paced: nothing outlives the world.
-func (operated) KeepTravel(time.Duration, simplex.Goal) error { return nil }
+func (operatedNetwork) KeepTravel(time.Duration, simplex.Goal) error { return nil }
 
 // MoveClock implements network.Paced.
-func (o operated) MoveClock(by time.Duration) { o.MoveClocks(by) }
+func (o operatedNetwork) MoveClock(by time.Duration) { o.MoveClocks(by) }
 
 // Stall implements network.Paced.
-func (operated) Stall() time.Duration { return stall }
+func (operatedNetwork) Stall() time.Duration { return stall }
 
 // Validators implements network.Operated.
-func (o operated) Validators() (all []network.Node) {
+func (o operatedNetwork) Validators() (all []network.Node) {
 	for _, name := range o.network.names {
-		all = append(all, o.find(name))
+		all = append(all, o.findNode(name))
 	}
 	return all
 }
 
 // AddValidator implements network.Operated: the validator starts from genesis.
-func (o operated) AddValidator(name string) (network.Node, error) {
+func (o operatedNetwork) AddValidator(name string) (network.Node, error) {
 	n := o.network
 	if n.keys[name] != nil {
 		return nil, fmt.Errorf("%s is an account's name", name)
@@ -124,17 +124,17 @@ func (o operated) AddValidator(name string) (network.Node, error) {
 		return nil, err
 	}
 	n.names = append(n.names, name)
-	return o.find(name), nil
+	return o.findNode(name), nil
 }
 
 // Member implements network.Operated.
-func (o operated) Member(name string) (types.Validator, error) {
+func (o operatedNetwork) Member(name string) (types.Validator, error) {
 	key := o.network.keys[name]
-	return types.Validator{Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: o.network.endpoint(name)}, nil
+	return types.Validator{Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: o.network.endpointOf(name)}, nil
 }
 
 // ValidatorAddress implements network.Operated.
-func (o operated) ValidatorAddress(name string) (none types.Address) {
+func (o operatedNetwork) ValidatorAddress(name string) (none types.Address) {
 	if slices.Contains(o.network.names, name) {
 		return o.network.keys[name].Address()
 	}
@@ -142,10 +142,10 @@ func (o operated) ValidatorAddress(name string) (none types.Address) {
 }
 
 // Left implements network.Operated: nothing outlives the world that would start the node.
-func (operated) Left(string) {}
+func (operatedNetwork) Left(string) {}
 
 // Keys implements network.Operated.
-func (o operated) Keys() network.Keys {
+func (o operatedNetwork) Keys() network.Keys {
 	n := o.network
 	return network.Keys{Seed: n.config.World.Seed, ChainID: n.chainID, Scheme: n.scheme}
 }
@@ -157,7 +157,7 @@ func (n *Network) Advance(target history.Target) (*history.Advance, error) {
 	case err != nil && wrong != nil:
 		return nil, wrong
 	case errors.Is(err, network.ErrLate):
-		return nil, fmt.Errorf("advancing to height %d: %w; validators are at %v", n.Goal().Height, err, n.heights())
+		return nil, fmt.Errorf("advancing to height %d: %w; validators are at %v", n.Goal().Height, err, n.finalHeights())
 	}
 	return receipt, err
 }

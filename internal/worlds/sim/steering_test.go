@@ -63,7 +63,7 @@ func TestAnAdvanceSkipsAllButWhatIsDue(t *testing.T) {
 				world.Link.Latency = 5 * time.Millisecond
 				n := aNetwork(t, NetworkConfig{World: world, Params: c.overrides})
 				pulse(t, n, 100)
-				scheduled := func() bool { return n.best().Head().State.TimersPending() == 1 } // with auto no block need follow that
+				scheduled := func() bool { return n.bestValidator().Head().State.TimersPending() == 1 } // with auto no block need follow that
 				if err := n.RunUntil(scheduled, n.Now().Add(time.Hour)); err != nil {
 					t.Fatal(err)
 				}
@@ -71,7 +71,7 @@ func TestAnAdvanceSkipsAllButWhatIsDue(t *testing.T) {
 					n.Pause()
 					letRun(t, n.World, 10*time.Second)
 				}
-				before := n.best().Head().Block.Header
+				before := n.bestValidator().Head().Block.Header
 				receipt := advance(t, n, history.Target{Blocks: 2000})
 				if receipt.From != before.Height || receipt.To != before.Height+2000 || receipt.Blocks+receipt.Skipped != 2000 {
 					t.Errorf("%+v", receipt)
@@ -79,7 +79,7 @@ func TestAnAdvanceSkipsAllButWhatIsDue(t *testing.T) {
 				if receipt.Fired < 19 || receipt.Fired > 20 || receipt.Latest() != 0 || receipt.Blocks > c.most {
 					t.Errorf("%d fired, the latest %d late, %d blocks", receipt.Fired, receipt.Latest(), receipt.Blocks)
 				}
-				stored, err := n.best().Archive().Block(receipt.To)
+				stored, err := n.bestValidator().Archive().Block(receipt.To)
 				if err != nil || stored == nil {
 					t.Fatal(stored, err)
 				}
@@ -162,10 +162,10 @@ func TestAnAdvanceStopsAtAParameter(t *testing.T) {
 	}
 	reach(t, n, 6)
 	advance(t, n, history.Target{To: 3000})
-	if stored, err := n.best().Archive().Block(1234); err != nil || stored == nil {
+	if stored, err := n.bestValidator().Archive().Block(1234); err != nil || stored == nil {
 		t.Errorf("height 1234 was skipped: %v", err)
 	}
-	if got := n.best().Head().State.Params().MinBaseFee; got != types.WeiOf(77) {
+	if got := n.bestValidator().Head().State.Params().MinBaseFee; got != types.WeiOf(77) {
 		t.Errorf("min_basefee is %s", got)
 	}
 	if _, err := n.SetParam(t.Context(), "chain.epoch_blocks", "9", 0); err == nil {
@@ -244,7 +244,7 @@ func TestPauseStandsStill(t *testing.T) {
 
 func (n *Network) logged() (bytes int64) {
 	for _, one := range n.nodes {
-		bytes += one.process.validator().Log.Size()
+		bytes += one.process.validatorEnv().Log.Size()
 	}
 	return bytes
 }
@@ -296,7 +296,7 @@ func TestJoinAndLeave(t *testing.T) {
 // votes says whether one of the newest blocks carries a vote of a validator.
 func (n *Network) votes(name string) bool {
 	for h := n.reached(); h+10 > n.reached(); h-- {
-		stored, err := n.best().Archive().Block(h)
+		stored, err := n.bestValidator().Archive().Block(h)
 		if err != nil || stored == nil {
 			return false
 		}

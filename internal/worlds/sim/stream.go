@@ -23,9 +23,9 @@ type stream struct {
 	read   bool       // the peer's side is over
 }
 
-// find returns a stream that is not over, or nil. The control stream is kept apart,
+// findStream returns a stream that is not over, or nil. The control stream is kept apart,
 // since most connections have no other.
-func (s *side) find(number connection.Stream) *stream {
+func (s *side) findStream(number connection.Stream) *stream {
 	if number == connection.Control {
 		if s.control.side == nil || s.control.wrote && s.control.read {
 			return nil
@@ -50,16 +50,16 @@ func (s *side) newStream(number connection.Stream) *stream {
 	return one
 }
 
-// heard returns the stream of an arriving frame, and reports it if it is new; nil if
+// findOrOpenStream returns the stream of an arriving frame, and reports it if it is new; nil if
 // it is over. Streams of lower numbers open with it (RFC 9000 §3.2).
-func (s *side) heard(number connection.Stream) *stream {
+func (s *side) findOrOpenStream(number connection.Stream) *stream {
 	for s.peersOwn(number) && s.theirs <= number {
 		opened := s.newStream(s.theirs)
 		opened.begun = true
 		s.theirs += 4
-		s.tell(connection.Opened{ID: s.id, Stream: opened.number})
+		s.tellEvent(connection.Opened{ID: s.id, Stream: opened.number})
 	}
-	return s.find(number)
+	return s.findStream(number)
 }
 
 // peersOwn says whether a stream is one that the peer opens.
@@ -75,27 +75,27 @@ func (s *side) peersOwn(number connection.Stream) bool {
 
 // openStream opens a stream, at once where the peer allows it.
 func (s *side) openStream(number connection.Stream) {
-	if s.find(number) != nil {
+	if s.findStream(number) != nil {
 		return
 	}
 	s.opening = append(s.opening, s.newStream(number))
 	if len(s.opening) == 1 { // otherwise it has its turn after those that wait
-		s.open()
+		s.openWaitingStreams()
 	}
 }
 
-// limit is how many streams of this side the peer allows.
-func (s *side) limit() int {
+// streamLimit is how many streams of this side the peer allows.
+func (s *side) streamLimit() int {
 	if s.dialed {
 		return connection.MaxPeerStreams
 	}
 	return s.peer.host.jobStreams
 }
 
-// open opens the streams that wait, as the peer allows them. A stream that is not
+// openWaitingStreams opens the streams that wait, as the peer allows them. A stream that is not
 // allowed for the patience of a write counts as a blocked write.
-func (s *side) open() {
-	for len(s.opening) > 0 && s.allowed < s.limit() {
+func (s *side) openWaitingStreams() {
+	for len(s.opening) > 0 && s.allowed < s.streamLimit() {
 		one := s.opening[0]
 		s.opening = s.opening[1:]
 		next := connection.Stream(4 * s.own)
@@ -112,11 +112,11 @@ func (s *side) open() {
 			s.breakOff(one, connection.CodeDone)
 			continue
 		}
-		one.pump()
+		one.writeQueued()
 	}
 	if len(s.opening) > 0 {
 		first := s.opening[0]
-		s.process.node.world.At(s.process.present().Add(s.host.patience), func() {
+		s.process.node.world.At(s.process.timeAfterWork().Add(s.host.patience), func() {
 			if !s.closing && len(s.opening) > 0 && s.opening[0] == first {
 				s.tellStuck()
 			}
@@ -128,13 +128,13 @@ func (s *side) open() {
 func (s *side) tellStuck() {
 	if !s.stuck {
 		s.stuck = true
-		s.tell(connection.Stuck{ID: s.id})
+		s.tellEvent(connection.Stuck{ID: s.id})
 	}
 }
 
-// send queues a frame.
-func (s *side) send(number connection.Stream, frame []byte) {
-	one := s.find(number)
+// queueFrame queues a frame.
+func (s *side) queueFrame(number connection.Stream, frame []byte) {
+	one := s.findStream(number)
 	if one == nil || one.ending || one.dead {
 		s.letGo(one)
 		return
@@ -143,103 +143,103 @@ func (s *side) send(number connection.Stream, frame []byte) {
 		s.tellStuck()
 		return
 	}
-	if one.begun && len(one.queue) == 0 && one.room(len(frame)) {
-		one.write(frame)
+	if one.begun && len(one.queue) == 0 && one.hasRoomFor(len(frame)) {
+		one.sendFrame(frame)
 		return
 	}
 	one.queue = append(one.queue, frame)
 	s.waiting, s.bytes = s.waiting+1, s.bytes+len(frame)
 	if one.begun && len(one.queue) == 1 {
-		one.wait()
+		one.boundOldestWait()
 	}
 }
 
-// room says whether the peer's windows have room for a frame. The largest frames
+// hasRoomFor says whether the peer's windows have room for a frame. The largest frames
 // exceed these windows, and are sent one by one.
-func (t *stream) room(n int) bool {
+func (t *stream) hasRoomFor(n int) bool {
 	return t.unread == 0 || t.unread+n <= connection.StreamWindow && t.side.unread+n <= connection.ConnectionWindow
 }
 
-// write puts a frame on its way.
-func (t *stream) write(frame []byte) {
+// sendFrame puts a frame on its way.
+func (t *stream) sendFrame(frame []byte) {
 	s := t.side
 	t.unread, s.unread = t.unread+len(frame), s.unread+len(frame)
 	w := s.process.node.world
-	p := w.parcels.take()
+	p := w.parcels.takeParcel()
 	*p = parcel{what: toFrame, to: s.peer, of: t, stream: t.number, frame: frame, world: w}
-	s.depart(p)
+	s.sendParcel(p)
 }
 
-// wait gives the oldest frame that waits the time that a write may be blocked.
-func (t *stream) wait() {
+// boundOldestWait gives the oldest frame that waits the time that a write may be blocked.
+func (t *stream) boundOldestWait() {
 	s := t.side
-	t.since = s.process.present()
+	t.since = s.process.timeAfterWork()
 	began := t.since
 	s.process.node.world.At(began.Add(s.host.patience), func() {
 		if s.closing || len(t.queue) == 0 || t.since != began || t.dead {
 			return
 		}
-		t.die()
+		t.dropQueue()
 		t.wrote = true
-		s.forget(t)
+		s.forgetStream(t)
 		s.tellStuck()
 	})
 }
 
-// pump writes the queued frames, as far as there is room, and the end after them.
-func (t *stream) pump() {
+// writeQueued writes the queued frames, as far as there is room, and the end after them.
+func (t *stream) writeQueued() {
 	s := t.side
 	if !t.begun || t.dead {
 		return
 	}
 	moved := false
-	for len(t.queue) > 0 && t.room(len(t.queue[0])) {
+	for len(t.queue) > 0 && t.hasRoomFor(len(t.queue[0])) {
 		frame := t.queue[0]
 		t.queue = t.queue[1:]
 		s.waiting, s.bytes = s.waiting-1, s.bytes-len(frame)
-		t.write(frame)
+		t.sendFrame(frame)
 		moved = true
 	}
 	switch {
 	case len(t.queue) > 0:
 		if moved || t.since == 0 {
-			t.wait()
+			t.boundOldestWait()
 		}
 	case t.ending:
 		t.dead, t.wrote = true, true
-		s.depart(&parcel{what: toEnd, to: s.peer, of: t, stream: t.number})
-		s.forget(t)
+		s.sendParcel(&parcel{what: toEnd, to: s.peer, of: t, stream: t.number})
+		s.forgetStream(t)
 	}
 }
 
-// credit records that the peer has read n bytes.
-func (t *stream) credit(n int) {
+// creditRead records that the peer has read n bytes.
+func (t *stream) creditRead(n int) {
 	s := t.side
 	t.unread, s.unread = t.unread-n, s.unread-n
 	if s.waiting == 0 {
 		return
 	}
 	w := s.far.world
-	w.After(w.link(s.far, s.process.node).Latency, func() {
+	w.After(w.findOrAddLink(s.far, s.process.node).Latency, func() {
 		if s.closing {
 			return
 		}
 		if s.control.side != nil {
-			s.control.pump()
+			s.control.writeQueued()
 		}
 		for _, one := range slices.Clone(s.streams) {
-			one.pump()
+			one.writeQueued()
 		}
 	})
 }
 
-// end ends this side after the queued frames.
-func (s *side) end(number connection.Stream) {
-	if one := s.find(number); one != nil && !one.ending {
+// endStream ends this side after the queued frames.
+func (s *side) endStream(number connection.Stream) {
+	if one := s.findStream(number); one != nil && !one.ending {
 		one.ending = true
 		s.letGo(one)
 		if len(one.queue) == 0 {
-			one.pump()
+			one.writeQueued()
 		}
 	}
 }
@@ -248,30 +248,30 @@ func (s *side) end(number connection.Stream) {
 func (s *side) letGo(one *stream) {
 	if one != nil && one.dead && one.read {
 		one.wrote = true
-		s.forget(one)
+		s.forgetStream(one)
 	}
 }
 
-// reset breaks both sides off.
-func (s *side) reset(number connection.Stream, code uint64) {
-	one := s.find(number)
+// resetStream breaks both sides off.
+func (s *side) resetStream(number connection.Stream, code uint64) {
+	one := s.findStream(number)
 	if one == nil {
 		return
 	}
-	one.die()
+	one.dropQueue()
 	if one.begun {
 		s.breakOff(one, code)
 	}
 }
 
 func (s *side) breakOff(one *stream, code uint64) {
-	s.depart(&parcel{what: toCut, to: s.peer, of: one, stream: one.number, code: code})
+	s.sendParcel(&parcel{what: toCut, to: s.peer, of: one, stream: one.number, code: code})
 	one.wrote = true
-	s.finish(one)
+	s.finishPeerSide(one)
 }
 
-// die drops what is queued.
-func (t *stream) die() {
+// dropQueue drops what is queued.
+func (t *stream) dropQueue() {
 	t.dead = true
 	for _, frame := range t.queue {
 		t.side.waiting, t.side.bytes = t.side.waiting-1, t.side.bytes-len(frame)
@@ -279,9 +279,9 @@ func (t *stream) die() {
 	t.queue = nil
 }
 
-// finish ends the peer's side of a stream: its unreported frames are lost, and make
+// finishPeerSide ends the peer's side of a stream: its unreported frames are lost, and make
 // room.
-func (s *side) finish(one *stream) {
+func (s *side) finishPeerSide(one *stream) {
 	one.read = true
 	if len(s.inbox) > 0 {
 		kept := s.inbox[:0]
@@ -290,17 +290,17 @@ func (s *side) finish(one *stream) {
 			case p.stream != one.number:
 				kept = append(kept, p)
 			case p.what == toFrame:
-				p.of.credit(len(p.frame))
+				p.of.creditRead(len(p.frame))
 			}
 		}
 		clear(s.inbox[len(kept):])
 		s.inbox = kept
 	}
-	s.forget(one)
+	s.forgetStream(one)
 }
 
-// forget forgets a stream whose sides are both over. Its opener may open another.
-func (s *side) forget(one *stream) {
+// forgetStream forgets a stream whose sides are both over. Its opener may open another.
+func (s *side) forgetStream(one *stream) {
 	if !one.wrote || !one.read {
 		return
 	}
@@ -316,7 +316,7 @@ func (s *side) forget(one *stream) {
 		w := s.far.world
 		w.After(s.out.Latency, func() {
 			if !peer.closing {
-				peer.open()
+				peer.openWaitingStreams()
 			}
 		})
 	}

@@ -26,7 +26,7 @@ func TestALostSubmissionIsSentOnAgain(t *testing.T) {
 	taken := false
 	n.Submit("v4", tx, func(_ types.Hash, err error) { taken = err == nil })
 	final := func() bool {
-		receipt, err := n.best().Archive().Receipt(tx.Hash())
+		receipt, err := n.bestValidator().Archive().Receipt(tx.Hash())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
-// supervised are the actors of a process: a validator's, or a runner's.
-type supervised struct {
+// supervisedActors are the actors of a process: a validator's, or a runner's.
+type supervisedActors struct {
 	supervisor
 	contracts *fault.Contracts // nil of a runner
 }
@@ -20,35 +20,36 @@ type supervisor interface {
 }
 
 // Contracts implements byzantine.Actors.
-func (s *supervised) Contracts() *fault.Contracts { return s.contracts }
+func (s *supervisedActors) Contracts() *fault.Contracts { return s.contracts }
 
-// ended is told that a node stopped by itself. A node that a role took along ends as at a crash, and starts anew if its strategy says so.
-func (n *Network) ended(name string, err error) { n.runnerNodes.ended(name, err) }
+// onNodeEnded is told that a node stopped by itself. A node that a role took along ends as at a crash, and starts anew if its strategy says
+// so.
+func (n *Network) onNodeEnded(name string, err error) { n.runnerNodes.onNodeEnded(name, err) }
 
-// ended is Network.ended.
-func (c *runnerNodes) ended(name string, err error) {
+// onNodeEnded is Network.onNodeEnded.
+func (c *runnerNodes) onNodeEnded(name string, err error) {
 	var along *roles.Failure
 	if !errors.As(err, &along) {
-		c.failed(err)
+		c.keepFailure(err)
 		return
 	}
 	if roles.OrderOf(along.Reason) == nil {
-		c.failed(err) // a bug: the run has failed
+		c.keepFailure(err) // a bug: the run has failed
 		return
 	}
-	process := c.find(name).process
+	process := c.findNode(name).process
 	c.After(0, func() { // between steps
-		one := c.find(name)
+		one := c.findNode(name)
 		if process == nil || one.process != process {
 			return
 		}
-		one.fall()
+		one.crashBetweenSteps()
 		c.orders.ProcessEnded(name)
 		if along.Strategy != roles.Restart || !one.restarts.Allow(c.now) {
 			return
 		}
 		if err := c.Boot(name); err != nil {
-			c.failed(err)
+			c.keepFailure(err)
 		}
 	})
 }

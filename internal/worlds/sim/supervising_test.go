@@ -168,17 +168,17 @@ func TestAnActorHangsForItsTime(t *testing.T) {
 // A parent that hangs decides late, and the role waits for it.
 func TestAHangingParentDecidesLate(t *testing.T) {
 	n := supervisedNetwork(t, roles.Restart)
-	began := n.find("v1").started
+	began := n.findNode("v1").started
 	for _, o := range []fault.Order{{Verb: "hang", Role: "parent", Delay: 3 * time.Second}, {Verb: "panic", Role: "consensus"}} {
 		o.Node = "v1"
 		if _, err := n.Do(o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := n.RunFor(2 * time.Second); err != nil || n.find("v1").started != began {
+	if err := n.RunFor(2 * time.Second); err != nil || n.findNode("v1").started != began {
 		t.Fatalf("it was started again at once, or %v", err)
 	}
-	if err := n.RunFor(2 * time.Second); err != nil || n.find("v1").started != began+1 {
+	if err := n.RunFor(2 * time.Second); err != nil || n.findNode("v1").started != began+1 {
 		t.Errorf("it was not started again, or %v", err)
 	}
 }

@@ -66,9 +66,9 @@ func newTrace(seed uint64, out io.Writer) trace {
 	return t
 }
 
-// add extends the trace by a step: of a node, with a detail (a role, or a peer)
+// addStep extends the trace by a step: of a node, with a detail (a role, or a peer)
 // and a content's hash.
-func (t *trace) add(now types.Time, k kind, node int, detail uint32, content uint64) {
+func (t *trace) addStep(now types.Time, k kind, node int, detail uint32, content uint64) {
 	var step [stepBytes]byte
 	step[0] = byte(k)
 	binary.LittleEndian.PutUint16(step[1:], uint16(node))
@@ -78,12 +78,12 @@ func (t *trace) add(now types.Time, k kind, node int, detail uint32, content uin
 	t.chunk = append(t.chunk, step[:]...)
 	t.shape.Write(step[:shapeBytes])
 	if len(t.chunk) == cap(t.chunk) {
-		t.chain = t.extended()
+		t.chain = t.extendedChain()
 		t.chunk = t.chunk[:0]
 	}
 }
 
-func (t *trace) extended() [sha256.Size]byte {
+func (t *trace) extendedChain() [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(t.chain[:])
 	h.Write(t.chunk)
@@ -92,43 +92,44 @@ func (t *trace) extended() [sha256.Size]byte {
 	return sum
 }
 
-// digest is the chain up to now.
-func (t *trace) digest() types.Hash { return types.Hash(t.extended()) }
+// chainDigest is the chain up to now.
+func (t *trace) chainDigest() types.Hash { return types.Hash(t.extendedChain()) }
 
-func (t *trace) run(now types.Time, l *roleLoop) {
-	t.add(now, kindRun, l.process.node.index, l.process.number<<8|uint32(l.index), 0)
+func (t *trace) traceRun(now types.Time, l *roleLoop) {
+	t.addStep(now, kindRun, l.process.node.index, l.process.number<<8|uint32(l.index), 0)
 	if t.lines != nil {
-		t.line(now, kindRun, l.process.node, "role", l.role, 0)
+		t.writeStepLine(now, kindRun, l.process.node, "role", l.role, 0)
 	}
 }
 
-func (t *trace) plain(now types.Time, k kind, n *node) {
-	t.add(now, k, n.index, n.started, 0)
+func (t *trace) tracePlain(now types.Time, k kind, n *node) {
+	t.addStep(now, k, n.index, n.started, 0)
 	if t.lines != nil {
-		t.line(now, k, n, "", "", 0)
+		t.writeStepLine(now, k, n, "", "", 0)
 	}
 }
 
-func (t *trace) frame(now types.Time, k kind, n, peer *node, content uint64, frame []byte) {
-	t.add(now, k, n.index, uint32(peer.index), content)
+func (t *trace) traceFrame(now types.Time, k kind, n, peer *node, content uint64, frame []byte) {
+	t.addStep(now, k, n.index, uint32(peer.index), content)
 	if t.lines != nil {
-		t.framed(now, kindNames[k], n, peer, content, frame, "")
+		t.writeFrameLine(now, kindNames[k], n, peer, content, frame, "")
 	}
 }
 
-// said enters a frame that is sent over a connection.
-func (t *trace) said(now types.Time, n, peer *node, frame []byte) {
+// traceSentFrame enters a frame that is sent over a connection.
+func (t *trace) traceSentFrame(now types.Time, n, peer *node, frame []byte) {
 	content := xxhash.Sum64(frame)
-	t.add(now, kindSaid, n.index, uint32(peer.index), content)
+	t.addStep(now, kindSaid, n.index, uint32(peer.index), content)
 	if t.lines != nil && len(frame) > 0 {
-		t.write("{\"time\":%d,\"kind\":\"said\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q,\"content\":\"%016x\"}\n",
+		t.writeFormatted("{\"time\":%d,\"kind\":\"said\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q,\"content\":\"%016x\"}\n",
 			now.Sub(firstInstant), n.name, n.started, peer.name, push.Type(frame[0]), content)
 	}
 }
 
-// told enters the events of a connection, except frames to readers: these have a line at their sending, and their contents are in the
+// traceConnectionEvent enters the events of a connection, except frames to readers: these have a line at their sending, and their contents
+// are in the
 // chain.
-func (t *trace) told(now types.Time, n, peer *node, e connection.Event) {
+func (t *trace) traceConnectionEvent(now types.Time, n, peer *node, e connection.Event) {
 	what, on := "down", uint64(0)
 	switch e := e.(type) {
 	case connection.Up:
@@ -152,60 +153,60 @@ func (t *trace) told(now types.Time, n, peer *node, e connection.Event) {
 	if peer != nil {
 		at, name = peer.index, peer.name
 	}
-	t.add(now, kindTold, n.index, uint32(at), on)
+	t.addStep(now, kindTold, n.index, uint32(at), on)
 	if t.lines != nil && what != "" {
-		t.write("{\"time\":%d,\"kind\":\"told\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q}\n",
+		t.writeFormatted("{\"time\":%d,\"kind\":\"told\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q}\n",
 			now.Sub(firstInstant), n.name, n.started, name, what)
 	}
 }
 
-// dropped records why a frame does not arrive. Only readers get it: its
+// traceDrop records why a frame does not arrive. Only readers get it: its
 // consequences are in the chain of hashes.
-func (t *trace) dropped(now types.Time, n, peer *node, f *flight, why string) {
+func (t *trace) traceDrop(now types.Time, n, peer *node, f *flight, why string) {
 	if t.lines != nil {
-		t.framed(now, "drop", n, peer, f.hash, f.frame, why)
+		t.writeFrameLine(now, "drop", n, peer, f.hash, f.frame, why)
 	}
 }
 
-// framed writes one line about a frame, from its content.
-func (t *trace) framed(now types.Time, kind string, n, peer *node, content uint64, frame []byte, why string) {
-	said := saying(frame)
+// writeFrameLine writes one line about a frame, from its content.
+func (t *trace) writeFrameLine(now types.Time, kind string, n, peer *node, content uint64, frame []byte, why string) {
+	said := describeFrame(frame)
 	if why != "" {
 		said += fmt.Sprintf(",\"why\":%q", why)
 	}
-	t.write("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d,\"peer\":%q%s,\"content\":\"%016x\"}\n",
+	t.writeFormatted("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d,\"peer\":%q%s,\"content\":\"%016x\"}\n",
 		now.Sub(firstInstant), kind, n.name, n.started, peer.name, said, content)
 }
 
-func (t *trace) content(now types.Time, k kind, n *node, count int, content uint64) {
-	t.add(now, k, n.index, uint32(count), content)
+func (t *trace) traceContent(now types.Time, k kind, n *node, count int, content uint64) {
+	t.addStep(now, k, n.index, uint32(count), content)
 	if t.lines != nil {
-		t.line(now, k, n, "count", fmt.Sprint(count), content)
+		t.writeStepLine(now, k, n, "count", fmt.Sprint(count), content)
 	}
 }
 
-func (t *trace) note(now types.Time, n *node, what string, content []byte) {
+func (t *trace) traceNote(now types.Time, n *node, what string, content []byte) {
 	sum := xxhash.New()
 	sum.WriteString(what)
 	sum.Write([]byte{0})
 	sum.Write(content)
-	t.add(now, kindNote, n.index, uint32(len(content)), sum.Sum64())
+	t.addStep(now, kindNote, n.index, uint32(len(content)), sum.Sum64())
 	if t.lines != nil {
-		t.line(now, kindNote, n, "what", what, sum.Sum64())
+		t.writeStepLine(now, kindNote, n, "what", what, sum.Sum64())
 	}
 }
 
-// fault enters a fault verb, as it reads in its receipt.
-func (t *trace) fault(now types.Time, text string) {
-	t.add(now, kindFault, 0, uint32(len(text)), xxhash.Sum64String(text))
+// traceFault enters a fault verb, as it reads in its receipt.
+func (t *trace) traceFault(now types.Time, text string) {
+	t.addStep(now, kindFault, 0, uint32(len(text)), xxhash.Sum64String(text))
 	if t.lines != nil {
-		t.write("{\"time\":%d,\"kind\":\"fault\",\"what\":%q}\n", now.Sub(firstInstant), text)
+		t.writeFormatted("{\"time\":%d,\"kind\":\"fault\",\"what\":%q}\n", now.Sub(firstInstant), text)
 	}
 }
 
-// report writes a report of a validator's consensus on a view. Only readers get it:
+// traceReport writes a report of a validator's consensus on a view. Only readers get it:
 // it follows from the chain of hashes.
-func (t *trace) report(now types.Time, n *node, report simplex.Report, name func(types.Address) string) {
+func (t *trace) traceReport(now types.Time, n *node, report simplex.Report, name func(types.Address) string) {
 	if t.lines == nil {
 		return
 	}
@@ -238,11 +239,11 @@ func (t *trace) report(now types.Time, n *node, report simplex.Report, name func
 	default:
 		return // a final block has a separate note
 	}
-	t.write("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.started, said)
+	t.writeFormatted("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.started, said)
 }
 
-// line writes one step as a JSON object; time is in nanoseconds from the start.
-func (t *trace) line(now types.Time, k kind, n *node, key, value string, content uint64) {
+// writeStepLine writes one step as a JSON object; time is in nanoseconds from the start.
+func (t *trace) writeStepLine(now types.Time, k kind, n *node, key, value string, content uint64) {
 	detail := ""
 	if key != "" {
 		detail = fmt.Sprintf(",%q:%q", key, value)
@@ -250,17 +251,17 @@ func (t *trace) line(now types.Time, k kind, n *node, key, value string, content
 	if content != 0 {
 		detail += fmt.Sprintf(",\"content\":\"%016x\"", content)
 	}
-	t.write("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d%s}\n", now.Sub(firstInstant), kindNames[k], n.name, n.started, detail)
+	t.writeFormatted("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d%s}\n", now.Sub(firstInstant), kindNames[k], n.name, n.started, detail)
 }
 
-func (t *trace) write(format string, args ...any) {
+func (t *trace) writeFormatted(format string, args ...any) {
 	if _, err := fmt.Fprintf(t.lines, format, args...); err != nil && t.err == nil {
 		t.err = fmt.Errorf("sim: writing the trace: %w", err)
 	}
 }
 
-// flush writes out what is buffered and returns the first error of writing.
-func (t *trace) flush() error {
+// flushBuffer writes out what is buffered and returns the first error of writing.
+func (t *trace) flushBuffer() error {
 	if t.lines == nil {
 		return nil
 	}

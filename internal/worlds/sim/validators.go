@@ -43,8 +43,8 @@ func (f *validatorNodes) Height(name string) types.Height {
 	return 0
 }
 
-// heights is what each has finalized, for people.
-func (f *validatorNodes) heights() []string {
+// finalHeights is what each has finalized, for people.
+func (f *validatorNodes) finalHeights() []string {
 	var all []string
 	for _, name := range f.names {
 		all = append(all, fmt.Sprintf("%s:%d", name, f.Height(name)))
@@ -63,9 +63,9 @@ func (f *validatorNodes) Submit(via string, tx *types.Transaction, answer func(t
 	}
 }
 
-// failed keeps why a validator stopped by itself. A crash, or an ordered failure of
+// keepFailure keeps why a validator stopped by itself. A crash, or an ordered failure of
 // its disk, does not count: the test caused it.
-func (f *validatorNodes) failed(err error) {
+func (f *validatorNodes) keepFailure(err error) {
 	if f.failure == nil && !errors.Is(err, ErrCrashed) && !errors.Is(err, ErrDiskFailed) && !errors.Is(err, ErrDamaged) {
 		f.failure = fmt.Errorf("sim: seed %d: %w", f.Seed(), err)
 	}
@@ -79,8 +79,8 @@ func (f *validatorNodes) nameOf(a types.Address) string {
 	return a.String()
 }
 
-// best is the running validator with the highest final block, or nil.
-func (f *validatorNodes) best() (best *validators.Validator) {
+// bestValidator is the running validator with the highest final block, or nil.
+func (f *validatorNodes) bestValidator() (best *validators.Validator) {
 	for _, name := range f.names {
 		v := f.Validator(name)
 		if v != nil && (best == nil || v.Head().Block.Header.Height > best.Head().Block.Header.Height) {

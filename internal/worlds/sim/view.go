@@ -70,8 +70,8 @@ func (v *view) Start(receive func(*chainview.Head)) error {
 		return fmt.Errorf("sim: the view of %s was started twice, or after its end", v.process.node.name)
 	}
 	v.receive = receive
-	v.ask()
-	v.watch()
+	v.askForHead()
+	v.askAnotherInTime()
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (v *view) Start(receive func(*chainview.Head)) error {
 func (v *view) Follow(ids []execution.ID) {
 	v.follow, v.fresh = slices.Clone(ids[:min(len(ids), chainview.MaxFollowed)]), true
 	if v.receive != nil {
-		v.ask()
+		v.askForHead()
 	}
 }
 
@@ -89,77 +89,77 @@ func (v *view) Close() error {
 	return nil
 }
 
-// over reports that answers are no longer read.
-func (v *view) over() bool { return v.closed || v.process.dead }
+// isOver reports that answers are no longer read.
+func (v *view) isOver() bool { return v.closed || v.process.dead }
 
-// ask asks for the next head, replacing the question before.
-func (v *view) ask() {
+// askForHead asks for the next head, replacing the question before.
+func (v *view) askForHead() {
 	w := v.process.node.world
 	v.asked++
-	v.since = v.process.present()
-	if v.over() || len(w.hosts) == 0 {
+	v.since = v.process.timeAfterWork()
+	if v.isOver() || len(w.hosts) == 0 {
 		return
 	}
 	to := w.hosts[v.whom%len(w.hosts)]
 	q := &question{view: v, number: v.asked, above: v.told, fresh: v.fresh || !v.began, follow: v.follow, departs: v.since,
-		link: w.link(v.process.node, to)}
-	q.travel(w, 64+40*len(q.follow))
+		link: w.findOrAddLink(v.process.node, to)}
+	q.sendOverLink(w, 64+40*len(q.follow))
 }
 
-// travel puts a question or its answer on its way. It is lost if the link is cut or
+// sendOverLink puts a question or its answer on its way. It is lost if the link is cut or
 // loses too much: the view asks again.
-func (q *question) travel(w *World, bytes int) {
-	if _, whole, lost := q.link.carry(w, q.departs, bytes); !lost {
-		w.push(event{at: whole, what: q})
+func (q *question) sendOverLink(w *World, bytes int) {
+	if _, whole, lost := q.link.drawTransit(w, q.departs, bytes); !lost {
+		w.enterEvent(event{at: whole, what: q})
 	}
 }
 
-// watch asks another validator if one has not answered in time.
-func (v *view) watch() {
+// askAnotherInTime asks another validator if one has not answered in time.
+func (v *view) askAnotherInTime() {
 	w := v.process.node.world
 	w.At(max(v.since, w.now).Add(viewPatience), func() {
-		if v.over() {
+		if v.isOver() {
 			return
 		}
 		if w.now.Sub(v.since) >= viewPatience {
 			v.whom++
-			v.ask()
+			v.askForHead()
 		}
-		v.watch()
+		v.askAnotherInTime()
 	})
 }
 
-// happen lets a question come to the validator, or its answer to the runner.
-func (q *question) happen(event) {
+// happenAt lets a question come to the validator, or its answer to the runner.
+func (q *question) happenAt(event) {
 	w := q.view.process.node.world
 	if q.link.cut != nil {
 		q.link.cut.Dropped.Add(1)
 		return
 	}
 	if q.back {
-		q.view.take(q)
+		q.view.takeAnswer(q)
 		return
 	}
 	to := q.link.to
 	switch {
 	case to.process == nil || to.process.views == nil:
 		q.refused = true
-		q.reply(w, to)
+		q.sendAnswer(w, to)
 	case to.frozen != nil:
 		to.frozen.Held.Add(1) // who asks has asked another by then
 	default:
 		q.arrived = w.now
 		if l := to.process; !l.answerOne(q, q.fresh) {
 			if l.parked = append(l.parked, q); len(l.parked) == 1 {
-				l.hurry()
+				l.answerOverdueInTime()
 			}
 		}
 	}
 }
 
-// answer answers the questions that wait, those for a newer head or those that have
+// answerWaiting answers the questions that wait, those for a newer head or those that have
 // waited for long enough.
-func (l *process) answer() {
+func (l *process) answerWaiting() {
 	now := l.node.world.now
 	waiting := l.parked[:0]
 	for _, q := range l.parked {
@@ -171,21 +171,21 @@ func (l *process) answer() {
 	l.parked = waiting
 }
 
-// hurry answers, in time, what waits for long enough.
-func (l *process) hurry() {
+// answerOverdueInTime answers, in time, what waits for long enough.
+func (l *process) answerOverdueInTime() {
 	l.node.world.At(l.parked[0].arrived.Add(viewWait), func() {
 		if l.dead || l.node.frozen != nil {
 			return
 		}
-		if l.answer(); len(l.parked) > 0 {
-			l.hurry()
+		if l.answerWaiting(); len(l.parked) > 0 {
+			l.answerOverdueInTime()
 		}
 	})
 }
 
 // answerOne answers a question with a head that is new to the view, or with any.
 func (l *process) answerOne(q *question, anyHead bool) bool {
-	if q.view.over() {
+	if q.view.isOver() {
 		return true
 	}
 	head := l.views(q.view.process.node, q.follow, func(height types.Height) bool { return anyHead || height > q.above })
@@ -193,22 +193,22 @@ func (l *process) answerOne(q *question, anyHead bool) bool {
 		return false
 	}
 	q.answer = head
-	q.reply(l.node.world, l.node)
+	q.sendAnswer(l.node.world, l.node)
 	return true
 }
 
-func (q *question) reply(w *World, from *node) {
+func (q *question) sendAnswer(w *World, from *node) {
 	bytes := 200
 	if q.answer != nil {
 		bytes += 120*len(q.answer.Assignments) + 100*len(q.answer.Validators)
 	}
-	q.back, q.departs, q.link = true, w.now, w.link(from, q.view.process.node)
-	q.travel(w, bytes)
+	q.back, q.departs, q.link = true, w.now, w.findOrAddLink(from, q.view.process.node)
+	q.sendOverLink(w, bytes)
 }
 
-// take takes an answer: it reports a head that is not older than the last.
-func (v *view) take(q *question) {
-	if v.over() || q.number != v.asked {
+// takeAnswer takes an answer: it reports a head that is not older than the last.
+func (v *view) takeAnswer(q *question) {
+	if v.isOver() || q.number != v.asked {
 		return
 	}
 	if q.refused {
@@ -217,7 +217,7 @@ func (v *view) take(q *question) {
 		number := v.asked
 		v.process.node.world.After(viewPause, func() {
 			if v.asked == number {
-				v.ask()
+				v.askForHead()
 			}
 		})
 		return
@@ -232,6 +232,6 @@ func (v *view) take(q *question) {
 		v.whom++
 	}
 	if v.process.node.frozen == nil { // otherwise the view asks again later
-		v.ask()
+		v.askForHead()
 	}
 }

@@ -30,8 +30,8 @@ type word func(*oracle.Judge)
 // blocks of a second.
 const maxTold = 1 << 20
 
-// say tells the oracles, and keeps it where that is wanted.
-func (w *watch) say(told word) {
+// tellOracles tells the oracles, and keeps it where that is wanted.
+func (w *watch) tellOracles(told word) {
 	told(w.Judge)
 	switch {
 	case !w.keeps:
@@ -42,19 +42,19 @@ func (w *watch) say(told word) {
 	}
 }
 
-// keep tells the oracles of a block that a validator has stored, once it is synced.
+// tellStoredBlock tells the oracles of a block that a validator has stored, once it is synced.
 // It skips a disk that lies about its syncs.
-func (w *watch) keep(name string, r *ledger.Result) {
-	one := w.find(name)
+func (w *watch) tellStoredBlock(name string, r *ledger.Result) {
+	one := w.findNode(name)
 	if one.disk.lying != nil {
 		return
 	}
 	if w.gathers {
 		log := one.disk.records
-		w.say(func(j *oracle.Judge) { j.Showed(one.address, r.Block.Header.Height, r.Hash, log) })
+		w.tellOracles(func(j *oracle.Judge) { j.Showed(one.address, r.Block.Header.Height, r.Hash, log) })
 		return
 	}
-	kept := func() { w.say(func(j *oracle.Judge) { j.Kept(one.address, r.Block.Header.Height, r.Hash) }) }
+	kept := func() { w.tellOracles(func(j *oracle.Judge) { j.Kept(one.address, r.Block.Header.Height, r.Hash) }) }
 	if synced := one.disk.free; synced > w.now {
 		process := one.process
 		w.At(synced, func() {
@@ -73,21 +73,21 @@ type tappedFrame struct {
 	frame []byte
 }
 
-// overhear shows the oracles every vote that is sent, also those that no
+// showVote shows the oracles every vote that is sent, also those that no
 // certificate will hold.
-func (w *watch) overhear(from types.Address, frame []byte) {
+func (w *watch) showVote(from types.Address, frame []byte) {
 	if w.last.from == from && bytes.Equal(w.last.frame, frame) {
 		return // to another peer
 	}
 	w.last = tappedFrame{from, frame}
 	if vote := observe.VoteIn(frame, from, w.chainID, w.scheme.Recover); vote != nil {
 		log := w.byAddress[from].disk.records
-		w.say(func(j *oracle.Judge) {
+		w.tellOracles(func(j *oracle.Judge) {
 			j.Vote(*vote)
 			j.Sends(vote, log)
 		})
 	} else if p := observe.ProposalIn(frame); p != nil {
-		w.say(func(j *oracle.Judge) { j.Proposed(from, p.Block) })
+		w.tellOracles(func(j *oracle.Judge) { j.Proposed(from, p.Block) })
 	}
 }
 
@@ -100,14 +100,14 @@ func (w *watch) Err() error {
 	return w.failure
 }
 
-// excuse tells the oracles that a validator may contradict itself.
-func (w *watch) excuse(name string) {
+// excuseValidator tells the oracles that a validator may contradict itself.
+func (w *watch) excuseValidator(name string) {
 	address := w.keys[name].Address()
-	w.say(func(j *oracle.Judge) { j.Excuse(address) })
+	w.tellOracles(func(j *oracle.Judge) { j.Excuse(address) })
 }
 
-// lost tells them that its disk was emptied or damaged.
-func (w *watch) lost(name string) {
+// tellDiskLost tells them that its disk was emptied or damaged.
+func (w *watch) tellDiskLost(name string) {
 	address := w.keys[name].Address()
-	w.say(func(j *oracle.Judge) { j.Lost(address) })
+	w.tellOracles(func(j *oracle.Judge) { j.Lost(address) })
 }

@@ -33,19 +33,19 @@ var MeasuredWork = Work{
 	Quantum:  2 * time.Millisecond,
 }
 
-// takes is the time of one piece of work, rounded down to a nanosecond.
-func (w *Work) takes(what env.Labour, n uint64) time.Duration {
+// durationOf is the time of one piece of work, rounded down to a nanosecond.
+func (w *Work) durationOf(what env.Labour, n uint64) time.Duration {
 	switch what {
 	case env.Cycles:
-		return share(w.Cycles, n, 1000)
+		return scaleDuration(w.Cycles, n, 1000)
 	case env.Recoveries:
-		return share(w.Recovery, n, 1)
+		return scaleDuration(w.Recovery, n, 1)
 	case env.Signatures:
-		return share(w.Signing, n, 1)
+		return scaleDuration(w.Signing, n, 1)
 	case env.BytesRead:
-		return share(w.Read, n, 1<<20)
+		return scaleDuration(w.Read, n, 1<<20)
 	case env.BytesWritten:
-		return share(w.Written, n, 1<<20)
+		return scaleDuration(w.Written, n, 1<<20)
 	}
 	return 0
 }
@@ -53,7 +53,7 @@ func (w *Work) takes(what env.Labour, n uint64) time.Duration {
 // maxWork bounds the time of one piece of work: what takes longer does not end.
 const maxWork = time.Hour
 
-func share(each time.Duration, n, per uint64) time.Duration {
+func scaleDuration(each time.Duration, n, per uint64) time.Duration {
 	if each <= 0 || n == 0 {
 		return 0
 	}
@@ -70,7 +70,7 @@ func (l *process) Did(what env.Labour, n uint64) {
 	if loop == nil || loop.process != l {
 		return
 	}
-	loop.owed += w.work.takes(what, n)
+	loop.owed += w.work.durationOf(what, n)
 	if loop.owed == 0 || loop.owed < w.work.Quantum {
 		return
 	}

@@ -69,10 +69,10 @@ func TestLittleWorkGathers(t *testing.T) {
 	if done != 2*time.Millisecond || w.Worked() != 2*time.Millisecond {
 		t.Errorf("25 recoveries of 100 µs in quanta of 1 ms took %v", done)
 	}
-	if got := share(time.Hour, 1<<63, 1); got != maxWork {
+	if got := scaleDuration(time.Hour, 1<<63, 1); got != maxWork {
 		t.Errorf("endless work takes %v", got)
 	}
-	if got := share(20*time.Microsecond, 1_250, 1000); got != 25*time.Microsecond {
+	if got := scaleDuration(20*time.Microsecond, 1_250, 1000); got != 25*time.Microsecond {
 		t.Errorf("1,250 cycles take %v", got)
 	}
 }

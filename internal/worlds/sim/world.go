@@ -66,7 +66,7 @@ type World struct {
 	work     Work
 	worked   time.Duration // the time that all roles worked
 	rewrites int           // how often a log was rewritten
-	tables   shared
+	tables   sharedTrees
 	records  sharedRecords
 	hashed   hasher
 	parcels  parcels
@@ -85,12 +85,12 @@ func New(c Config) *World {
 		machines: machines{byName: make(map[string]*node), byAddress: make(map[types.Address]*node)}}
 	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(rand.NewPCG(c.Seed, 2)), rules: &network.LinkRules{}}
 	w.hooks.height, w.hooks.can = func() types.Height { return 0 }, network.Simulated
-	w.trace.fault(w.now, "network the links as configured")
+	w.trace.traceFault(w.now, "network the links as configured")
 	w.orders = network.NewOrders(backend{w}, network.NewTurn(&w.loop), fault.Simulated)
 	if err := w.orders.SetUsualLink(c.Link); err != nil {
 		panic("sim: the link as configured: " + err.Error())
 	}
-	w.runtime.Later = w.later
+	w.runtime.Later = w.delayMessages
 	w.runtime.OnPanic = func(role string, value any, stack []byte) {
 		if w.bug == nil {
 			w.bug = &Bug{w.seed, role, w.now, value, stack}
@@ -111,7 +111,7 @@ func (w *World) MoveClocks(d time.Duration) {
 			continue
 		}
 		for _, a := range n.process.alarms {
-			a.arm()
+			a.ensureEvent()
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (w *World) MoveClocks(d time.Duration) {
 func (w *World) Seed() uint64 { return w.seed }
 
 // Digest is the hash of all that happened so far.
-func (w *World) Digest() types.Hash { return w.trace.digest() }
+func (w *World) Digest() types.Hash { return w.trace.chainDigest() }
 
 // Shape returns the hash of the steps by time and node, whatever their content:
 // worlds that differ only in their signatures have one shape.
@@ -129,7 +129,7 @@ func (w *World) Shape() uint64 { return w.trace.shape.Sum64() }
 // Note adds to the trace a node's result from its inputs, such as a finalized
 // block, so that runs which differ only in it have different digests.
 func (w *World) Note(name, what string, content []byte) {
-	w.trace.note(w.now, w.find(name), what, content)
+	w.trace.traceNote(w.now, w.findNode(name), what, content)
 }
 
 // Rand returns a separate generator for each stream, so that a test with random
@@ -140,12 +140,12 @@ func (w *World) Rand(stream uint64) *rand.Rand {
 
 // Close stops all roles. The world cannot be used afterwards.
 func (w *World) Close() error {
-	w.tasks.end()
+	w.tasks.endAll()
 	for _, n := range w.nodes {
 		if n.process != nil {
-			n.process.end()
+			n.process.endProcess()
 		}
 	}
 	w.runtime.Close()
-	return w.trace.flush()
+	return w.trace.flushBuffer()
 }

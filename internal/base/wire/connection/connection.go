@@ -73,7 +73,7 @@ const (
 type Event interface {
 	// Of returns the connection.
 	Of() ID
-	event()
+	isEvent()
 }
 
 // The events.
@@ -147,19 +147,19 @@ func (e Cut) Of() ID     { return e.ID }
 func (e Stuck) Of() ID   { return e.ID }
 func (e Down) Of() ID    { return e.ID }
 
-func (Up) event()      {}
-func (Opened) event()  {}
-func (Came) event()    {}
-func (TooLong) event() {}
-func (Stalled) event() {}
-func (Ended) event()   {}
-func (Cut) event()     {}
-func (Stuck) event()   {}
-func (Down) event()    {}
+func (Up) isEvent()      {}
+func (Opened) isEvent()  {}
+func (Came) isEvent()    {}
+func (TooLong) isEvent() {}
+func (Stalled) isEvent() {}
+func (Ended) isEvent()   {}
+func (Cut) isEvent()     {}
+func (Stuck) isEvent()   {}
+func (Down) isEvent()    {}
 
 // Verb is what is done with connections. None of them blocks, and they are done
 // in the order in which they are given.
-type Verb interface{ verb() }
+type Verb interface{ isVerb() }
 
 // The verbs.
 type (
@@ -210,12 +210,12 @@ type (
 	Patience struct{ Write time.Duration }
 )
 
-func (Dial) verb()     {}
-func (Admit) verb()    {}
-func (Open) verb()     {}
-func (Send) verb()     {}
-func (End) verb()      {}
-func (Reset) verb()    {}
-func (Close) verb()    {}
-func (Taken) verb()    {}
-func (Patience) verb() {}
+func (Dial) isVerb()     {}
+func (Admit) isVerb()    {}
+func (Open) isVerb()     {}
+func (Send) isVerb()     {}
+func (End) isVerb()      {}
+func (Reset) isVerb()    {}
+func (Close) isVerb()    {}
+func (Taken) isVerb()    {}
+func (Patience) isVerb() {}

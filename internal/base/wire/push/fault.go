@@ -55,6 +55,6 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s: %s: %s", f.Reason, f.Where, f.Detail)
 }
 
-func faultf(reason Reason, where, format string, args ...any) *Fault {
+func newFault(reason Reason, where, format string, args ...any) *Fault {
 	return &Fault{reason, where, fmt.Sprintf(format, args...)}
 }

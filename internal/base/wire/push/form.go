@@ -31,19 +31,19 @@ type misfit struct {
 	detail string
 }
 
-func (m *misfit) within(name string) *misfit {
+func (m *misfit) withPath(name string) *misfit {
 	if m.path != "" {
 		name += "." + m.path
 	}
 	return &misfit{name, m.detail}
 }
 
-func misfitf(format string, args ...any) *misfit {
+func newMisfit(format string, args ...any) *misfit {
 	return &misfit{detail: fmt.Sprintf(format, args...)}
 }
 
-// not refuses an item that begins with a head.
-func (f *form) not(h head) *misfit { return misfitf("%s; it is %s", h, f.what) }
+// misfitOf refuses an item that begins with a head.
+func (f *form) misfitOf(h head) *misfit { return newMisfit("%s; it is %s", h, f.what) }
 
 // choice marks a struct as one of several: a unit variant, whose field is a bool,
 // is its name as a text; one with content, whose field is a pointer, a map of one
@@ -68,19 +68,19 @@ func formOf(t reflect.Type, tags reflect.StructTag) *form {
 	case reflect.Bool:
 		return boolForm()
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return integerForm(bound(tags, "most", math.MaxUint64>>(64-t.Bits())))
+		return integerForm(limitTag(tags, "most", math.MaxUint64>>(64-t.Bits())))
 	case reflect.String:
 		if known, some := reflect.Zero(t).Interface().(worded); some {
 			return wordForm(known.words())
 		}
-		return textForm(bound(tags, "max", math.MaxUint64))
+		return textForm(limitTag(tags, "max", math.MaxUint64))
 	case reflect.Pointer:
 		return optionForm(formOf(t.Elem(), tags))
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return bytesForm()
 		}
-		return listForm(formOf(t.Elem(), tags), bound(tags, "entries", math.MaxUint64))
+		return listForm(formOf(t.Elem(), tags), limitTag(tags, "entries", math.MaxUint64))
 	case reflect.Array:
 		if t.Elem().Kind() == reflect.Uint8 {
 			return arrayForm(t.Len())
@@ -95,8 +95,8 @@ func formOf(t reflect.Type, tags reflect.StructTag) *form {
 	panic(fmt.Sprintf("push: no frame holds a %s", t))
 }
 
-// bound reads a limit off a field's tags.
-func bound(tags reflect.StructTag, name string, otherwise uint64) uint64 {
+// limitTag reads a limit off a field's tags.
+func limitTag(tags reflect.StructTag, name string, otherwise uint64) uint64 {
 	given, there := tags.Lookup(name)
 	if !there {
 		return otherwise
@@ -121,10 +121,10 @@ func boolForm() *form {
 	f := &form{what: "true or false"}
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
-		if !h.is(simpleFalse) && !h.is(simpleTrue) {
-			return nil, f.not(h)
+		if !h.isSimple(simpleFalse) && !h.isSimple(simpleTrue) {
+			return nil, f.misfitOf(h)
 		}
-		v.SetBool(h.is(simpleTrue))
+		v.SetBool(h.isSimple(simpleTrue))
 		return rest, nil
 	}
 	f.write = func(dst []byte, v reflect.Value) []byte { return codec.AppendBool(dst, v.Bool()) }
@@ -136,10 +136,10 @@ func integerForm(most uint64) *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major != unsigned {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		if h.argument > most {
-			return nil, misfitf("%d; it is %s", h.argument, f.what)
+			return nil, newMisfit("%d; it is %s", h.argument, f.what)
 		}
 		v.SetUint(h.argument)
 		return rest, nil
@@ -153,10 +153,10 @@ func textForm(most uint64) *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major != text {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		if h.argument > most {
-			return nil, misfitf("a text of %d bytes, at most %d", h.argument, most)
+			return nil, newMisfit("a text of %d bytes, at most %d", h.argument, most)
 		}
 		v.SetString(string(rest[:h.argument]))
 		return rest[h.argument:], nil
@@ -172,7 +172,7 @@ func wordForm(words []string) *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		rest, err := readText(data, v)
 		if err == nil && !slices.Contains(words, v.String()) {
-			err = misfitf("%q; it is %s", clip([]byte(v.String())), f.what)
+			err = newMisfit("%q; it is %s", clipText([]byte(v.String())), f.what)
 		}
 		return rest, err
 	}
@@ -185,7 +185,7 @@ func bytesForm() *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major != byteString {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		v.SetBytes(slices.Clone(rest[:h.argument:h.argument]))
 		return rest[h.argument:], nil
@@ -204,7 +204,7 @@ func arrayForm(n int) *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major != byteString || h.argument != uint64(n) {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		reflect.Copy(v, reflect.ValueOf(rest[:n]))
 		return rest[n:], nil
@@ -225,11 +225,11 @@ func amountForm() *form {
 			return rest, nil
 		}
 		if h.major != tag || h.argument != bignum {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		h, rest = mustHead(rest)
 		if h.major != byteString || h.argument <= short || h.argument > long || rest[0] == 0 {
-			return nil, misfitf("tag 2 with %s; it is 9 to 32 bytes, the first not 0", h)
+			return nil, newMisfit("tag 2 with %s; it is 9 to 32 bytes, the first not 0", h)
 		}
 		w, _ := types.WeiFromBig(new(big.Int).SetBytes(rest[:h.argument]))
 		v.Set(reflect.ValueOf(w))
@@ -245,7 +245,7 @@ func amountForm() *form {
 func optionForm(of *form) *form {
 	f := &form{what: of.what + ", or null"}
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
-		if h, rest := mustHead(data); h.is(simpleNull) {
+		if h, rest := mustHead(data); h.isSimple(simpleNull) {
 			v.SetZero()
 			return rest, nil
 		}
@@ -266,17 +266,17 @@ func listForm(of *form, most uint64) *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major != array {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		if h.argument > most {
-			return nil, misfitf("%s, at most %d", h, most)
+			return nil, newMisfit("%s, at most %d", h, most)
 		}
 		list := reflect.MakeSlice(v.Type(), 0, int(h.argument)) // data is well-formed, so all items are present
 		for i := range int(h.argument) {
 			element := reflect.New(v.Type().Elem()).Elem()
 			var err *misfit
 			if rest, err = of.read(rest, element); err != nil {
-				return nil, err.within(strconv.Itoa(i))
+				return nil, err.withPath(strconv.Itoa(i))
 			}
 			list = reflect.Append(list, element)
 		}
@@ -292,12 +292,12 @@ func tupleForm(of *form, n int) *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major != array || h.argument != uint64(n) {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		for i := range n {
 			var err *misfit
 			if rest, err = of.read(rest, v.Index(i)); err != nil {
-				return nil, err.within(strconv.Itoa(i))
+				return nil, err.withPath(strconv.Itoa(i))
 			}
 		}
 		return rest, nil
@@ -338,13 +338,13 @@ func fieldsOf(t reflect.Type) (fields []field) {
 	return fields
 }
 
-// without is the fields but the one with a name.
-func without(fields []field, name string) []field {
+// withoutField is the fields but the one with a name.
+func withoutField(fields []field, name string) []field {
 	return slices.DeleteFunc(fields, func(f field) bool { return f.name == name })
 }
 
-// find returns the field with a name, nil if there is none.
-func find(fields []field, name []byte) *field {
+// findField returns the field with a name, nil if there is none.
+func findField(fields []field, name []byte) *field {
 	for i := range fields {
 		if fields[i].name == string(name) {
 			return &fields[i]
@@ -367,24 +367,24 @@ func structForm(t reflect.Type) *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major != pairs {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		seen := make([]bool, t.NumField())
 		for range h.argument {
 			key, after, _ := cutKey(rest)
-			at := find(fields, key)
+			at := findField(fields, key)
 			if at == nil {
-				return nil, misfitf("unknown field %q", clip(key))
+				return nil, newMisfit("unknown field %q", clipText(key))
 			}
 			var err *misfit
 			if rest, err = at.form.read(after, v.Field(at.index)); err != nil {
-				return nil, err.within(at.name)
+				return nil, err.withPath(at.name)
 			}
 			seen[at.index] = true
 		}
 		for _, each := range fields {
 			if !seen[each.index] {
-				return nil, misfitf("the field %s is missing", each.name)
+				return nil, newMisfit("the field %s is missing", each.name)
 			}
 		}
 		return rest, nil
@@ -410,26 +410,26 @@ func choiceForm(t reflect.Type) *form {
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
 		h, rest := mustHead(data)
 		if h.major == text {
-			if at := find(fields, rest[:h.argument]); at != nil && at.unit {
+			if at := findField(fields, rest[:h.argument]); at != nil && at.unit {
 				v.Field(at.index).SetBool(true)
 				return rest[h.argument:], nil
 			}
-			return nil, misfitf("%q; it is %s", clip(rest[:h.argument]), f.what)
+			return nil, newMisfit("%q; it is %s", clipText(rest[:h.argument]), f.what)
 		}
 		if h.major != pairs || h.argument != 1 {
-			return nil, f.not(h)
+			return nil, f.misfitOf(h)
 		}
 		key, after, _ := cutKey(rest)
-		at := find(fields, key)
+		at := findField(fields, key)
 		if at == nil || at.unit {
-			return nil, misfitf("%q with content; it is %s", clip(key), f.what)
+			return nil, newMisfit("%q with content; it is %s", clipText(key), f.what)
 		}
-		if content, _ := mustHead(after); content.is(simpleNull) {
-			return nil, misfitf("null; it is content").within(at.name)
+		if content, _ := mustHead(after); content.isSimple(simpleNull) {
+			return nil, newMisfit("null; it is content").withPath(at.name)
 		}
 		rest, err := at.form.read(after, v.Field(at.index))
 		if err != nil {
-			return nil, err.within(at.name)
+			return nil, err.withPath(at.name)
 		}
 		return rest, nil
 	}

@@ -17,10 +17,10 @@ func (f *HelloAck) Check(from Role, certificate types.PublicKey) error {
 
 func checkParty(f Frame, role Role, key types.PublicKey, from Role, certificate types.PublicKey) error {
 	if role != from {
-		return faultf(WrongRole, f.Type().String(), "a %s here, not a %s", from, role)
+		return newFault(WrongRole, f.Type().String(), "a %s here, not a %s", from, role)
 	}
 	if key != certificate {
-		return faultf(IdentityMismatch, f.Type().String(), "the certificate's key is %s", certificate)
+		return newFault(IdentityMismatch, f.Type().String(), "the certificate's key is %s", certificate)
 	}
 	return nil
 }
@@ -41,11 +41,11 @@ func (s Standing) Check() error {
 	where := TypeHello.String()
 	switch {
 	case !s.Registered:
-		return faultf(NotRegistered, where, "the runner is not registered")
+		return newFault(NotRegistered, where, "the runner is not registered")
 	case !s.Staked:
-		return faultf(InsufficientStake, where, "the runner's stake is below the minimum")
+		return newFault(InsufficientStake, where, "the runner's stake is below the minimum")
 	case !s.InSubset:
-		return faultf(NotInSubset, where, "this validator is not in the runner's subset")
+		return newFault(NotInSubset, where, "this validator is not in the runner's subset")
 	}
 	return nil
 }

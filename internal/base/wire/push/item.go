@@ -76,7 +76,7 @@ func cutHead(data []byte) (h head, rest []byte, err error) {
 	return h, data[1+size:], nil
 }
 
-func (h head) is(value uint64) bool { return h.major == simple && !h.wide && h.argument == value }
+func (h head) isSimple(value uint64) bool { return h.major == simple && !h.wide && h.argument == value }
 
 // String says what an item is, for people.
 func (h head) String() string {
@@ -109,11 +109,11 @@ func (h head) String() string {
 	return fmt.Sprintf("the simple value %d", h.argument)
 }
 
-// skip reads one item off the front, or returns why it is invalid. A valid item is
+// skipItem reads one item off the front, or returns why it is invalid. A valid item is
 // CBOR of definite lengths, with texts of UTF-8, maps of at most MaxPairs with
 // distinct text keys, and depth more arrays and maps within one another. It does
 // not know fields.
-func skip(data []byte, depth int) (rest []byte, err error) {
+func skipItem(data []byte, depth int) (rest []byte, err error) {
 	h, rest, err := cutHead(data)
 	for err == nil && h.major == tag { // a tag is a head before its item, however many
 		h, rest, err = cutHead(rest)
@@ -138,7 +138,7 @@ func skip(data []byte, depth int) (rest []byte, err error) {
 			return skipPairs(rest, h.argument, depth-1)
 		}
 		for n := h.argument; n > 0 && err == nil; n-- { // ends with the data, whatever n claims
-			rest, err = skip(rest, depth-1)
+			rest, err = skipItem(rest, depth-1)
 		}
 		return rest, err
 	}
@@ -157,14 +157,14 @@ func skipPairs(data []byte, n uint64, depth int) (rest []byte, err error) {
 			return nil, err
 		}
 		keys = append(keys, key)
-		if rest, err = skip(after, depth); err != nil {
+		if rest, err = skipItem(after, depth); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	for i := 1; i < len(keys); i++ {
 		if bytes.Equal(keys[i], keys[i-1]) {
-			return nil, fmt.Errorf("the key %q twice", clip(keys[i]))
+			return nil, fmt.Errorf("the key %q twice", clipText(keys[i]))
 		}
 	}
 	return rest, nil
@@ -179,15 +179,15 @@ func cutKey(data []byte) (key, rest []byte, err error) {
 	if h.major != text {
 		return nil, nil, fmt.Errorf("%s for a key; keys are texts", h)
 	}
-	if rest, err = skip(data, 0); err != nil {
+	if rest, err = skipItem(data, 0); err != nil {
 		return nil, nil, err
 	}
 	return content[:h.argument], rest, nil
 }
 
-// wellFormed says why data is not one valid item, and nothing after it.
-func wellFormed(data []byte) error {
-	rest, err := skip(data, MaxDepth)
+// checkWellFormed says why data is not one valid item, and nothing after it.
+func checkWellFormed(data []byte) error {
+	rest, err := skipItem(data, MaxDepth)
 	if err == nil && len(rest) > 0 {
 		err = fmt.Errorf("%s after the frame's map", plural.Of(len(rest), "byte"))
 	}
@@ -197,7 +197,7 @@ func wellFormed(data []byte) error {
 // maxQuoted bounds a message's quotation of foreign data.
 const maxQuoted = 32
 
-func clip(s []byte) string {
+func clipText(s []byte) string {
 	if len(s) > maxQuoted {
 		return string(s[:maxQuoted]) + "…"
 	}

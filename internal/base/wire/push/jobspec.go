@@ -125,12 +125,12 @@ func (s *JobSpec) AppendCBOR(dst []byte) []byte {
 // UnmarshalCBOR reads a spec in any order of fields; a codec.Unmarshal around it
 // enforces the canonical form.
 func (s *JobSpec) UnmarshalCBOR(data []byte) error {
-	if err := wellFormed(data); err != nil {
+	if err := checkWellFormed(data); err != nil {
 		return fmt.Errorf("no valid CBOR: %w", err)
 	}
 	var read JobSpec
 	if _, err := specForm.read(data, reflect.ValueOf(&read).Elem()); err != nil {
-		return fmt.Errorf("%s: %s", err.within("job_spec").path, err.detail)
+		return fmt.Errorf("%s: %s", err.withPath("job_spec").path, err.detail)
 	}
 	*s = read
 	return nil

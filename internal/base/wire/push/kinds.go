@@ -45,11 +45,11 @@ var jobKinds = []struct {
 	name   string
 	of     func(*JobType) request // what a job of the kind asks for; nil of another kind
 }{
-	{JobCustom, "custom", func(t *JobType) request { return chosen(t.Custom) }},
-	{JobHTTP, "http", func(t *JobType) request { return chosen(t.Http) }},
-	{JobLLM, "llm", func(t *JobType) request { return chosen(t.Llm) }},
-	{JobMCP, "mcp", func(t *JobType) request { return chosen(t.Mcp) }},
-	{JobEthSend, "ethsend", func(t *JobType) request { return chosen(t.EthSend) }},
+	{JobCustom, "custom", func(t *JobType) request { return fieldsIfKind(t.Custom) }},
+	{JobHTTP, "http", func(t *JobType) request { return fieldsIfKind(t.Http) }},
+	{JobLLM, "llm", func(t *JobType) request { return fieldsIfKind(t.Llm) }},
+	{JobMCP, "mcp", func(t *JobType) request { return fieldsIfKind(t.Mcp) }},
+	{JobEthSend, "ethsend", func(t *JobType) request { return fieldsIfKind(t.EthSend) }},
 }
 
 // JobType is a job of one kind.
@@ -73,8 +73,8 @@ type request interface {
 	accept(*Bounds) *SpecError
 }
 
-// chosen is nil of a kind that is another than the job's.
-func chosen[T any, P interface {
+// fieldsIfKind is nil of a kind that is another than the job's.
+func fieldsIfKind[T any, P interface {
 	*T
 	request
 }](job P) request {
@@ -84,8 +84,8 @@ func chosen[T any, P interface {
 	return job
 }
 
-// request returns what the job asks for, and its kind; nil and 0 if none was chosen.
-func (t *JobType) request() (request, JobKind) {
+// chosenRequest returns what the job asks for, and its kind; nil and 0 if none was chosen.
+func (t *JobType) chosenRequest() (request, JobKind) {
 	for i := range jobKinds {
 		if job := jobKinds[i].of(t); job != nil {
 			return job, jobKinds[i].number
@@ -120,14 +120,14 @@ func FieldOf(job reflect.Value, name string) reflect.Value {
 
 // Kind returns the type's number; 0 if none was chosen.
 func (t *JobType) Kind() JobKind {
-	_, number := t.request()
+	_, number := t.chosenRequest()
 	return number
 }
 
 // Subject is what a runner must name that names models, domains, servers or executors;
 // "" of a kind without them.
 func (t *JobType) Subject() string {
-	if job, _ := t.request(); job != nil {
+	if job, _ := t.chosenRequest(); job != nil {
 		return job.subject()
 	}
 	return ""
@@ -137,7 +137,7 @@ func (t *JobType) Subject() string {
 // has method and URL of http, and model and prompt of llm. It has server, tool and
 // arguments of mcp, and the bytes of custom and ethsend.
 func (t *JobType) Text() string {
-	if job, _ := t.request(); job != nil {
+	if job, _ := t.chosenRequest(); job != nil {
 		return job.text()
 	}
 	return ""
@@ -147,7 +147,7 @@ func (t *JobType) Text() string {
 // acceptable job. The chain takes such a job, and its draws fail, so faces that submit
 // jobs for people refuse it before.
 func (s *JobSpec) Acceptable() *SpecError {
-	if job, _ := s.JobType.request(); job != nil {
+	if job, _ := s.JobType.chosenRequest(); job != nil {
 		return job.accept(&s.Bounds)
 	}
 	return nil
@@ -258,7 +258,7 @@ func (job *Http) accept(*Bounds) *SpecError {
 		switch name, value := h[0], h[1]; {
 		case name == "" || len(name) > MaxHeaderName || strings.Trim(strings.ToLower(name), headerName) != "":
 			return wrong("headers", "invalid header name %.40q", name)
-		case len(value) > MaxHeaderValue || strings.ContainsFunc(value, notPrinted):
+		case len(value) > MaxHeaderValue || strings.ContainsFunc(value, isControl):
 			return wrong("headers", "%.40s has more than %d bytes, or others than printed ASCII", name, MaxHeaderValue)
 		}
 	}
@@ -268,7 +268,7 @@ func (job *Http) accept(*Bounds) *SpecError {
 // headerName is what the name of a header has, in lower case.
 const headerName = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
-func notPrinted(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f }
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r >= 0x7f }
 
 // HostOf returns the host of a URL with a scheme, in lower case and without port;
 // "" if it has none.
@@ -286,15 +286,15 @@ func HostOf(url string) string {
 		if !closed {
 			return ""
 		}
-		return strings.Map(small, host)
+		return strings.Map(lowerASCII, host)
 	}
 	host, _, _ := strings.Cut(rest, ":")
-	return strings.Map(small, host)
+	return strings.Map(lowerASCII, host)
 }
 
-// small is a letter of ASCII in its small form; names of hosts have no others that
+// lowerASCII is a letter of ASCII in its small form; names of hosts have no others that
 // two tables could write differently.
-func small(r rune) rune {
+func lowerASCII(r rune) rune {
 	if r >= 'A' && r <= 'Z' {
 		return r + 'a' - 'A'
 	}

@@ -34,12 +34,12 @@ func (s *JobSpec) Order() []byte {
 // ParseOrder reads what is submitted, in its one form, and completes it. Its error
 // says what is wrong with data: the submitter's fault. Check judges the rest.
 func ParseOrder(data []byte, submitter types.Address, at types.Height) (*JobSpec, error) {
-	if err := wellFormed(data); err != nil {
+	if err := checkWellFormed(data); err != nil {
 		return nil, fmt.Errorf("no valid CBOR: %w", err)
 	}
 	var o order
 	if _, err := orderForm.read(data, reflect.ValueOf(&o).Elem()); err != nil {
-		return nil, fmt.Errorf("%s: %s", err.within("job_spec").path, err.detail)
+		return nil, fmt.Errorf("%s: %s", err.withPath("job_spec").path, err.detail)
 	}
 	s := &JobSpec{JobType: o.JobType, Bounds: o.Bounds, Verification: o.Verification, MaxPrice: o.MaxPrice, Tip: o.Tip,
 		TimeoutBlocks: o.TimeoutBlocks, Callback: o.Callback, Submitter: submitter, SubmittedAt: at,

@@ -28,15 +28,15 @@ type layout struct {
 	ok   bool
 }
 
-// fixed takes a fixed part off the front.
-func (l *layout) fixed(part string) {
+// takeFixed takes a fixed part off the front.
+func (l *layout) takeFixed(part string) {
 	if l.ok = l.ok && len(l.rest) >= len(part) && string(l.rest[:len(part)]) == part; l.ok {
 		l.rest = l.rest[len(part):]
 	}
 }
 
-// number takes an unsigned integer in its shortest form off the front.
-func (l *layout) number() (n uint64) {
+// takeNumber takes an unsigned integer in its shortest form off the front.
+func (l *layout) takeNumber() (n uint64) {
 	if l.ok = l.ok && len(l.rest) > 0 && l.rest[0] <= 27; !l.ok {
 		return 0
 	}
@@ -60,14 +60,14 @@ func (l *layout) number() (n uint64) {
 // leastOf is the smallest integer that needs one, two, four and eight bytes.
 var leastOf = [4]uint64{24, 1 << 8, 1 << 16, 1 << 32}
 
-// bytes takes as many bytes as there is room for off the front.
-func (l *layout) bytes(to []byte) {
+// takeBytes takes as many bytes as there is room for off the front.
+func (l *layout) takeBytes(to []byte) {
 	if l.ok = l.ok && len(l.rest) >= len(to); l.ok {
 		l.rest = l.rest[copy(to, l.rest):]
 	}
 }
 
-func (l *layout) whole() bool { return l.ok && len(l.rest) == 0 }
+func (l *layout) isWhole() bool { return l.ok && len(l.rest) == 0 }
 
 // readPulse reads a ping or a pong in its one layout; nil for any other.
 func readPulse(t Type, payload []byte) Frame {
@@ -75,22 +75,22 @@ func readPulse(t Type, payload []byte) Frame {
 	switch t {
 	case TypeHeartbeatPing:
 		f := new(HeartbeatPing)
-		l.fixed(pingNonce)
-		f.Nonce = l.number()
-		l.fixed(pingSigned)
-		l.bytes(f.Signed[:])
-		l.fixed(pingHeight)
-		f.BlockHeight = types.Height(l.number())
-		if l.whole() {
+		l.takeFixed(pingNonce)
+		f.Nonce = l.takeNumber()
+		l.takeFixed(pingSigned)
+		l.takeBytes(f.Signed[:])
+		l.takeFixed(pingHeight)
+		f.BlockHeight = types.Height(l.takeNumber())
+		if l.isWhole() {
 			return f
 		}
 	case TypeHeartbeatPong:
 		f := new(HeartbeatPong)
-		l.fixed(pongHeight)
-		f.BlockHeight = types.Height(l.number())
-		l.fixed(pongSigned)
-		l.bytes(f.ValidatorSigned[:])
-		if l.whole() {
+		l.takeFixed(pongHeight)
+		f.BlockHeight = types.Height(l.takeNumber())
+		l.takeFixed(pongSigned)
+		l.takeBytes(f.ValidatorSigned[:])
+		if l.isWhole() {
 			return f
 		}
 	}

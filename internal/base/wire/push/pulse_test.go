@@ -37,7 +37,7 @@ func TestWhatIsNotInTheLayoutIsReadByItsForm(t *testing.T) {
 		t.Helper()
 		raw := Raw{of, payload}
 		got, err := Decode(raw)
-		want, wrong := decode(raw)
+		want, wrong := decodeFrame(raw)
 		if !reflect.DeepEqual(got, want) || (err == nil) != (wrong == nil) || err != nil && err.Error() != wrong.Error() {
 			t.Fatalf("%x is %+v (%v), by its form %+v (%v)", payload, got, err, want, wrong)
 		}
@@ -81,7 +81,7 @@ func BenchmarkPulse(b *testing.B) {
 	})
 	b.Run("read-by-form", func(b *testing.B) {
 		for b.Loop() {
-			decode(Raw{TypeHeartbeatPong, frame[1:]})
+			decodeFrame(Raw{TypeHeartbeatPong, frame[1:]})
 		}
 	})
 	b.Run("digest", func(b *testing.B) {

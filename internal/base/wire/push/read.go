@@ -40,26 +40,26 @@ func Decode(raw Raw) (Frame, error) {
 	if pulse := readPulse(raw.Type, raw.Payload); pulse != nil {
 		return pulse, nil
 	}
-	return decode(raw)
+	return decodeFrame(raw)
 }
 
-// decode reads a frame by its form.
-func decode(raw Raw) (Frame, error) {
+// decodeFrame reads a frame by its form.
+func decodeFrame(raw Raw) (Frame, error) {
 	k := &kinds[raw.Type]
 	if !raw.Type.Known() {
-		return nil, faultf(UnknownFrame, "", "%s", raw.Type)
+		return nil, newFault(UnknownFrame, "", "%s", raw.Type)
 	}
-	if err := wellFormed(raw.Payload); err != nil {
-		return nil, faultf(Malformed, k.name, "no valid CBOR: %v", err)
+	if err := checkWellFormed(raw.Payload); err != nil {
+		return nil, newFault(Malformed, k.name, "no valid CBOR: %v", err)
 	}
 	if raw.Type == TypeHello || raw.Type == TypeHelloAck {
 		if other := otherVersion(raw.Payload); other != "" {
-			return nil, faultf(UnsupportedVersion, k.name, "version %s; this is version %d", other, Version)
+			return nil, newFault(UnsupportedVersion, k.name, "version %s; this is version %d", other, Version)
 		}
 	}
 	v := reflect.New(k.frame)
 	if _, err := k.form.read(raw.Payload, v.Elem()); err != nil {
-		return nil, faultf(Malformed, err.within(k.name).path, "%s", err.detail)
+		return nil, newFault(Malformed, err.withPath(k.name).path, "%s", err.detail)
 	}
 	return v.Interface().(Frame), nil
 }
@@ -83,7 +83,7 @@ func otherVersion(payload []byte) string {
 			}
 			return ""
 		}
-		rest, _ = skip(value, MaxDepth)
+		rest, _ = skipItem(value, MaxDepth)
 	}
 	return ""
 }
@@ -100,7 +100,7 @@ func Encode(f Frame) ([]byte, error) {
 	frame := k.form.write(append(make([]byte, lengthBytes, 256), byte(f.Type())), reflect.ValueOf(f).Elem())
 	n := len(frame) - lengthBytes
 	if n > MaxFrame {
-		return nil, faultf(FrameTooLarge, k.name, "a frame of %d bytes, at most %d", n, MaxFrame)
+		return nil, newFault(FrameTooLarge, k.name, "a frame of %d bytes, at most %d", n, MaxFrame)
 	}
 	binary.BigEndian.PutUint32(frame, uint32(n))
 	if _, err := Decode(Raw{f.Type(), frame[lengthBytes+1:]}); err != nil {

@@ -396,7 +396,7 @@ func TestTagsRepeatTheLimits(t *testing.T) {
 		of := kinds[n].frame
 		for i := range of.NumField() {
 			f := of.Field(i)
-			if limit, there := f.Tag.Lookup("max"); there && limit != "1024" || bound(f.Tag, "entries", MaxNames) != MaxNames {
+			if limit, there := f.Tag.Lookup("max"); there && limit != "1024" || limitTag(f.Tag, "entries", MaxNames) != MaxNames {
 				t.Errorf("%s.%s has the tag %s", of.Name(), f.Name, f.Tag)
 			}
 			free := f.Type == reflect.TypeFor[*string]() || f.Type == reflect.TypeFor[[]string]() || f.Type == reflect.TypeFor[Reason]()

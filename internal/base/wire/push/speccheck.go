@@ -36,17 +36,17 @@ func (s *JobSpec) Check() error {
 	if s.JobType.Kind() == 0 {
 		return &SpecError{"job_type", "none was chosen"}
 	}
-	if http := s.JobType.Http; http != nil && http.Extraction != nil && !pointer(*http.Extraction) {
+	if http := s.JobType.Http; http != nil && http.Extraction != nil && !isJSONPointer(*http.Extraction) {
 		return &SpecError{"job_type.Http.extraction", "not a JSON pointer"}
 	}
 	if s.Verification.Runners > 1 && s.TimeoutBlocks < 2 {
 		return &SpecError{"timeout_blocks", "a committee commits and reveals: at least 2"}
 	}
-	return s.Verification.check()
+	return s.Verification.checkVerification()
 }
 
-// committee returns the smallest and the largest committee of a mode, 0 for any.
-func (m Mode) committee() (least, most uint64) {
+// committeeBounds returns the smallest and the largest committee of a mode, 0 for any.
+func (m Mode) committeeBounds() (least, most uint64) {
 	switch m {
 	case None, EconomicBond:
 		return 1, 1
@@ -56,16 +56,16 @@ func (m Mode) committee() (least, most uint64) {
 	return 3, 0
 }
 
-func (v *Verification) check() error {
-	least, most := v.Mode.committee()
+func (v *Verification) checkVerification() error {
+	least, most := v.Mode.committeeBounds()
 	switch {
 	case v.Runners < least || most > 0 && v.Runners > most:
-		return &SpecError{"verification.runners", fmt.Sprintf("verification %s takes %s, not %d", v.Mode, committees(least, most), v.Runners)}
+		return &SpecError{"verification.runners", fmt.Sprintf("verification %s takes %s, not %d", v.Mode, committeeWords(least, most), v.Runners)}
 	case v.Threshold != nil && (*v.Threshold < 1 || *v.Threshold > v.Runners):
 		return &SpecError{"verification.threshold", fmt.Sprintf("%d is not between 1 and %d, the number of runners", *v.Threshold, v.Runners)}
 	case v.Field != nil && v.Mode != MajorityVote:
 		return &SpecError{"verification.field", "only the mode MajorityVote takes a field"}
-	case v.Field != nil && !pointer(*v.Field):
+	case v.Field != nil && !isJSONPointer(*v.Field):
 		return &SpecError{"verification.field", "not a JSON pointer"}
 	case len(v.Checks) > 0 && v.Mode != StructuredMatch:
 		return &SpecError{"verification.checks", "only the mode StructuredMatch takes checks"}
@@ -73,46 +73,46 @@ func (v *Verification) check() error {
 		return &SpecError{"verification.checks", "StructuredMatch needs one"}
 	}
 	for i := range v.Checks {
-		if detail := v.Checks[i].wrong(); detail != "" {
+		if detail := v.Checks[i].whyWrong(); detail != "" {
 			return &SpecError{fmt.Sprintf("verification.checks.%d", i), detail}
 		}
 	}
 	return nil
 }
 
-// committees says how many runners a mode takes, by the bounds of its committee.
-func committees(least, most uint64) string {
+// committeeWords says how many runners a mode takes, by the bounds of its committee.
+func committeeWords(least, most uint64) string {
 	if least == most {
 		return "one runner" // no mode has another greatest
 	}
 	return fmt.Sprintf("%d or more runners", least)
 }
 
-// wrong says what is wrong with a check, "" for nothing.
-func (c *Check) wrong() string {
+// whyWrong says what is wrong with a check, "" for nothing.
+func (c *Check) whyWrong() string {
 	switch {
 	case c.Equal != nil:
 		if len(*c.Equal) == 0 {
 			return "Equal names no field"
 		}
 		for _, p := range *c.Equal {
-			if !pointer(p) {
-				return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(p)))
+			if !isJSONPointer(p) {
+				return fmt.Sprintf("%q is not a JSON pointer", clipText([]byte(p)))
 			}
 		}
-	case c.Tolerance != nil && !pointer(c.Tolerance.Pointer):
-		return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(c.Tolerance.Pointer)))
-	case c.Range != nil && !pointer(c.Range.Pointer):
-		return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(c.Range.Pointer)))
+	case c.Tolerance != nil && !isJSONPointer(c.Tolerance.Pointer):
+		return fmt.Sprintf("%q is not a JSON pointer", clipText([]byte(c.Tolerance.Pointer)))
+	case c.Range != nil && !isJSONPointer(c.Range.Pointer):
+		return fmt.Sprintf("%q is not a JSON pointer", clipText([]byte(c.Range.Pointer)))
 	case c.Range != nil && c.Range.Min > c.Range.Max:
 		return fmt.Sprintf("no number is from %d to %d", c.Range.Min, c.Range.Max)
 	}
 	return ""
 }
 
-// pointer reports whether a text is a JSON pointer (RFC 6901): empty for the whole
+// isJSONPointer reports whether a text is a JSON pointer (RFC 6901): empty for the whole
 // value, otherwise steps that each begin with a slash, and ~ only before 0 or 1.
-func pointer(p string) bool {
+func isJSONPointer(p string) bool {
 	if p != "" && p[0] != '/' {
 		return false
 	}

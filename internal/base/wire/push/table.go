@@ -84,8 +84,8 @@ var kinds = func() (all [256]kind) {
 		t := reflect.TypeOf(each.frame).Elem()
 		k := kind{name: t.Name(), stream: each.stream, from: each.from, frame: t, form: formOf(t, ""),
 			domain: []byte("cowboy/" + t.Name() + "/1")}
-		if fields := fieldsOf(t); find(fields, []byte("signed")) != nil {
-			k.others = without(fields, "signed")
+		if fields := fieldsOf(t); findField(fields, []byte("signed")) != nil {
+			k.others = withoutField(fields, "signed")
 		}
 		all[each.frame.Type()] = k
 	}
@@ -112,13 +112,13 @@ func Place(t Type, on Stream, from Role) error {
 	k := &kinds[t]
 	switch {
 	case !t.Known() && on == Control:
-		return faultf(UnknownFrame, "", "%s", t)
+		return newFault(UnknownFrame, "", "%s", t)
 	case !t.Known():
 		return nil
 	case k.stream != on:
-		return faultf(UnexpectedFrame, k.name, "this stream does not carry the frame")
+		return newFault(UnexpectedFrame, k.name, "this stream does not carry the frame")
 	case k.from != "" && k.from != from:
-		return faultf(UnexpectedFrame, k.name, "a %s does not send it", from)
+		return newFault(UnexpectedFrame, k.name, "a %s does not send it", from)
 	}
 	return nil
 }

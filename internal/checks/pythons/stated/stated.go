@@ -25,8 +25,8 @@ type Seen struct {
 	Ended bool // an earlier step of the host's ended in an error
 }
 
-// last is the step that was seen; the value itself before any.
-func (s Seen) last() string {
+// lastStep is the step that was seen; the value itself before any.
+func (s Seen) lastStep() string {
 	if len(s.Steps) == 0 {
 		return s.Value
 	}
@@ -45,7 +45,7 @@ var Differences = []Difference{
 		"walked, and has no text",
 		func(s Seen) bool {
 			walked := slices.ContainsFunc(s.Steps, func(step string) bool { return strings.Contains(step, "for v in q") })
-			return permuted(s.Want, s.Got) && setIn.MatchString(s.Value+strings.Join(s.Steps, " ")) ||
+			return isPermutation(s.Want, s.Got) && setIn.MatchString(s.Value+strings.Join(s.Steps, " ")) ||
 				walked && strings.HasPrefix(s.Want, "set [") && strings.HasPrefix(s.Got, "set [")
 		}},
 	{"the text of an OrderedDict", "the text of an `OrderedDict` is 3.12's under each version: `OrderedDict({'a': 1})`",
@@ -56,7 +56,7 @@ var Differences = []Difference{
 		func(s Seen) bool {
 			return s.Minor == "3.11" && (strings.HasPrefix(s.Want, "! TypeError") || s.Want == "bool False") &&
 				strings.HasPrefix(s.Got, "bool ") &&
-				valueIn.MatchString(s.last())
+				valueIn.MatchString(s.lastStep())
 		}},
 	{"a flag of a flag", "a flag that is made of a bool or of another enumeration's flag holds an int",
 		func(s Seen) bool {
@@ -64,7 +64,7 @@ var Differences = []Difference{
 			return strings.HasPrefix(s.Got, "<") && flagOf.ReplaceAllString(held, "$1$2>") == s.Got
 		}},
 	{"an absent attribute", "`hasattr` is false of attributes that actors do not have, and `getattr` gives its default",
-		func(s Seen) bool { return asked.MatchString(s.last()) && errorOf(s.Got) == "" }},
+		func(s Seen) bool { return asked.MatchString(s.lastStep()) && errorOf(s.Got) == "" }},
 	{"chr", "`chr` of a number that is no character is a `ValueError`, whatever its size, as since 3.13",
 		func(s Seen) bool {
 			return strings.HasPrefix(s.Got, "! ValueError: chr()") && errorOf(s.Want) == "OverflowError"
@@ -77,7 +77,7 @@ var Differences = []Difference{
 		}},
 	{"the error of _replace", "`_replace` of a name that is no field is a `ValueError` under each version, also since 3.13",
 		func(s Seen) bool {
-			return strings.Contains(s.last(), "_replace(") && errorOf(s.Want) == "TypeError" && errorOf(s.Got) == "ValueError"
+			return strings.Contains(s.lastStep(), "_replace(") && errorOf(s.Want) == "TypeError" && errorOf(s.Got) == "ValueError"
 		}},
 }
 
@@ -116,8 +116,8 @@ func errorOf(seen string) string {
 	return ""
 }
 
-// permuted reports whether two texts have the same characters in another order.
-func permuted(a, b string) bool {
+// isPermutation reports whether two texts have the same characters in another order.
+func isPermutation(a, b string) bool {
 	x, y := []byte(a), []byte(b)
 	slices.Sort(x)
 	slices.Sort(y)
@@ -191,11 +191,11 @@ func Markdown() string {
 	b.WriteString("What an actor may write gives CPython's value, or an error: generated expressions and calls are compared with plain " +
 		"CPython\n(`make pythons`). These differ by intent. The list is printed from the comparison's own table.\n\nAnother value:\n\n")
 	for _, d := range Differences {
-		fmt.Fprintf(&b, "- %s.\n", upper(d.Row))
+		fmt.Fprintf(&b, "- %s.\n", asSentence(d.Row))
 	}
 	b.WriteString("\nRefused:\n\n")
 	for _, r := range Refusals {
-		fmt.Fprintf(&b, "- %s.\n", upper(r.Row))
+		fmt.Fprintf(&b, "- %s.\n", asSentence(r.Row))
 	}
 	b.WriteString("\nOther parameters than in Python:\n\n| function | parameters |\n|---|---|\n")
 	same, order := map[string][]string{}, []string{}
@@ -211,8 +211,8 @@ func Markdown() string {
 	return b.String()
 }
 
-// upper is a sentence.
-func upper(text string) string {
+// asSentence is a sentence.
+func asSentence(text string) string {
 	if text[0] == '`' {
 		return text
 	}

@@ -104,7 +104,7 @@ func Open(path string, mode Mode) (*Cassette, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the cassette: %w", err)
 	}
-	if err := c.read(text); err != nil {
+	if err := c.parseText(text); err != nil {
 		return nil, fmt.Errorf("the cassette %s, %w", path, err)
 	}
 	return c, nil
@@ -112,7 +112,7 @@ func Open(path string, mode Mode) (*Cassette, error) {
 
 const heading = `{"cassette":1}`
 
-func (c *Cassette) read(text []byte) error {
+func (c *Cassette) parseText(text []byte) error {
 	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 	if string(lines[0]) != heading {
 		return fmt.Errorf("line 1: it is not %s", heading)
@@ -127,7 +127,7 @@ func (c *Cassette) read(text []byte) error {
 		if err := d.Decode(&e); err != nil || d.More() {
 			return fmt.Errorf("line %d: invalid exchange: %v", i+2, err)
 		}
-		if at, twice := c.find(e.Request); twice || at != len(c.exchanges) {
+		if at, twice := c.findExchange(e.Request); twice || at != len(c.exchanges) {
 			return fmt.Errorf("line %d: lines must be sorted by request, without duplicates", i+2)
 		}
 		c.exchanges = append(c.exchanges, e)
@@ -135,18 +135,18 @@ func (c *Cassette) read(text []byte) error {
 	return nil
 }
 
-func (r Request) bytes() []byte {
+func (r Request) canonicalBytes() []byte {
 	if r.Headers == nil {
 		r.Headers = [][2]string{}
 	}
 	if r.Body == nil {
 		r.Body = []byte{}
 	}
-	return must(r)
+	return mustMarshal(r)
 }
 
-// must returns the JSON of a value that always has one.
-func must(v any) []byte {
+// mustMarshal returns the JSON of a value that always has one.
+func mustMarshal(v any) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -156,9 +156,12 @@ func must(v any) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-func (c *Cassette) find(r Request) (int, bool) {
-	key := r.bytes()
-	return slices.BinarySearchFunc(c.exchanges, key, func(e exchange, key []byte) int { return bytes.Compare(e.Request.bytes(), key) })
+func (c *Cassette) findExchange(r Request) (int, bool) {
+	key := r.canonicalBytes()
+	return slices.BinarySearchFunc(c.exchanges, key, func(e exchange, key []byte) int {
+		return bytes.Compare(e.Request.canonicalBytes(),
+			key)
+	})
 }
 
 // MissingError says that a cassette that is replayed lacks a request.
@@ -179,7 +182,7 @@ func (c *Cassette) Do(r Request, ask func() (Response, error)) (Response, error)
 		return ask()
 	}
 	if c.mode == Replay {
-		if at, there := c.find(r); there {
+		if at, there := c.findExchange(r); there {
 			return c.exchanges[at].Response, nil
 		}
 		return Response{}, &MissingError{c.path, r}
@@ -188,15 +191,15 @@ func (c *Cassette) Do(r Request, ask func() (Response, error)) (Response, error)
 	if err != nil {
 		return Response{}, err
 	}
-	return answer, c.keep(exchange{r, answer})
+	return answer, c.keepExchange(exchange{r, answer})
 }
 
-// keep writes the whole file again, so that it is complete at any moment.
-func (c *Cassette) keep(e exchange) error {
+// keepExchange writes the whole file again, so that it is complete at any moment.
+func (c *Cassette) keepExchange(e exchange) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept := slices.Clone(c.exchanges)
-	at, there := c.find(e.Request)
+	at, there := c.findExchange(e.Request)
 	if there {
 		kept[at] = e
 	} else {
@@ -204,8 +207,8 @@ func (c *Cassette) keep(e exchange) error {
 	}
 	text := []byte(heading + "\n")
 	for _, each := range kept {
-		text = append(append(text, `{"request":`...), each.Request.bytes()...)
-		text = append(append(append(text, `,"response":`...), must(each.Response)...), "}\n"...)
+		text = append(append(text, `{"request":`...), each.Request.canonicalBytes()...)
+		text = append(append(append(text, `,"response":`...), mustMarshal(each.Response)...), "}\n"...)
 	}
 	if len(kept) > MaxExchanges || len(text) > MaxFile {
 		return fmt.Errorf("the cassette %s is full (%d exchanges, %d bytes at most): take another file", c.path, MaxExchanges, MaxFile)

@@ -152,7 +152,7 @@ func FuzzRead(f *testing.F) {
 `))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c := &Cassette{mode: Replay}
-		if c.read(text) != nil {
+		if c.parseText(text) != nil {
 			return
 		}
 		for _, e := range c.exchanges {

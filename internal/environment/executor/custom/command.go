@@ -45,11 +45,11 @@ func programOf(argv []string) ([]string, error) {
 	return append([]string{path}, argv[1:]...), nil
 }
 
-func (c *command) accepts(spec *push.JobSpec) *execution.Refusal {
+func (c *command) acceptsJob(spec *push.JobSpec) *execution.Refusal {
 	return executor.NeedsMemory(spec, c.needsMB)
 }
 
-func (c *command) do(ctx context.Context, job *executor.Job) ([]byte, error) {
+func (c *command) doJob(ctx context.Context, job *executor.Job) ([]byte, error) {
 	run := process.Command{Argv: c.argv, Env: c.env, Memory: executor.MemoryBytes(job.Spec), Progress: job.Progress}
 	return process.Run(ctx, run, job.Spec.JobType.Custom.Params, executor.ReturnBytes(job.Spec))
 }

@@ -21,8 +21,8 @@ import (
 
 // Executor executes the custom jobs of one name.
 type Executor interface {
-	accepts(*push.JobSpec) *execution.Refusal
-	do(context.Context, *executor.Job) ([]byte, error)
+	acceptsJob(*push.JobSpec) *execution.Refusal
+	doJob(context.Context, *executor.Job) ([]byte, error)
 }
 
 // Hash is how a job names an executor.
@@ -56,7 +56,7 @@ func (k *Kind) Named(names []string) *Kind {
 // worker program does not offer now.
 func (k *Kind) Capabilities() (all []string) {
 	for _, name := range k.named {
-		if of, is := k.byHash[Hash(name)].(*workerExecutor); is && !of.worker.offering(name) {
+		if of, is := k.byHash[Hash(name)].(*workerExecutor); is && !of.worker.isOffering(name) {
 			continue
 		}
 		all = append(all, "executor:"+name)
@@ -71,12 +71,12 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if !offered {
 		return execution.Refuse(push.Unsupported, "this runner has no executor whose name has the keccak256 %s", hash)
 	}
-	return does.accepts(spec)
+	return does.acceptsJob(spec)
 }
 
 // Do implements executor.Kind.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
-	return k.byHash[job.Spec.JobType.Custom.ExecutorHash].do(ctx, job)
+	return k.byHash[job.Spec.JobType.Custom.ExecutorHash].doJob(ctx, job)
 }
 
 // pure is an executor that computes in an instant.
@@ -88,8 +88,8 @@ var (
 	Sha256 Executor = pure(func(params []byte) []byte { digest := sha256.Sum256(params); return digest[:] })
 )
 
-func (p pure) accepts(*push.JobSpec) *execution.Refusal { return nil }
+func (p pure) acceptsJob(*push.JobSpec) *execution.Refusal { return nil }
 
-func (p pure) do(_ context.Context, job *executor.Job) ([]byte, error) {
+func (p pure) doJob(_ context.Context, job *executor.Job) ([]byte, error) {
 	return p(job.Spec.JobType.Custom.Params), nil
 }

@@ -116,7 +116,7 @@ func TestACancelledJobWaitsNoMore(t *testing.T) {
 	m := NewManual()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.do(ctx, executor.NewJob(idOf(1), job("manual", ""), nil)); err == nil || len(m.Waiting()) != 0 {
+	if _, err := m.doJob(ctx, executor.NewJob(idOf(1), job("manual", ""), nil)); err == nil || len(m.Waiting()) != 0 {
 		t.Errorf("%v, %v", err, m.Waiting())
 	}
 }

@@ -77,9 +77,9 @@ func (m *Manual) Waiting() (jobs []types.Hash) {
 	return jobs
 }
 
-func (m *Manual) accepts(*push.JobSpec) *execution.Refusal { return nil }
+func (m *Manual) acceptsJob(*push.JobSpec) *execution.Refusal { return nil }
 
-func (m *Manual) do(ctx context.Context, job *executor.Job) ([]byte, error) {
+func (m *Manual) doJob(ctx context.Context, job *executor.Job) ([]byte, error) {
 	w := &wait{answer: make(chan []byte, 1), job: job}
 	m.mu.Lock()
 	m.waiting[job.ID.Job] = append(m.waiting[job.ID.Job], w)
@@ -88,12 +88,12 @@ func (m *Manual) do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	case result := <-w.answer:
 		return result, nil
 	case <-ctx.Done():
-		m.forget(w)
+		m.forgetWait(w)
 		return nil, ctx.Err()
 	}
 }
 
-func (m *Manual) forget(w *wait) {
+func (m *Manual) forgetWait(w *wait) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	job := w.job.ID.Job

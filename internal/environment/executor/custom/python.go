@@ -46,7 +46,7 @@ func Python(interpreter string, source []byte, unwalled bool) (Executor, error) 
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf("the module has %d bytes, at most %d", len(source), MaxSource)
 	}
-	path, err := find(interpreter)
+	path, err := findInterpreter(interpreter)
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +60,9 @@ func Python(interpreter string, source []byte, unwalled bool) (Executor, error) 
 // probeTimeout bounds the start of an interpreter that is asked what it is.
 const probeTimeout = 20 * time.Second
 
-// find returns an interpreter's own path: the name on PATH may be a script that
+// findInterpreter returns an interpreter's own path: the name on PATH may be a script that
 // picks one.
-func find(named string) (string, error) {
+func findInterpreter(named string) (string, error) {
 	if named == "" {
 		named = "python3"
 	}
@@ -77,11 +77,11 @@ func find(named string) (string, error) {
 	return path, nil
 }
 
-func (p *python) accepts(spec *push.JobSpec) *execution.Refusal {
+func (p *python) acceptsJob(spec *push.JobSpec) *execution.Refusal {
 	return executor.NeedsMemory(spec, MinPythonMB)
 }
 
-func (p *python) do(ctx context.Context, job *executor.Job) ([]byte, error) {
+func (p *python) doJob(ctx context.Context, job *executor.Job) ([]byte, error) {
 	spec := job.Spec
 	memory := executor.MemoryBytes(spec)
 	input := binary.LittleEndian.AppendUint64(nil, memory)

@@ -16,7 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor/process"
 )
 
-var interpreter = sync.OnceValues(func() (string, error) { return find("") })
+var interpreter = sync.OnceValues(func() (string, error) { return findInterpreter("") })
 
 // function offers a module as the executor f; the files that jobs leave are found.
 func function(t *testing.T, source string) *Kind {

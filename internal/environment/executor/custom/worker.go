@@ -107,7 +107,7 @@ func (w *Worker) Begin(log *slog.Logger, changed func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.begun, w.log, w.changed = true, log, changed
-	if _, err := w.alive(); err != nil {
+	if _, err := w.ensureAlive(); err != nil {
 		w.log.Error("the worker program does not run", "why", err)
 	}
 }
@@ -123,8 +123,8 @@ func (w *Worker) Close() {
 	w.lives.Wait()
 }
 
-// alive returns the program's life. It starts the program if none runs. The caller holds mu.
-func (w *Worker) alive() (*life, error) {
+// ensureAlive returns the program's life. It starts the program if none runs. The caller holds mu.
+func (w *Worker) ensureAlive() (*life, error) {
 	if w.life != nil {
 		return w.life, nil
 	}
@@ -135,24 +135,24 @@ func (w *Worker) alive() (*life, error) {
 		return nil, fmt.Errorf("the worker program was started %d times within %v, and is not started for a while: %s", roles.MaxRestarts,
 			roles.RestartWindow, w.why)
 	}
-	l, err := w.start()
+	l, err := w.startLife()
 	if err != nil {
 		w.why = err.Error()
 		return nil, err
 	}
 	w.life = l
-	w.lives.Go(l.run)
-	w.put(w.config.Executors)
+	w.lives.Go(l.runLife)
+	w.putOffer(w.config.Executors)
 	return l, nil
 }
 
-// ended takes note of a life that is over, whose jobs fail by name.
-func (w *Worker) ended(l *life, why error) {
+// noteEnd takes note of a life that is over, whose jobs fail by name.
+func (w *Worker) noteEnd(l *life, why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.why = execution.Words(why.Error())
 	for _, a := range l.asks { // order: each is answered by itself
-		a.settle(execution.Refuse(push.Capacity, "the worker program ended before it judged the job: %s", w.why))
+		a.settleAnswer(execution.Refuse(push.Capacity, "the worker program ended before it judged the job: %s", w.why))
 	}
 	for _, one := range l.works { // order: each is ended by itself
 		one.done <- outcome{err: fmt.Errorf("the worker program ended: %s", w.why)}
@@ -163,23 +163,23 @@ func (w *Worker) ended(l *life, why error) {
 	}
 	w.log.Warn("the worker program ended", "why", w.why)
 	if w.begun {
-		if _, err := w.alive(); err != nil {
+		if _, err := w.ensureAlive(); err != nil {
 			w.log.Error("the worker program is not started again", "why", err)
 		}
 	}
 }
 
-// put brings an offer into force, at once or when offerGap has passed since the last. The
+// putOffer brings an offer into force, at once or when offerGap has passed since the last. The
 // caller holds mu.
-func (w *Worker) put(offer []string) {
+func (w *Worker) putOffer(offer []string) {
 	w.asked = offer
 	if w.later != nil || slices.Equal(offer, w.offers) {
 		return
 	}
-	w.later = time.AfterFunc(max(0, offerGap-time.Since(w.offered)), w.change)
+	w.later = time.AfterFunc(max(0, offerGap-time.Since(w.offered)), w.notifyChange)
 }
 
-func (w *Worker) change() {
+func (w *Worker) notifyChange() {
 	w.mu.Lock()
 	w.later = nil
 	differs := !slices.Equal(w.offers, w.asked) && w.ctx.Err() == nil
@@ -193,17 +193,17 @@ func (w *Worker) change() {
 	}
 }
 
-// offering reports whether it offers an executor now.
-func (w *Worker) offering(name string) bool {
+// isOffering reports whether it offers an executor now.
+func (w *Worker) isOffering(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Contains(w.offers, name)
 }
 
-// judge asks the program whether it takes a job, and waits for judgePatience at most. While
+// judgeJob asks the program whether it takes a job, and waits for judgePatience at most. While
 // a question is unanswered for longer, no other is asked.
-func (w *Worker) judge(name string, spec *push.JobSpec) *execution.Refusal {
-	a, refusal := w.ask(name, spec)
+func (w *Worker) judgeJob(name string, spec *push.JobSpec) *execution.Refusal {
+	a, refusal := w.askProgram(name, spec)
 	if a == nil {
 		return refusal
 	}
@@ -217,8 +217,8 @@ func (w *Worker) judge(name string, spec *push.JobSpec) *execution.Refusal {
 	}
 }
 
-// ask returns the question whose answer is to be awaited, or the answer.
-func (w *Worker) ask(name string, spec *push.JobSpec) (*ask, *execution.Refusal) {
+// askProgram returns the question whose answer is to be awaited, or the answer.
+func (w *Worker) askProgram(name string, spec *push.JobSpec) (*ask, *execution.Refusal) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !slices.Contains(w.offers, name) {
@@ -228,7 +228,7 @@ func (w *Worker) ask(name string, spec *push.JobSpec) (*ask, *execution.Refusal)
 	if known, there := w.verdicts[key]; there && time.Since(known.at) < verdictAge {
 		return nil, known.refusal
 	}
-	l, err := w.alive()
+	l, err := w.ensureAlive()
 	if err != nil {
 		return nil, execution.Refuse(push.Capacity, "%v", err)
 	}
@@ -240,12 +240,12 @@ func (w *Worker) ask(name string, spec *push.JobSpec) (*ask, *execution.Refusal)
 	w.last++
 	a := &ask{spec: key, at: time.Now(), settled: make(chan struct{})}
 	l.asks[w.last] = a
-	l.say(orderOf("judge", w.last, name, spec))
+	l.queueLine(orderOf("judge", w.last, name, spec))
 	return a, nil
 }
 
-// remember keeps the program's verdict about a spec. The caller holds mu.
-func (w *Worker) remember(spec types.Hash, refusal *execution.Refusal) {
+// rememberVerdict keeps the program's verdict about a spec. The caller holds mu.
+func (w *Worker) rememberVerdict(spec types.Hash, refusal *execution.Refusal) {
 	if len(w.verdicts) >= maxVerdicts {
 		for key, known := range w.verdicts { // order: all that are old, or all
 			if time.Since(known.at) >= verdictAge {
@@ -259,10 +259,10 @@ func (w *Worker) remember(spec types.Hash, refusal *execution.Refusal) {
 	w.verdicts[spec] = verdict{refusal, time.Now()}
 }
 
-// work gives the program a job, and waits for its end.
-func (w *Worker) work(ctx context.Context, name string, job *executor.Job) ([]byte, error) {
+// giveJob gives the program a job, and waits for its end.
+func (w *Worker) giveJob(ctx context.Context, name string, job *executor.Job) ([]byte, error) {
 	w.mu.Lock()
-	l, err := w.alive()
+	l, err := w.ensureAlive()
 	if err != nil {
 		w.mu.Unlock()
 		return nil, err
@@ -272,7 +272,7 @@ func (w *Worker) work(ctx context.Context, name string, job *executor.Job) ([]by
 	l.works[number] = one
 	begin := orderOf("work", number, name, job.Spec)
 	begin.Job = &job.ID.Job
-	l.say(begin)
+	l.queueLine(begin)
 	w.mu.Unlock()
 	select {
 	case out := <-one.done:
@@ -282,7 +282,7 @@ func (w *Worker) work(ctx context.Context, name string, job *executor.Job) ([]by
 		defer w.mu.Unlock()
 		if _, under := l.works[number]; under {
 			delete(l.works, number)
-			l.say(order{Do: "cancel", ID: number})
+			l.queueLine(order{Do: "cancel", ID: number})
 		}
 		return nil, ctx.Err()
 	}
@@ -294,10 +294,10 @@ type workerExecutor struct {
 	name   string
 }
 
-func (e *workerExecutor) accepts(spec *push.JobSpec) *execution.Refusal {
-	return e.worker.judge(e.name, spec)
+func (e *workerExecutor) acceptsJob(spec *push.JobSpec) *execution.Refusal {
+	return e.worker.judgeJob(e.name, spec)
 }
 
-func (e *workerExecutor) do(ctx context.Context, job *executor.Job) ([]byte, error) {
-	return e.worker.work(ctx, e.name, job)
+func (e *workerExecutor) doJob(ctx context.Context, job *executor.Job) ([]byte, error) {
+	return e.worker.giveJob(ctx, e.name, job)
 }

@@ -53,8 +53,8 @@ func orderOf(do string, id uint64, name string, spec *push.JobSpec) order {
 		Bounds: &workerBounds{spec.Bounds.MaxWallTimeSeconds, executor.ReturnBytes(spec)}}
 }
 
-// said is a line of the program.
-type said struct {
+// programLine is a line of the program.
+type programLine struct {
 	Say       string       `json:"say"` // accept, refuse, progress, result, failure or offer
 	ID        uint64       `json:"id"`
 	Why       string       `json:"why"`     // of refuse and failure
@@ -72,7 +72,7 @@ type ask struct {
 	refusal *execution.Refusal
 }
 
-func (a *ask) settle(refusal *execution.Refusal) {
+func (a *ask) settleAnswer(refusal *execution.Refusal) {
 	a.refusal = refusal
 	close(a.settled)
 }
@@ -103,8 +103,8 @@ type life struct {
 	unheard error // the program left too many orders unread
 }
 
-// start starts the program. The caller holds the worker's mutex.
-func (w *Worker) start() (*life, error) {
+// startLife starts the program. The caller holds the worker's mutex.
+func (w *Worker) startLife() (*life, error) {
 	p, err := process.Start(w.ctx, process.Command{Argv: w.config.Argv, Env: w.config.Env, Memory: w.config.Memory})
 	if err != nil {
 		return nil, err
@@ -112,21 +112,21 @@ func (w *Worker) start() (*life, error) {
 	return &life{worker: w, process: p, asks: map[uint64]*ask{}, works: map[uint64]*task{}, more: make(chan struct{}, 1)}, nil
 }
 
-// run reads the program until it ends or breaks the protocol, and leaves nothing of it.
-func (l *life) run() {
+// runLife reads the program until it ends or breaks the protocol, and leaves nothing of it.
+func (l *life) runLife() {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		l.write()
+		l.writeQueued()
 	}()
-	why := l.read()
+	why := l.readLines()
 	l.worker.mu.Lock()
 	l.over, why = true, cmp.Or(why, l.unheard)
 	if l.worker.life == l {
 		l.worker.life = nil
 	}
 	l.worker.mu.Unlock()
-	l.wake()
+	l.wakeWriter()
 	l.process.Kill()
 	ended := l.process.Wait()
 	<-gone
@@ -137,12 +137,12 @@ func (l *life) run() {
 	default:
 		why = errors.New("exit status 0")
 	}
-	l.worker.ended(l, why)
+	l.worker.noteEnd(l, why)
 }
 
-// say queues a line. A program that leaves too much of them unread is ended. The caller
+// queueLine queues a line. A program that leaves too much of them unread is ended. The caller
 // holds the worker's mutex.
-func (l *life) say(o order) {
+func (l *life) queueLine(o order) {
 	line, err := json.Marshal(o)
 	if err != nil {
 		panic("custom: " + err.Error()) // an order is plain data
@@ -153,21 +153,21 @@ func (l *life) say(o order) {
 		return
 	}
 	l.unread, l.size = append(l.unread, append(line, '\n')), l.size+len(line)+1
-	l.wake()
+	l.wakeWriter()
 }
 
-func (l *life) wake() {
+func (l *life) wakeWriter() {
 	select {
 	case l.more <- struct{}{}:
 	default: // it is awake
 	}
 }
 
-// write writes what is queued until the life is over.
-func (l *life) write() {
+// writeQueued writes what is queued until the life is over.
+func (l *life) writeQueued() {
 	for range l.more {
 		for {
-			line, over := l.next()
+			line, over := l.nextLine()
 			if over {
 				return
 			}
@@ -179,7 +179,7 @@ func (l *life) write() {
 	}
 }
 
-func (l *life) next() (line []byte, over bool) {
+func (l *life) nextLine() (line []byte, over bool) {
 	l.worker.mu.Lock()
 	defer l.worker.mu.Unlock()
 	if len(l.unread) == 0 || l.over {
@@ -190,12 +190,12 @@ func (l *life) next() (line []byte, over bool) {
 	return line, false
 }
 
-// read takes lines until the end. Its error is a line that breaks the protocol.
-func (l *life) read() error {
+// readLines takes lines until the end. Its error is a line that breaks the protocol.
+func (l *life) readLines() error {
 	lines := bufio.NewScanner(l.process.Stdout)
 	lines.Buffer(nil, maxWorkerLine)
 	for n := 1; lines.Scan(); n++ {
-		if err := l.take(lines.Bytes()); err != nil {
+		if err := l.applyLine(lines.Bytes()); err != nil {
 			return fmt.Errorf("line %d of its output: %w", n, err)
 		}
 	}
@@ -205,8 +205,8 @@ func (l *life) read() error {
 	return nil
 }
 
-// parseSaid reads a line of a worker program.
-func parseSaid(line []byte) (s said, err error) {
+// parseLine reads a line of a worker program.
+func parseLine(line []byte) (s programLine, err error) {
 	if _, err := executor.ParseJSON(line); err != nil {
 		return s, fmt.Errorf("no JSON: %w", err)
 	}
@@ -231,13 +231,13 @@ func parseSaid(line []byte) (s said, err error) {
 	return s, nil
 }
 
-// take applies a line. At most maxIdle lines in a row may change nothing.
-func (l *life) take(line []byte) error {
-	s, err := parseSaid(line)
+// applyLine applies a line. At most maxIdle lines in a row may change nothing.
+func (l *life) applyLine(line []byte) error {
+	s, err := parseLine(line)
 	if err != nil {
 		return err
 	}
-	useful, err := l.does(&s)
+	useful, err := l.changesAnything(&s)
 	if err != nil {
 		return err
 	}
@@ -249,14 +249,14 @@ func (l *life) take(line []byte) error {
 	return nil
 }
 
-// does reports whether a line changed anything.
-func (l *life) does(s *said) (useful bool, err error) {
+// changesAnything reports whether a line changed anything.
+func (l *life) changesAnything(s *programLine) (useful bool, err error) {
 	w := l.worker
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch s.Say {
 	case "offer":
-		return l.offer(*s.Executors)
+		return l.takeOffer(*s.Executors)
 	case "accept", "refuse":
 		a := l.asks[s.ID]
 		if a == nil {
@@ -267,8 +267,8 @@ func (l *life) does(s *said) (useful bool, err error) {
 		if s.Say == "refuse" {
 			refusal = execution.Refuse(push.Unsupported, "%s", execution.Words(s.Why))
 		}
-		w.remember(a.spec, refusal)
-		a.settle(refusal)
+		w.rememberVerdict(a.spec, refusal)
+		a.settleAnswer(refusal)
 		return true, nil
 	}
 	one := l.works[s.ID]
@@ -291,8 +291,8 @@ func (l *life) does(s *said) (useful bool, err error) {
 	return true, nil
 }
 
-// offer takes what the program offers from now on. The caller holds the worker's mutex.
-func (l *life) offer(names []string) (useful bool, err error) {
+// takeOffer takes what the program offers from now on. The caller holds the worker's mutex.
+func (l *life) takeOffer(names []string) (useful bool, err error) {
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
 	for _, name := range names {
 		if !slices.Contains(l.worker.config.Executors, name) {
@@ -300,6 +300,6 @@ func (l *life) offer(names []string) (useful bool, err error) {
 		}
 	}
 	useful = !slices.Equal(names, l.worker.asked) && l.worker.later == nil
-	l.worker.put(names)
+	l.worker.putOffer(names)
 	return useful, nil
 }

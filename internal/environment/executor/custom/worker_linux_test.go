@@ -147,7 +147,7 @@ func TestAWorkerProgramThatIsSilent(t *testing.T) {
 	failed := make(chan error, 20)
 	for range cap(failed) {
 		go func() {
-			_, err := w.work(t.Context(), "a", executor.NewJob(idOf(7), job("a", strings.Repeat("x", 1<<19)), nil))
+			_, err := w.giveJob(t.Context(), "a", executor.NewJob(idOf(7), job("a", strings.Repeat("x", 1<<19)), nil))
 			failed <- err
 		}()
 	}
@@ -182,7 +182,7 @@ func TestWorkOfAWorkerProgramIsCancelled(t *testing.T) {
 	w.Begin(slog.New(slog.DiscardHandler), func() { changed <- true })
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := w.work(ctx, "a", executor.NewJob(idOf(7), job("a", ""), nil)); err == nil {
+	if _, err := w.giveJob(ctx, "a", executor.NewJob(idOf(7), job("a", ""), nil)); err == nil {
 		t.Error("it has a result")
 	}
 	<-changed
@@ -207,7 +207,7 @@ func FuzzWhatAWorkerProgramSays(f *testing.F) {
 	f.Add([]byte(`{"say":"offer","executors":["a"]}`))
 	f.Add([]byte(`{"say":"progress","id":1,"percent":40,"detail":"a"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		if s, err := parseSaid(line); err == nil && (s.Say == "result") != (s.Result != nil && s.Say == "result") {
+		if s, err := parseLine(line); err == nil && (s.Say == "result") != (s.Result != nil && s.Say == "result") {
 			t.Errorf("%q: %+v", line, s)
 		}
 	})

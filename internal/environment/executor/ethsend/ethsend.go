@@ -105,12 +105,12 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	if err := k.checkChain(ctx, chain, asked.Chain); err != nil {
 		return nil, err
 	}
-	if err := k.send(ctx, chain, asked.SignedTransaction, hash); err != nil {
+	if err := k.sendRaw(ctx, chain, asked.SignedTransaction, hash); err != nil {
 		return nil, err
 	}
 	if chain.Receipt {
 		job.Progress(50, "sent "+hash.String())
-		if err := k.await(ctx, chain, hash); err != nil {
+		if err := k.awaitInclusion(ctx, chain, hash); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 // checkChain asks an endpoint which chain it is of: one that was exchanged must not
 // get what was signed for another.
 func (k *Kind) checkChain(ctx context.Context, c Chain, want uint64) error {
-	result, err := k.call(ctx, c, "eth_chainId")
+	result, err := k.callRPC(ctx, c, "eth_chainId")
 	if err != nil {
 		return err
 	}
@@ -136,11 +136,11 @@ func (k *Kind) checkChain(ctx context.Context, c Chain, want uint64) error {
 	return nil
 }
 
-// send is done when the node has the transaction, from whomever. Where a request was lost on
+// sendRaw is done when the node has the transaction, from whomever. Where a request was lost on
 // its way the node may have it: the same is sent again.
-func (k *Kind) send(ctx context.Context, c Chain, signed types.Bytes, hash types.Hash) error {
+func (k *Kind) sendRaw(ctx context.Context, c Chain, signed types.Bytes, hash types.Hash) error {
 	for {
-		result, err := k.call(ctx, c, "eth_sendRawTransaction", signed.String())
+		result, err := k.callRPC(ctx, c, "eth_sendRawTransaction", signed.String())
 		refused := (*rpcError)(nil)
 		switch {
 		case err == nil && string(result) != `"`+hash.String()+`"`:
@@ -148,29 +148,29 @@ func (k *Kind) send(ctx context.Context, c Chain, signed types.Bytes, hash types
 		case err == nil:
 			return nil
 		case errors.As(err, &refused):
-			if known, asking := k.call(ctx, c, "eth_getTransactionByHash", hash.String()); asking == nil && string(known) != "null" {
+			if known, asking := k.callRPC(ctx, c, "eth_getTransactionByHash", hash.String()); asking == nil && string(known) != "null" {
 				return nil
 			}
 			return execution.Refuse(push.Unsupported, "%v", refused)
 		}
-		if !k.pause(ctx) {
+		if !k.waitToAskAgain(ctx) {
 			return err
 		}
 	}
 }
 
-// await returns when the transaction is in a block. One that the node no longer has was
+// awaitInclusion returns when the transaction is in a block. One that the node no longer has was
 // replaced or dropped.
-func (k *Kind) await(ctx context.Context, c Chain, hash types.Hash) error {
+func (k *Kind) awaitInclusion(ctx context.Context, c Chain, hash types.Hash) error {
 	for missing := 0; ; {
-		receipt, err := k.call(ctx, c, "eth_getTransactionReceipt", hash.String())
+		receipt, err := k.callRPC(ctx, c, "eth_getTransactionReceipt", hash.String())
 		if err == nil && string(receipt) != "null" {
 			return nil
 		}
 		last := err
 		if err == nil { // a node may refuse to tell receipts while it files its transactions
 			var known []byte
-			known, last = k.call(ctx, c, "eth_getTransactionByHash", hash.String())
+			known, last = k.callRPC(ctx, c, "eth_getTransactionByHash", hash.String())
 			missing++
 			if last != nil || string(known) != "null" {
 				missing = 0
@@ -179,14 +179,14 @@ func (k *Kind) await(ctx context.Context, c Chain, hash types.Hash) error {
 		if missing >= lost {
 			return execution.Refuse(push.Unsupported, "the node has transaction %s no more: it was replaced or dropped", hash)
 		}
-		if !k.pause(ctx) {
+		if !k.waitToAskAgain(ctx) {
 			return errors.Join(last, ctx.Err())
 		}
 	}
 }
 
-// pause waits until the node is asked again, and reports whether the job's time lasts.
-func (k *Kind) pause(ctx context.Context) bool {
+// waitToAskAgain waits until the node is asked again, and reports whether the job's time lasts.
+func (k *Kind) waitToAskAgain(ctx context.Context) bool {
 	timer := time.NewTimer(k.every)
 	defer timer.Stop()
 	select {
@@ -207,8 +207,8 @@ func (e *rpcError) Error() string {
 	return fmt.Sprintf("the node refuses (%d): %.200s", e.Code, e.Message)
 }
 
-// call returns the compact result of a call, "null" if there is none.
-func (k *Kind) call(ctx context.Context, c Chain, method string, params ...any) ([]byte, error) {
+// callRPC returns the compact result of a call, "null" if there is none.
+func (k *Kind) callRPC(ctx context.Context, c Chain, method string, params ...any) ([]byte, error) {
 	if params == nil {
 		params = []any{}
 	}

@@ -19,11 +19,11 @@ func hashOf(signed []byte) (types.Hash, error) {
 	if len(signed) == 0 || signed[0] != blobType {
 		return types.Keccak(signed), nil
 	}
-	start, end, list, ok := item(signed, 1)
+	start, end, list, ok := itemBounds(signed, 1)
 	if !ok || !list || end != len(signed) {
 		return types.Hash{}, errBlob
 	}
-	_, payloadEnd, wrapped, ok := item(signed, start)
+	_, payloadEnd, wrapped, ok := itemBounds(signed, start)
 	if !ok || payloadEnd > end {
 		return types.Hash{}, errBlob
 	}
@@ -33,9 +33,9 @@ func hashOf(signed []byte) (types.Hash, error) {
 	return types.Keccak([]byte{blobType}, signed[start:payloadEnd]), nil
 }
 
-// item returns the bounds of the content of the RLP item that begins at a byte, and whether
+// itemBounds returns the bounds of the content of the RLP item that begins at a byte, and whether
 // it is a list. ok is false if the data do not hold the whole item.
-func item(data []byte, at int) (start, end int, list, ok bool) {
+func itemBounds(data []byte, at int) (start, end int, list, ok bool) {
 	if at >= len(data) {
 		return 0, 0, false, false
 	}

@@ -116,7 +116,7 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 		request.Body = *asked.Body
 	}
 	most := executor.AnswerBytes(spec, outbound.MaxBody)
-	answer, err := k.config.Cassette.Do(request, func() (cassette.Response, error) { return k.ask(ctx, request, most, job.Progress) })
+	answer, err := k.config.Cassette.Do(request, func() (cassette.Response, error) { return k.requestURL(ctx, request, most, job.Progress) })
 	if long := (*outbound.TooLongError)(nil); errors.As(err, &long) {
 		return nil, execution.Refuse(push.Unsupported, "%v", err)
 	}
@@ -142,7 +142,7 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	return executor.Render(v, spec.ResultSchema.DataFormat), nil
 }
 
-func (k *Kind) ask(ctx context.Context, r cassette.Request, most int, tell func(uint8, string)) (cassette.Response, error) {
+func (k *Kind) requestURL(ctx context.Context, r cassette.Request, most int, tell func(uint8, string)) (cassette.Response, error) {
 	answer, err := outbound.Patiently(ctx, slices.Contains(repeatable, r.Method), func() (*http.Response, error) {
 		request, err := requestOf(ctx, r)
 		if err != nil {

@@ -83,8 +83,8 @@ func (k *Kind) Capabilities() (all []string) {
 	return all
 }
 
-// model is the one for a name.
-func (k *Kind) model(name string) (m Model, offered bool) {
+// findModel is the one for a name.
+func (k *Kind) findModel(name string) (m Model, offered bool) {
 	if m, offered = k.config.Models[name]; !offered {
 		m, offered = k.config.Models[k.config.Default]
 	}
@@ -94,7 +94,7 @@ func (k *Kind) model(name string) (m Model, offered bool) {
 // Accepts implements executor.Kind.
 func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	job := spec.JobType.Llm
-	if _, offered := k.model(job.Model); !offered {
+	if _, offered := k.findModel(job.Model); !offered {
 		return execution.Refuse(push.Unsupported, "this runner has no model %.80q", job.Model)
 	}
 	if wrong := spec.Acceptable(); wrong != nil {
@@ -103,8 +103,8 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	return nil
 }
 
-// tokens is how many an answer may have.
-func tokens(spec *push.JobSpec) uint64 {
+// maxTokens is how many an answer may have.
+func maxTokens(spec *push.JobSpec) uint64 {
 	const most = executor.MaxResultBytes // a token has a byte or more
 	return min(spec.JobType.Llm.MaxTokens, spec.Bounds.MaxOutputTokens, most)
 }
@@ -112,12 +112,12 @@ func tokens(spec *push.JobSpec) uint64 {
 // Do implements executor.Kind.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	spec, asked := job.Spec, job.Spec.JobType.Llm
-	m, _ := k.model(asked.Model)
+	m, _ := k.findModel(asked.Model)
 	if m.Endpoint == "" {
-		return offline(asked, spec.ResultSchema.DataFormat, tokens(spec))
+		return offlineAnswer(asked, spec.ResultSchema.DataFormat, maxTokens(spec))
 	}
 	to := strings.TrimSuffix(m.Endpoint, "/") + "/chat/completions"
-	request := cassette.Request{Method: http.MethodPost, URL: to, Body: question(m, spec)}
+	request := cassette.Request{Method: http.MethodPost, URL: to, Body: requestBody(m, spec)}
 	answer, err := k.config.Cassette.Do(request, func() (cassette.Response, error) {
 		headers := map[string]string{}
 		if m.Key != "" {
@@ -132,11 +132,11 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	if answer.Status != http.StatusOK {
 		return nil, outbound.Refused("the model's endpoint", answer.Status, answer.Body, true)
 	}
-	return textOf(answer.Body, tokens(spec))
+	return textOf(answer.Body, maxTokens(spec))
 }
 
-// question is the request's body, deterministic.
-func question(m Model, spec *push.JobSpec) []byte {
+// requestBody is the request's body, deterministic.
+func requestBody(m Model, spec *push.JobSpec) []byte {
 	job := spec.JobType.Llm
 	messages := []map[string]string{}
 	if job.SystemPrompt != nil {
@@ -149,10 +149,10 @@ func question(m Model, spec *push.JobSpec) []byte {
 	}
 	body := map[string]any{"model": m.Name, "messages": messages}
 	if field != NoField {
-		body[field] = tokens(spec)
+		body[field] = maxTokens(spec)
 	}
 	if !m.Cool {
 		body["temperature"] = json.Number(fmt.Sprintf("%d.%03d", job.Temperature/1000, job.Temperature%1000))
 	}
-	return marshal(body)
+	return mustMarshal(body)
 }

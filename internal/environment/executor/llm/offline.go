@@ -14,10 +14,10 @@ import (
 // Offline is the name of the model that needs no network.
 const Offline = "offline"
 
-// offline is not a language model. Its answer states that, with the size and digest
+// offlineAnswer is not a language model. Its answer states that, with the size and digest
 // of the question: the same question has the same answer on every runner, at any
 // temperature, and another question another.
-func offline(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, error) {
+func offlineAnswer(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, error) {
 	system := ""
 	if job.SystemPrompt != nil {
 		system = *job.SystemPrompt
@@ -28,7 +28,7 @@ func offline(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, erro
 	const note = "This is devnet's offline model: no language model, but a text that follows from the prompt."
 	room := tokens * 4 // decision J19: a token is four bytes
 	if format == push.FormatJSON {
-		text := marshal(map[string]any{"digest": digest, "model": Offline, "note": note, "prompt_bytes": len(job.Prompt)})
+		text := mustMarshal(map[string]any{"digest": digest, "model": Offline, "note": note, "prompt_bytes": len(job.Prompt)})
 		if uint64(len(text)) > room {
 			return nil, execution.Refuse(push.Unsupported, "the offline model's JSON has %d bytes, and there is room for %d in %s",
 				len(text), room, plural.Of(tokens, "token"))
@@ -42,8 +42,8 @@ func offline(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, erro
 	return []byte(text), nil
 }
 
-// marshal returns the JSON of a value that always has one.
-func marshal(v any) []byte {
+// mustMarshal returns the JSON of a value that always has one.
+func mustMarshal(v any) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)

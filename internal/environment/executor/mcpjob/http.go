@@ -35,12 +35,12 @@ func (k *Kind) overHTTP(ctx context.Context, server Server, job *executor.Job, s
 	most := executor.AnswerBytes(job.Spec, outbound.MaxBody)
 	client, recorder := *k.client, &recorder{}
 	requests := &bounds{inner: k.client.Transport, life: life, headers: server.Headers, most: most, again: k.pollAgain,
-		version: recorder.version}
+		version: recorder.protocolVersion}
 	client.Transport = requests
 	recorder.Transport = &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &client, MaxRetries: maxPolls,
 		MaxEventSize: most, DisableStandaloneSSE: true}
 	result, err := callAnd(ctx, recorder, job, session, func() { time.AfterFunc(grace, end) })
-	return result, requests.explain(outbound.WithoutURL(err))
+	return result, requests.explainRefusal(outbound.WithoutURL(err))
 }
 
 // bounds is a transport whose answers are bounded, and end with a context. A GET, by which
@@ -55,9 +55,9 @@ type bounds struct {
 	refused atomic.Value // string: what the server said with the last status from 400 on
 }
 
-// explain adds what the server said as it refused: the SDK tells the status of an answer that
+// explainRefusal adds what the server said as it refused: the SDK tells the status of an answer that
 // is not JSON-RPC.
-func (b *bounds) explain(err error) error {
+func (b *bounds) explainRefusal(err error) error {
 	words, _ := b.refused.Load().(string)
 	if err == nil || words == "" || strings.Contains(err.Error(), words) {
 		return err
@@ -85,7 +85,7 @@ func (b *bounds) RoundTrip(request *http.Request) (*http.Response, error) {
 		return b.inner.RoundTrip(request)
 	})
 	for err != nil && request.Method == http.MethodGet && ctx.Err() == nil {
-		wait(ctx, b.again)
+		waitFor(ctx, b.again)
 		answer, err = b.inner.RoundTrip(request)
 	}
 	if err != nil {
@@ -107,8 +107,8 @@ func (b *bounds) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// wait returns after a time, or with the context.
-func wait(ctx context.Context, d time.Duration) {
+// waitFor returns after a time, or with the context.
+func waitFor(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

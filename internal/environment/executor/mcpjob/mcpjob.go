@@ -136,19 +136,19 @@ const initialized = "2025-11-25"
 // Do implements executor.Kind. It lets the SDK choose the protocol version only where a server
 // opens no session of initialized. A program that has ended is not started for another one.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
-	result, err := k.call(ctx, job, &mcp.ClientSessionOptions{ProtocolVersion: initialized})
+	result, err := k.callTool(ctx, job, &mcp.ClientSessionOptions{ProtocolVersion: initialized})
 	var unopened *unopenedError
 	if !errors.As(err, &unopened) || ctx.Err() != nil {
 		return result, err
 	}
 	var refusal *jsonrpc.Error
 	if overHTTP := k.servers[job.Spec.JobType.Mcp.Server].URL != ""; overHTTP || errors.As(err, &refusal) {
-		return k.call(ctx, job, nil)
+		return k.callTool(ctx, job, nil)
 	}
 	return nil, err
 }
 
-func (k *Kind) call(ctx context.Context, job *executor.Job, session *mcp.ClientSessionOptions) ([]byte, error) {
+func (k *Kind) callTool(ctx context.Context, job *executor.Job, session *mcp.ClientSessionOptions) ([]byte, error) {
 	server := k.servers[job.Spec.JobType.Mcp.Server]
 	if server.URL != "" {
 		return k.overHTTP(ctx, server, job, session)
@@ -195,7 +195,7 @@ func callAnd(ctx context.Context, transport *recorder, work *executor.Job, optio
 	ends func()) ([]byte, error) {
 	job := work.Spec.JobType.Mcp
 	nothing := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, // capabilities that a server could use on this runner
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { tell(work, r.Params) }}
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { reportProgress(work, r.Params) }}
 	client := mcp.NewClient(&mcp.Implementation{Name: "cowboy-runner", Version: "1"}, nothing)
 	session, err := client.Connect(ctx, transport, options)
 	if err != nil {
@@ -206,14 +206,14 @@ func callAnd(ctx context.Context, transport *recorder, work *executor.Job, optio
 	params := &mcp.CallToolParams{Name: job.Tool, Arguments: json.RawMessage(job.Arguments)}
 	params.SetProgressToken(progressToken)
 	if _, err := session.CallTool(ctx, params); err != nil {
-		return nil, failed(job.Tool, err)
+		return nil, callFailure(job.Tool, err)
 	}
-	return render(transport.called())
+	return renderAnswer(transport.lastResult())
 }
 
-// failed is the failure of a call. A server that has no such tool, or does not take the
+// callFailure is the failure of a call. A server that has no such tool, or does not take the
 // arguments, refuses the job for good.
-func failed(tool string, err error) error {
+func callFailure(tool string, err error) error {
 	var said *jsonrpc.Error
 	if errors.As(err, &said) && (said.Code == jsonrpc.CodeInvalidParams || said.Code == jsonrpc.CodeMethodNotFound) {
 		return execution.Refuse(push.Unsupported, "the tool %.80q: %s", tool, outbound.Words([]byte(said.Message)))
@@ -224,17 +224,17 @@ func failed(tool string, err error) error {
 // progressToken names the only call of a session in the server's notifications.
 const progressToken = "job"
 
-// tell reports a tool's progress in whole percent of its total, rounded down. Without a
+// reportProgress reports a tool's progress in whole percent of its total, rounded down. Without a
 // total there is no measure, and no report.
-func tell(job *executor.Job, said *mcp.ProgressNotificationParams) {
+func reportProgress(job *executor.Job, said *mcp.ProgressNotificationParams) {
 	if said == nil || said.ProgressToken != progressToken || !(said.Total > 0) || !(said.Progress > 0) {
 		return
 	}
 	job.Progress(uint8(min(said.Progress/said.Total, 1)*100), said.Message)
 }
 
-// render returns the result of a tool's answer, from its bytes.
-func render(answer []byte) ([]byte, error) {
+// renderAnswer returns the result of a tool's answer, from its bytes.
+func renderAnswer(answer []byte) ([]byte, error) {
 	v, err := executor.ParseJSON(answer)
 	if err != nil {
 		return nil, fmt.Errorf("the tool's answer: %w", err)

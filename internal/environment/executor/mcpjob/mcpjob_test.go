@@ -271,11 +271,11 @@ func TestOnlyWhatAToolAnsweredIsTheResult(t *testing.T) {
 		`{"_meta":{"time":5},"content":[],"isError":false,"structuredContent":[1]}`: `{"content":[],"structuredContent":[1]}`,
 		`{"structuredContent":null}`: `{"content":[]}`,
 	} {
-		if got, err := render([]byte(answer)); err != nil || string(got) != want {
+		if got, err := renderAnswer([]byte(answer)); err != nil || string(got) != want {
 			t.Errorf("%s, %v", got, err)
 		}
 	}
-	if got, err := render([]byte(`{"content":[],"structuredContent":{"wei":1,"wei":2}}`)); err == nil {
+	if got, err := renderAnswer([]byte(`{"content":[],"structuredContent":{"wei":1,"wei":2}}`)); err == nil {
 		t.Errorf("a name twice: %s", got)
 	}
 }

@@ -34,17 +34,17 @@ func (r *recorder) Connect(ctx context.Context) (mcp.Connection, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked, r.answers = make(map[jsonrpc.ID]string), make(map[string][]byte)
-	return &recorded{connection, r}, nil
+	return &recordedConn{connection, r}, nil
 }
 
-// recorded is a connection of a recorder.
-type recorded struct {
+// recordedConn is a connection of a recorder.
+type recordedConn struct {
 	mcp.Connection
 	to *recorder
 }
 
 // Write implements mcp.Connection.
-func (c *recorded) Write(ctx context.Context, message jsonrpc.Message) error {
+func (c *recordedConn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if r, is := message.(*jsonrpc.Request); is && (r.Method == opening || r.Method == calling) {
 		c.to.mu.Lock()
 		c.to.asked[r.ID] = r.Method
@@ -54,7 +54,7 @@ func (c *recorded) Write(ctx context.Context, message jsonrpc.Message) error {
 }
 
 // Read implements mcp.Connection.
-func (c *recorded) Read(ctx context.Context) (jsonrpc.Message, error) {
+func (c *recordedConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	message, err := c.Connection.Read(ctx)
 	if answer, is := message.(*jsonrpc.Response); is && err == nil {
 		c.to.mu.Lock()
@@ -67,16 +67,16 @@ func (c *recorded) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return message, err
 }
 
-// called returns the result of the last call of a tool.
-func (r *recorder) called() []byte {
+// lastResult returns the result of the last call of a tool.
+func (r *recorder) lastResult() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.answers[calling]
 }
 
-// version returns the protocol version that the server answered initialize with, "" before
+// protocolVersion returns the protocol version that the server answered initialize with, "" before
 // or without it.
-func (r *recorder) version() string {
+func (r *recorder) protocolVersion() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var answer struct {

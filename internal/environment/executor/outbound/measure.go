@@ -15,12 +15,12 @@ const measured = 64 << 10
 // 64 KiB, has no reports.
 func Measure(answer *http.Response, tell func(percent uint8, words string)) {
 	if answer.ContentLength >= measured {
-		answer.Body = &gauged{ReadCloser: answer.Body, whole: answer.ContentLength, tell: tell}
+		answer.Body = &gaugedBody{ReadCloser: answer.Body, whole: answer.ContentLength, tell: tell}
 	}
 }
 
-// gauged is a body whose arrival is told.
-type gauged struct {
+// gaugedBody is a body whose arrival is told.
+type gaugedBody struct {
 	io.ReadCloser
 	read, whole int64
 	told        int64 // percent
@@ -28,7 +28,7 @@ type gauged struct {
 }
 
 // Read implements io.Reader.
-func (g *gauged) Read(into []byte) (int, error) {
+func (g *gaugedBody) Read(into []byte) (int, error) {
 	n, err := g.ReadCloser.Read(into)
 	g.read += int64(n)
 	if percent := int64(float64(g.read) / float64(g.whole) * 100); percent > g.told && percent < 100 {

@@ -48,7 +48,7 @@ type Fence struct {
 // may have a port other than the scheme's, like example.org:8080.
 func NewFence(places []string, addresses []netip.Prefix) (*Fence, error) {
 	f := &Fence{addresses: addresses, dialer: net.Dialer{Timeout: dialTimeout}}
-	f.dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error { return f.dials(address) }
+	f.dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error { return f.checkDial(address) }
 	for _, text := range places {
 		p, err := parsePlace(text)
 		if err != nil {
@@ -77,11 +77,11 @@ func (f *Fence) Judge(text string) (*url.URL, error) {
 	if err != nil {
 		return nil, errors.New("the URL cannot be read")
 	}
-	return u, f.refuses(u)
+	return u, f.whyRefused(u)
 }
 
-// refuses says why a URL is not asked for, or nil.
-func (f *Fence) refuses(u *url.URL) error {
+// whyRefused says why a URL is not asked for, or nil.
+func (f *Fence) whyRefused(u *url.URL) error {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fmt.Errorf("the URL's scheme is %.20q, and only http and https are requested", u.Scheme)
@@ -95,21 +95,21 @@ func (f *Fence) refuses(u *url.URL) error {
 		return err
 	}
 	for _, p := range f.places {
-		if p.covers(asked, u.Scheme) {
+		if p.coversTarget(asked, u.Scheme) {
 			return nil
 		}
 	}
 	return &ForbiddenError{u.Host, "this runner does not go there"}
 }
 
-// dials judges an address and port that is about to be dialled.
-func (f *Fence) dials(address string) error {
+// checkDial judges an address and port that is about to be dialled.
+func (f *Fence) checkDial(address string) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return &ForbiddenError{address, "invalid address"}
 	}
 	ip := to.Addr().Unmap()
-	if public(ip) || ip.Zone() == "" && slices.ContainsFunc(f.addresses, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+	if isPublic(ip) || ip.Zone() == "" && slices.ContainsFunc(f.addresses, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return nil
 	}
 	return &ForbiddenError{ip.String(), "not a public address, and this runner does not allow it"}
@@ -122,14 +122,14 @@ const UserAgent = "cowboy-runner"
 // https to http, carries none of the job's headers, which may hold a secret for the
 // first host, but the runner's own User-Agent; and no redirect carries a Referer.
 func (f *Fence) Client() *http.Client {
-	return &http.Client{Transport: transport(f.dialer.DialContext), CheckRedirect: func(next *http.Request, before []*http.Request) error {
+	return &http.Client{Transport: newTransport(f.dialer.DialContext), CheckRedirect: func(next *http.Request, before []*http.Request) error {
 		if len(before) > maxRedirects {
 			return fmt.Errorf("more than %d redirects", maxRedirects)
 		}
 		if len(next.URL.String()) > MaxURL {
 			return fmt.Errorf("a redirect to a URL of more than %d bytes", MaxURL)
 		}
-		if err := f.refuses(next.URL); err != nil {
+		if err := f.whyRefused(next.URL); err != nil {
 			return fmt.Errorf("a redirect: %w", err)
 		}
 		next.Header.Del("Referer")
@@ -147,14 +147,14 @@ func (f *Fence) Client() *http.Client {
 // Client goes where the runner's owner said, and follows no redirect.
 func Client() *http.Client {
 	dialer := net.Dialer{Timeout: dialTimeout}
-	return &http.Client{Transport: transport(dialer.DialContext), CheckRedirect: func(*http.Request, []*http.Request) error {
+	return &http.Client{Transport: newTransport(dialer.DialContext), CheckRedirect: func(*http.Request, []*http.Request) error {
 		return errors.New("a redirect, which is not followed: configure where it leads")
 	}}
 }
 
-// transport keeps no connection, for the next job's address is judged again; it
+// newTransport keeps no connection, for the next job's address is judged again; it
 // takes no proxy from the environment, and decompresses nothing.
-func transport(dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
+func newTransport(dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
 		DialContext: dial, TLSHandshakeTimeout: handshakeTimeout, MaxResponseHeaderBytes: maxHeader,
 		DisableKeepAlives: true, DisableCompression: true,

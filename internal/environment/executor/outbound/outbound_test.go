@@ -15,7 +15,7 @@ import (
 
 func fence(t testing.TB, places []string, addresses ...string) *Fence {
 	t.Helper()
-	f, err := NewFence(places, prefixes(addresses...))
+	f, err := NewFence(places, parsePrefixes(addresses...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestWhatIsNoPlace(t *testing.T) {
 
 func TestWhichAddressesArePublic(t *testing.T) {
 	for _, text := range []string{"1.1.1.1", "8.8.8.8", "2606:4700::1111", "::ffff:9.9.9.9"} {
-		if !public(netip.MustParseAddr(text).Unmap()) {
+		if !isPublic(netip.MustParseAddr(text).Unmap()) {
 			t.Errorf("%s is public", text)
 		}
 	}
@@ -94,7 +94,7 @@ func TestWhichAddressesArePublic(t *testing.T) {
 		"::ffff:127.0.0.1", "::ffff:169.254.169.254",
 		"64:ff9b::7f00:1", "2002:7f00:1::", "2001:0:1::", "2001:db8::1", "::7f00:1",
 	} {
-		if public(netip.MustParseAddr(text).Unmap()) {
+		if isPublic(netip.MustParseAddr(text).Unmap()) {
 			t.Errorf("%s is not public", text)
 		}
 	}

@@ -114,7 +114,7 @@ func parseHost(host string) (string, error) {
 	return host, nil
 }
 
-func (p place) covers(t target, scheme string) bool {
+func (p place) coversTarget(t target, scheme string) bool {
 	own := map[string]uint16{"http": 80, "https": 443}[scheme]
 	if p.port != t.port && (t.port != 0 || p.port != own) {
 		return false

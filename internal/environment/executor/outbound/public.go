@@ -5,8 +5,8 @@ import "net/netip"
 // global is where the public addresses of both families are (RFC 4291 §2.4, IANA's
 // registry), and special what is kept for something else within.
 var (
-	global  = prefixes("0.0.0.0/0", "2000::/3")
-	special = prefixes(
+	global  = parsePrefixes("0.0.0.0/0", "2000::/3")
+	special = parsePrefixes(
 		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24",
 		"192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3",
 		"168.63.129.16/32",                                     // a cloud's host answers there to its guests
@@ -14,20 +14,20 @@ var (
 	)
 )
 
-func prefixes(texts ...string) (all []netip.Prefix) {
+func parsePrefixes(texts ...string) (all []netip.Prefix) {
 	for _, text := range texts {
 		all = append(all, netip.MustParsePrefix(text))
 	}
 	return all
 }
 
-// public reports whether an address, IPv4 not mapped, is anybody's on the Internet:
+// isPublic reports whether an address, IPv4 not mapped, is anybody's on the Internet:
 // no machine's own, no local network's, none that a cloud answers with secrets at.
-func public(ip netip.Addr) bool {
-	return ip.Zone() == "" && within(global, ip) && !within(special, ip)
+func isPublic(ip netip.Addr) bool {
+	return ip.Zone() == "" && isWithin(global, ip) && !isWithin(special, ip)
 }
 
-func within(prefixes []netip.Prefix, ip netip.Addr) bool {
+func isWithin(prefixes []netip.Prefix, ip netip.Addr) bool {
 	for _, p := range prefixes {
 		if p.Contains(ip) {
 			return true

@@ -28,14 +28,14 @@ const (
 func Words(body []byte) string {
 	body = body[:min(len(body), readWords)]
 	if said := errorMessage(body); said != "" {
-		return clean(said)
+		return cleanText(said)
 	}
 	text := strings.TrimSpace(string(body))
 	if said := markupWords(text); said != "" {
-		return clean(said)
+		return cleanText(said)
 	}
 	line, _, _ := strings.Cut(text, "\n")
-	return clean(line)
+	return cleanText(line)
 }
 
 // markupPattern matches the title of a page in HTML, and the message of an error in XML.
@@ -71,8 +71,8 @@ func errorMessage(body []byte) string {
 	return ""
 }
 
-// clean makes a text one short line without control characters.
-func clean(text string) string {
+// cleanText makes a text one short line without control characters.
+func cleanText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '

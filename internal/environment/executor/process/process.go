@@ -68,9 +68,9 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, fmt.Errorf("a folder for %s: %w", c.Argv[0], err)
 	}
 	p := &Process{folder: folder, cmd: exec.Command(c.Argv[0], c.Argv[1:]...), stderr: stderr{progress: c.Progress}}
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = folder, append(slices.Clone(c.Env), p.mark()), &p.stderr, waitDelay
-	contain(p.cmd)
-	if err := p.start(c.Memory); err != nil {
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = folder, append(slices.Clone(c.Env), p.markVariable()), &p.stderr, waitDelay
+	containProcess(p.cmd)
+	if err := p.startProgram(c.Memory); err != nil {
 		os.RemoveAll(folder)
 		return nil, fmt.Errorf("start %s: %w", c.Argv[0], err)
 	}
@@ -78,10 +78,10 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// mark returns the variable that only the processes of this program have.
-func (p *Process) mark() string { return "TMPDIR=" + p.folder }
+// markVariable returns the variable that only the processes of this program have.
+func (p *Process) markVariable() string { return "TMPDIR=" + p.folder }
 
-func (p *Process) start(memory uint64) error {
+func (p *Process) startProgram(memory uint64) error {
 	childIn, in, err := os.Pipe()
 	if err != nil {
 		return err
@@ -95,8 +95,8 @@ func (p *Process) start(memory uint64) error {
 	defer childOut.Close()
 	p.cmd.Stdin, p.cmd.Stdout, p.Stdin, p.Stdout, p.output = childIn, childOut, in, out, out
 	if err = p.cmd.Start(); err == nil {
-		if err = limit(p.cmd.Process.Pid, memory); err != nil {
-			kill(p.cmd)
+		if err = limitMemory(p.cmd.Process.Pid, memory); err != nil {
+			killGroup(p.cmd)
 			p.cmd.Wait()
 		}
 	}
@@ -113,7 +113,7 @@ func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		kill(p.cmd)
+		killGroup(p.cmd)
 	}
 	p.output.SetReadDeadline(time.Now().Add(waitDelay))
 }
@@ -127,14 +127,14 @@ func (p *Process) Wait() error {
 	}
 	p.Stdin.Close()
 	p.output.Close()
-	await(p.cmd)
+	awaitEnd(p.cmd)
 	p.mu.Lock()
-	kill(p.cmd)
+	killGroup(p.cmd)
 	err := p.cmd.Wait()
 	p.reaped = true
 	p.mu.Unlock()
 	p.stop()
-	endStrays(p.mark())
+	endStrays(p.markVariable())
 	removed := os.RemoveAll(p.folder)
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // what holds its standard error has left the group
@@ -173,14 +173,14 @@ func Run(ctx context.Context, c Command, input []byte, most int) ([]byte, error)
 		p.Kill()
 		return nil, err
 	}
-	if err := p.ended(ctx); err != nil {
+	if err := p.waitForEnd(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Argv[0], err)
 	}
 	return output, nil
 }
 
-// ended waits for a program that closed its output; the context may still kill it.
-func (p *Process) ended(ctx context.Context) error {
+// waitForEnd waits for a program that closed its output; the context may still kill it.
+func (p *Process) waitForEnd(ctx context.Context) error {
 	err := p.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()

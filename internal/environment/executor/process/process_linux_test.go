@@ -157,7 +157,7 @@ func TestWhatLeftItsGroupEndsWithIt(t *testing.T) {
 			t.Errorf("%s: process %d goes on", name, child)
 		}
 	}
-	if own, err := os.ReadFile("/proc/self/environ"); err != nil || has(own, "TMPDIR=") {
+	if own, err := os.ReadFile("/proc/self/environ"); err != nil || hasVariable(own, "TMPDIR=") {
 		t.Errorf("the mark of no program is found: %v", err)
 	}
 }

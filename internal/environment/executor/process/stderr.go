@@ -33,33 +33,33 @@ type stderr struct {
 func (s *stderr) Write(data []byte) (int, error) {
 	n := len(data)
 	if s.progress == nil {
-		s.keep(data)
+		s.keepData(data)
 		return n, nil
 	}
 	for len(data) > 0 {
 		part, rest, ended := bytes.Cut(data, []byte{'\n'})
 		data = rest
 		if s.long || len(s.line)+len(part) > maxProgress {
-			s.keep(s.line)
-			s.keep(part)
+			s.keepData(s.line)
+			s.keepData(part)
 			s.line, s.long = s.line[:0], true
 		} else {
 			s.line = append(s.line, part...)
 		}
 		if ended {
-			s.end()
+			s.endLine()
 		}
 	}
 	return n, nil
 }
 
-// end judges a line that is whole.
-func (s *stderr) end() {
+// endLine judges a line that is whole.
+func (s *stderr) endLine() {
 	if percent, words, is := parseProgress(string(s.line)); is && !s.long {
 		s.progress(percent, words)
 	} else {
-		s.keep(s.line)
-		s.keep([]byte{'\n'})
+		s.keepData(s.line)
+		s.keepData([]byte{'\n'})
 	}
 	s.line, s.long = s.line[:0], false
 }
@@ -73,7 +73,7 @@ func parseProgress(line string) (percent uint8, words string, is bool) {
 	return uint8(n), strings.TrimSpace(words), is && err == nil && n <= 100
 }
 
-func (s *stderr) keep(data []byte) {
+func (s *stderr) keepData(data []byte) {
 	s.keepFirst(data)
 	s.cut = s.cut || len(s.kept)+len(data) > maxStderr
 	s.kept = append(s.kept, data[max(0, len(data)-maxStderr):]...)
@@ -98,7 +98,7 @@ func (s *stderr) keepFirst(data []byte) {
 // String is the kept text on one line, with the first line before it where that is lost. It
 // is read when the program has ended.
 func (s *stderr) String() string {
-	s.keep(s.line)
+	s.keepData(s.line)
 	s.line = nil
 	text := oneLine(s.kept)
 	if first := oneLine(s.first); s.cut && s.whole {

@@ -30,29 +30,29 @@ func killStrays(variable string) (killed int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if strays(pid, path, variable) {
+		if killStray(pid, path, variable) {
 			killed++
 		}
 	}
 	return killed
 }
 
-// strays kills a process that has the variable. The number is held by a descriptor first, so
+// killStray kills a process that has the variable. The number is held by a descriptor first, so
 // that no other process is killed that gets the number meanwhile.
-func strays(pid int, path, variable string) (killed bool) {
+func killStray(pid int, path, variable string) (killed bool) {
 	held, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(held)
 	environment, err := os.ReadFile(path)
-	if err != nil || !has(environment, variable) {
+	if err != nil || !hasVariable(environment, variable) {
 		return false
 	}
 	return unix.PidfdSendSignal(held, unix.SIGKILL, nil, 0) == nil
 }
 
-func has(environment []byte, variable string) bool {
+func hasVariable(environment []byte, variable string) bool {
 	for each := range bytes.SplitSeq(environment, []byte{0}) {
 		if string(each) == variable {
 			return true

@@ -117,19 +117,19 @@ type chainTable struct {
 	Receipt  bool   `toml:"receipt"`
 }
 
-// kinds opens the kinds that have tables. A runner without any is refused.
-func (o *opener) kinds() (map[push.JobKind]executor.Kind, error) {
+// openKinds opens the kinds that have tables. A runner without any is refused.
+func (o *opener) openKinds() (map[push.JobKind]executor.Kind, error) {
 	all := map[push.JobKind]executor.Kind{}
 	for _, each := range []struct {
 		kind  push.JobKind
 		there bool
 		open  func() (executor.Kind, error)
 	}{
-		{push.JobCustom, o.file.Custom != nil, o.custom},
-		{push.JobHTTP, o.file.HTTP != nil, o.http},
-		{push.JobLLM, o.file.LLM != nil, o.llm},
-		{push.JobMCP, o.file.MCP != nil, o.mcp},
-		{push.JobEthSend, o.file.EthSend != nil, o.ethsend},
+		{push.JobCustom, o.file.Custom != nil, o.openCustom},
+		{push.JobHTTP, o.file.HTTP != nil, o.openHTTP},
+		{push.JobLLM, o.file.LLM != nil, o.openLLM},
+		{push.JobMCP, o.file.MCP != nil, o.openMCP},
+		{push.JobEthSend, o.file.EthSend != nil, o.openEthSend},
 	} {
 		if !each.there {
 			continue
@@ -150,7 +150,7 @@ func (o *opener) kinds() (map[push.JobKind]executor.Kind, error) {
 	return all, nil
 }
 
-func (o *opener) custom() (executor.Kind, error) {
+func (o *opener) openCustom() (executor.Kind, error) {
 	table := o.file.Custom
 	builtIn := map[string]custom.Executor{"echo": custom.Echo, "sha256": custom.Sha256, manualName: custom.NewManual()}
 	if o.manual != nil {
@@ -171,7 +171,7 @@ func (o *opener) custom() (executor.Kind, error) {
 		o.manual = m.(*custom.Manual)
 	}
 	for _, name := range slices.Sorted(maps.Keys(table.Functions)) {
-		does, err := o.function(table.Functions[name])
+		does, err := o.openFunction(table.Functions[name])
 		if err != nil {
 			return nil, o.Fault(err.Error(), "custom", "functions", name)
 		}
@@ -181,7 +181,7 @@ func (o *opener) custom() (executor.Kind, error) {
 		offered[name] = does
 	}
 	for _, name := range slices.Sorted(maps.Keys(table.Commands)) {
-		if err := o.environment(table.Commands[name].Env, "custom", "commands", name); err != nil {
+		if err := o.checkEnvironment(table.Commands[name].Env, "custom", "commands", name); err != nil {
 			return nil, err
 		}
 		needs, err := o.needsMB(table.Commands[name].MemoryMB, "custom", "commands", name)
@@ -231,7 +231,7 @@ func (o *opener) addWorker(offered map[string]custom.Executor) (err error) {
 	if memory < minWorkerMB || memory > maxProgramMB {
 		return o.Fault(fmt.Sprintf("%d is not between %d and %d MiB", memory, minWorkerMB, maxProgramMB), "custom", "worker", "memory_mb")
 	}
-	if err := o.environment(table.Env, "custom", "worker"); err != nil {
+	if err := o.checkEnvironment(table.Env, "custom", "worker"); err != nil {
 		return err
 	}
 	o.worker, err = custom.NewWorker(custom.WorkerConfig{Argv: table.Argv, Env: table.Env, Executors: table.Executors,
@@ -248,8 +248,8 @@ func (o *opener) addWorker(offered map[string]custom.Executor) (err error) {
 	return nil
 }
 
-// environment refuses an entry of a program's environment that is not NAME=VALUE.
-func (o *opener) environment(env []string, table ...string) error {
+// checkEnvironment refuses an entry of a program's environment that is not NAME=VALUE.
+func (o *opener) checkEnvironment(env []string, table ...string) error {
 	for _, entry := range env {
 		if name, _, sets := strings.Cut(entry, "="); !sets || name == "" {
 			return o.Fault(fmt.Sprintf("%.40q sets no variable: want NAME=VALUE", name), append(table, "env")...)
@@ -258,7 +258,7 @@ func (o *opener) environment(env []string, table ...string) error {
 	return nil
 }
 
-func (o *opener) function(f functionTable) (custom.Executor, error) {
+func (o *opener) openFunction(f functionTable) (custom.Executor, error) {
 	source, err := os.ReadFile(o.Beside(f.File))
 	if err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ func (o *opener) function(f functionTable) (custom.Executor, error) {
 	return custom.Python(o.file.Custom.Python, source, o.file.Custom.Unwalled)
 }
 
-func (o *opener) http() (executor.Kind, error) {
+func (o *opener) openHTTP() (executor.Kind, error) {
 	table := o.file.HTTP
 	config := httpjob.Config{Domains: table.Domains}
 	if len(table.Domains) == 0 {
@@ -290,7 +290,7 @@ func (o *opener) http() (executor.Kind, error) {
 		config.Headers = append(config.Headers, strings.ToLower(name))
 	}
 	var err error
-	if config.Cassette, err = o.cassette(table.Cassette, table.Mode, "http"); err != nil {
+	if config.Cassette, err = o.openCassette(table.Cassette, table.Mode, "http"); err != nil {
 		return nil, err
 	}
 	kind, err := httpjob.New(config)
@@ -303,8 +303,8 @@ func (o *opener) http() (executor.Kind, error) {
 	return kind, nil
 }
 
-// cassette opens the cassette of a table, nil where it names none.
-func (o *opener) cassette(path, mode, table string) (*cassette.Cassette, error) {
+// openCassette opens the cassette of a table, nil where it names none.
+func (o *opener) openCassette(path, mode, table string) (*cassette.Cassette, error) {
 	if path == "" && mode == "" {
 		return nil, nil
 	}
@@ -321,12 +321,12 @@ func (o *opener) cassette(path, mode, table string) (*cassette.Cassette, error) 
 	return c, nil
 }
 
-func (o *opener) llm() (executor.Kind, error) {
+func (o *opener) openLLM() (executor.Kind, error) {
 	table := o.file.LLM
 	config := llm.Config{Models: map[string]llm.Model{llm.Offline: {}}, Default: table.Default}
 	for _, name := range slices.Sorted(maps.Keys(table.Models)) {
 		m := table.Models[name]
-		key, err := o.secret(m)
+		key, err := o.readSecret(m)
 		if err == nil && m.Endpoint == "" {
 			err = fmt.Errorf("no endpoint: a model needs one; only %s is built in", llm.Offline)
 		}
@@ -340,7 +340,7 @@ func (o *opener) llm() (executor.Kind, error) {
 			Cool: m.Temperature != nil && !*m.Temperature}
 	}
 	var err error
-	if config.Cassette, err = o.cassette(table.Cassette, table.Mode, "llm"); err != nil {
+	if config.Cassette, err = o.openCassette(table.Cassette, table.Mode, "llm"); err != nil {
 		return nil, err
 	}
 	kind, err := llm.New(config)
@@ -350,9 +350,9 @@ func (o *opener) llm() (executor.Kind, error) {
 	return kind, nil
 }
 
-// secret reads the key of a model's endpoint: from a file, or a variable of the
+// readSecret reads the key of a model's endpoint: from a file, or a variable of the
 // environment, so that no configuration has to hold it.
-func (o *opener) secret(m modelTable) (string, error) {
+func (o *opener) readSecret(m modelTable) (string, error) {
 	switch {
 	case m.KeyFile != "" && m.KeyEnv != "":
 		return "", fmt.Errorf("give key_file or key_env, not both")
@@ -369,11 +369,11 @@ func (o *opener) secret(m modelTable) (string, error) {
 	return "", nil
 }
 
-func (o *opener) mcp() (executor.Kind, error) {
+func (o *opener) openMCP() (executor.Kind, error) {
 	servers := map[string]mcpjob.Server{}
 	for _, name := range slices.Sorted(maps.Keys(o.file.MCP.Servers)) {
 		s := o.file.MCP.Servers[name]
-		if err := o.environment(s.Env, "mcp", "servers", name); err != nil {
+		if err := o.checkEnvironment(s.Env, "mcp", "servers", name); err != nil {
 			return nil, err
 		}
 		if s.URL != "" && s.MemoryMB != 0 {
@@ -401,7 +401,7 @@ func (o *opener) mcp() (executor.Kind, error) {
 	return kind, nil
 }
 
-func (o *opener) ethsend() (executor.Kind, error) {
+func (o *opener) openEthSend() (executor.Kind, error) {
 	chains := map[uint64]ethsend.Chain{}
 	for name, c := range o.file.EthSend.Chains {
 		id, err := strconv.ParseUint(name, 10, 64)

@@ -15,7 +15,7 @@ func Reopen(path string, former *Runner) (*Runner, error) {
 	if o.File, err = configfile.Read(path, &o.file); err != nil {
 		return nil, err
 	}
-	next, err := o.open()
+	next, err := o.openRunner()
 	if err != nil {
 		return nil, err
 	}

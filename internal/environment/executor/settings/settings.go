@@ -76,7 +76,7 @@ func Open(path string) (*Runner, error) {
 	if o.File, err = configfile.Read(path, &o.file); err != nil {
 		return nil, err
 	}
-	return o.open()
+	return o.openRunner()
 }
 
 // Own is the executor of a runner that a devnet starts by itself: what needs neither
@@ -101,7 +101,7 @@ type opener struct {
 	worker *custom.Worker
 }
 
-func (o *opener) open() (*Runner, error) {
+func (o *opener) openRunner() (*Runner, error) {
 	r := &Runner{Name: o.file.Name, API: o.file.API, Jobs: o.file.Jobs}
 	if r.Name == "" {
 		return nil, o.Fault("a runner has a name, by which logs know it", "name")
@@ -126,7 +126,7 @@ func (o *opener) open() (*Runner, error) {
 		}
 	}
 	r.Also = o.file.Also
-	if err := o.driven(r); err != nil {
+	if err := o.settleDriver(r); err != nil {
 		return nil, err
 	}
 	var err error
@@ -143,7 +143,7 @@ func (o *opener) open() (*Runner, error) {
 	if r.Strategy, err = roles.ParseStrategy(o.file.Strategy); err != nil {
 		return nil, o.Fault(err.Error(), "supervision")
 	}
-	if config.Kinds, err = o.kinds(); err != nil {
+	if config.Kinds, err = o.openKinds(); err != nil {
 		return nil, err
 	}
 	if o.worker != nil {
@@ -153,8 +153,8 @@ func (o *opener) open() (*Runner, error) {
 	return r, nil
 }
 
-// driven settles who may drive the runner, and where it answers that one.
-func (o *opener) driven(r *Runner) error {
+// settleDriver settles who may drive the runner, and where it answers that one.
+func (o *opener) settleDriver(r *Runner) error {
 	r.Driver, r.Control = o.file.Driver, o.file.Control
 	switch {
 	case r.Driver == "" && r.Control == "":

@@ -140,14 +140,14 @@ func Run(s program.Session, source string) (receipt string, err error) {
 	if err != nil {
 		return "", err
 	}
-	receipt = fmt.Sprintf("%d %s", Limit-c.left, ending(out))
+	receipt = fmt.Sprintf("%d %s", Limit-c.left, endingOf(out))
 	if len(c.printed) > 0 {
 		receipt += fmt.Sprintf(" printed %q", strings.Join(c.printed, "\n"))
 	}
 	return receipt, nil
 }
 
-func ending(out program.Outcome) string {
+func endingOf(out program.Outcome) string {
 	switch {
 	case out.Status == types.StatusOK:
 		return fmt.Sprintf("ok %q", out.Output)

@@ -52,7 +52,7 @@ var _ env.Store = (*Store)(nil)
 
 // Open opens or makes the file at path.
 func Open(path string, durability store.Durability) (*Store, error) {
-	made, err := inspect(path)
+	made, err := inspectFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +78,9 @@ func Open(path string, durability store.Durability) (*Store, error) {
 	return &Store{path: path, db: db}, nil
 }
 
-// inspect verifies the file at path; made says that there is none yet. A file
+// inspectFile verifies the file at path; made says that there is none yet. A file
 // that another process writes is not looked at: Open waits for that, and refuses.
-func inspect(path string) (made bool, err error) {
+func inspectFile(path string) (made bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return true, nil
@@ -99,7 +99,7 @@ func inspect(path string) (made bool, err error) {
 	if info.Size() == 0 {
 		return true, nil
 	}
-	if detail := verify(f, info.Size(), checkValue); detail != "" {
+	if detail := verifyFile(f, info.Size(), checkValue); detail != "" {
 		return false, &store.DamagedError{Path: path, Detail: detail}
 	}
 	return false, nil
@@ -130,10 +130,10 @@ func checkValue[B ~string | ~[]byte](bucket B, key, stored []byte) error {
 	return nil
 }
 
-// guard turns bbolt's reaction to damage, a panic or a fault in the file's mapping,
+// guardDamage turns bbolt's reaction to damage, a panic or a fault in the file's mapping,
 // into a *store.DamagedError; after that the store takes no more. A panic of the
 // caller's own code, while outside is true, propagates.
-func (s *Store) guard(outside *bool, do func() error) (err error) {
+func (s *Store) guardDamage(outside *bool, do func() error) (err error) {
 	if damaged := s.damaged.Load(); damaged != nil {
 		return damaged
 	}
@@ -156,11 +156,11 @@ func (s *Store) Commit(writes []env.Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	err := s.guard(new(bool), func() error {
+	err := s.guardDamage(new(bool), func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
 			buckets, room := map[env.Bucket]*bbolt.Bucket{}, make([]byte, 0, storedBytes(writes))
 			for i := range writes {
-				if err := apply(tx, buckets, &writes[i], &room); err != nil {
+				if err := applyWrite(tx, buckets, &writes[i], &room); err != nil {
 					return fmt.Errorf("write %d (bucket %q, key of %d bytes): %w", i, writes[i].Bucket, len(writes[i].Key), err)
 				}
 			}
@@ -183,9 +183,9 @@ func storedBytes(writes []env.Write) (n int) {
 	return n
 }
 
-// apply makes one write; buckets remembers those of the transaction, and room is for
+// applyWrite makes one write; buckets remembers those of the transaction, and room is for
 // the values, which bbolt reads until that ends.
-func apply(tx *bbolt.Tx, buckets map[env.Bucket]*bbolt.Bucket, w *env.Write, room *[]byte) error {
+func applyWrite(tx *bbolt.Tx, buckets map[env.Bucket]*bbolt.Bucket, w *env.Write, room *[]byte) error {
 	if err := store.CheckKey(w.Key); err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func apply(tx *bbolt.Tx, buckets map[env.Bucket]*bbolt.Bucket, w *env.Write, roo
 // Get returns a copy of the value, or nil if there is none; an empty value is not
 // nil.
 func (s *Store) Get(b env.Bucket, key []byte) (value []byte, err error) {
-	err = s.view(b, new(bool), func(bucket *bbolt.Bucket) error {
+	err = s.viewBucket(b, new(bool), func(bucket *bbolt.Bucket) error {
 		v := bucket.Get(key)
 		if v == nil {
 			return nil
@@ -231,7 +231,7 @@ func (s *Store) Get(b env.Bucket, key []byte) (value []byte, err error) {
 // returns false. It sees the store as of its beginning.
 func (s *Store) Scan(b env.Bucket, from, to []byte, backwards bool, each func(key, value []byte) bool) error {
 	outside := false
-	return s.view(b, &outside, func(bucket *bbolt.Bucket) (err error) {
+	return s.viewBucket(b, &outside, func(bucket *bbolt.Bucket) (err error) {
 		checked := func(key, stored []byte) bool {
 			if err = checkValue(b, key, stored); err != nil {
 				return false
@@ -250,10 +250,10 @@ func (s *Store) Scan(b env.Bucket, from, to []byte, backwards bool, each func(ke
 	})
 }
 
-// view reads a bucket, if there is one; outside belongs to guard.
-func (s *Store) view(b env.Bucket, outside *bool, read func(*bbolt.Bucket) error) error {
+// viewBucket reads a bucket, if there is one; outside belongs to guard.
+func (s *Store) viewBucket(b env.Bucket, outside *bool, read func(*bbolt.Bucket) error) error {
 	var damage error
-	err := s.guard(outside, func() error {
+	err := s.guardDamage(outside, func() error {
 		return s.db.View(func(tx *bbolt.Tx) error {
 			if bucket := tx.Bucket([]byte(b)); bucket != nil {
 				damage = read(bucket)

@@ -153,13 +153,13 @@ func TestAFreePageIsInNoUse(t *testing.T) {
 	for what, id := range map[string]uint64{"the root": root.bucket, "the list itself": root.freelist, "listed twice": second, "a meta": 1,
 		"beyond the end": root.end} {
 		order.PutUint64(list[pageHead:], id)
-		if found := verify(bytes.NewReader(whole), int64(len(whole)), checkValue); !strings.Contains(found, "is free") {
+		if found := verifyFile(bytes.NewReader(whole), int64(len(whole)), checkValue); !strings.Contains(found, "is free") {
 			t.Errorf("%s: %q", what, found)
 		}
 	}
 	order.PutUint64(list[pageHead:], own)
 	order.PutUint16(list[10:], 60_000)
-	if found := verify(bytes.NewReader(whole), int64(len(whole)), checkValue); !strings.Contains(found, "has room for") {
+	if found := verifyFile(bytes.NewReader(whole), int64(len(whole)), checkValue); !strings.Contains(found, "has room for") {
 		t.Errorf("a list that is too long: %q", found)
 	}
 }
@@ -269,7 +269,7 @@ func TestAPageIsUsedOnce(t *testing.T) {
 	}
 	w := &walk{file: file, page: int64(root.pageBytes), end: root.end, seen: make([]uint64, root.end/64+1),
 		value: func(_, _, _ []byte) error { return nil }}
-	if err := w.tree(root.bucket, span{}, nil, 0); err != nil {
+	if err := w.walkTree(root.bucket, span{}, nil, 0); err != nil {
 		t.Fatal(err)
 	}
 	begins := func(id uint64) bool { // a page of the tree, and not the continuation of another
@@ -283,7 +283,7 @@ func TestAPageIsUsedOnce(t *testing.T) {
 		}
 		tried++
 		order.PutUint32(head[12:], 1)
-		if what := verify(file, file.Size(), w.value); !strings.Contains(what, "is used twice") {
+		if what := verifyFile(file, file.Size(), w.value); !strings.Contains(what, "is used twice") {
 			t.Errorf("page %d continues into the next: %q", id, what)
 		}
 		order.PutUint32(head[12:], 0)
@@ -340,6 +340,6 @@ func FuzzVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint32, over []byte) {
 		data := bytes.Clone(whole)
 		copy(data[int(at)%len(data):], over)
-		verify(bytes.NewReader(data), int64(len(data)), checkValue)
+		verifyFile(bytes.NewReader(data), int64(len(data)), checkValue)
 	})
 }

@@ -44,35 +44,35 @@ const (
 
 var order = binary.NativeEndian
 
-// verify reads a whole file and returns what is wrong with it, or "". bbolt
+// verifyFile reads a whole file and returns what is wrong with it, or "". bbolt
 // trusts what it finds, maps it, and walks it where nothing can recover: a page
 // that is not what its parent says ends the process. value judges each value that
 // is not a bucket.
-func verify(file io.ReaderAt, size int64, value func(bucket, key, value []byte) error) string {
+func verifyFile(file io.ReaderAt, size int64, value func(bucket, key, value []byte) error) string {
 	root, err := newestMeta(file, size)
 	if err != nil {
 		return err.Error()
 	}
 	w := &walk{file: file, page: int64(root.pageBytes), end: min(root.end, uint64(size)/uint64(root.pageBytes)), value: value}
 	w.seen = make([]uint64, w.end/64+1)
-	if err := w.tree(root.bucket, span{}, nil, 0); err != nil {
+	if err := w.walkTree(root.bucket, span{}, nil, 0); err != nil {
 		return err.Error()
 	}
-	if err := w.freelist(root); err != nil {
+	if err := w.checkFreelist(root); err != nil {
 		return err.Error()
 	}
 	return ""
 }
 
-// freelist judges the list of free pages, if the file has one: a new file has, and one that
+// checkFreelist judges the list of free pages, if the file has one: a new file has, and one that
 // another program of bbolt wrote, such as a compaction. bbolt hands these pages out and writes
 // over them, so none may be in use or be named twice. A page that is neither used nor listed is
 // lost room only.
-func (w *walk) freelist(root meta) error {
+func (w *walk) checkFreelist(root meta) error {
 	if root.freelist == noFreelist {
 		return nil
 	}
-	page, err := w.read(root.freelist)
+	page, err := w.readPage(root.freelist)
 	if err != nil {
 		return err
 	}
@@ -91,15 +91,15 @@ func (w *walk) freelist(root meta) error {
 		if id < 2 || id >= root.end {
 			return fmt.Errorf("page %d is free and does not exist, of %d", id, root.end)
 		}
-		if id < w.end && w.mark(id) {
+		if id < w.end && w.markSeen(id) {
 			return fmt.Errorf("page %d is free, and is used or free already", id)
 		}
 	}
 	return nil
 }
 
-// mark marks a page as seen, and reports whether it was.
-func (w *walk) mark(id uint64) (before bool) {
+// markSeen marks a page as seen, and reports whether it was.
+func (w *walk) markSeen(id uint64) (before bool) {
 	before = w.seen[id/64]&(1<<(id%64)) != 0
 	w.seen[id/64] |= 1 << (id % 64)
 	return before
@@ -165,32 +165,32 @@ type walk struct {
 // span is the keys that a page may hold: from low on, below high; nil is unbounded.
 type span struct{ low, high []byte }
 
-func (s span) holds(key []byte) bool {
+func (s span) holdsKey(key []byte) bool {
 	return bytes.Compare(key, s.low) >= 0 && (s.high == nil || bytes.Compare(key, s.high) < 0)
 }
 
-// tree visits the page id and all under it; bucket is nil for the root bucket,
+// walkTree visits the page id and all under it; bucket is nil for the root bucket,
 // whose values are buckets.
-func (w *walk) tree(id uint64, keys span, bucket []byte, depth int) error {
+func (w *walk) walkTree(id uint64, keys span, bucket []byte, depth int) error {
 	if depth > maxTreeDepth {
 		return fmt.Errorf("page %d lies %d deep", id, depth)
 	}
-	page, err := w.read(id)
+	page, err := w.readPage(id)
 	if err != nil {
 		return err
 	}
 	switch flags := order.Uint16(page[8:]); flags {
 	case flagBranch:
-		return w.branch(id, page, keys, bucket, depth)
+		return w.walkBranch(id, page, keys, bucket, depth)
 	case flagLeaf:
-		return w.leaf(id, page, keys, bucket, false)
+		return w.walkLeaf(id, page, keys, bucket, false)
 	default:
 		return fmt.Errorf("page %d has kind %#x, want a branch or leaf of a tree", id, flags)
 	}
 }
 
-// read reads a page with its overflow, and marks it.
-func (w *walk) read(id uint64) ([]byte, error) {
+// readPage reads a page with its overflow, and marks it.
+func (w *walk) readPage(id uint64) ([]byte, error) {
 	if id < 2 || id >= w.end {
 		return nil, fmt.Errorf("page %d does not exist, of %d", id, w.end)
 	}
@@ -203,7 +203,7 @@ func (w *walk) read(id uint64) ([]byte, error) {
 		return nil, fmt.Errorf("page %d calls itself %d, of %d pages, in a file of %d", id, own, more+1, w.end)
 	}
 	for at := id; at <= id+more; at++ {
-		if w.mark(at) {
+		if w.markSeen(at) {
 			return nil, fmt.Errorf("page %d is used twice", at)
 		}
 	}
@@ -214,8 +214,8 @@ func (w *walk) read(id uint64) ([]byte, error) {
 	return page, nil
 }
 
-func (w *walk) branch(id uint64, page []byte, keys span, bucket []byte, depth int) error {
-	list, err := elements(id, page, branchElement)
+func (w *walk) walkBranch(id uint64, page []byte, keys span, bucket []byte, depth int) error {
+	list, err := pageElements(id, page, branchElement)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (w *walk) branch(id uint64, page []byte, keys span, bucket []byte, depth in
 	}
 	found, cut := make([][]byte, len(list)), piecesOf(id, page, list, branchElement)
 	for i, element := range list {
-		if found[i], _, err = cut.next(element, order.Uint32(element), order.Uint32(element[4:]), 0); err != nil {
+		if found[i], _, err = cut.nextPiece(element, order.Uint32(element), order.Uint32(element[4:]), 0); err != nil {
 			return err
 		}
 	}
@@ -236,20 +236,20 @@ func (w *walk) branch(id uint64, page []byte, keys span, bucket []byte, depth in
 		if i+1 < len(found) {
 			child.high = found[i+1]
 		}
-		if i > 0 && (bytes.Compare(found[i-1], found[i]) >= 0 || !keys.holds(found[i])) {
+		if i > 0 && (bytes.Compare(found[i-1], found[i]) >= 0 || !keys.holdsKey(found[i])) {
 			return fmt.Errorf("page %d holds its keys in a wrong order", id)
 		}
-		if err := w.tree(order.Uint64(element[8:]), child, bucket, depth+1); err != nil {
+		if err := w.walkTree(order.Uint64(element[8:]), child, bucket, depth+1); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leaf judges a page of values; where bucket is nil these are buckets. bbolt keeps
+// walkLeaf judges a page of values; where bucket is nil these are buckets. bbolt keeps
 // no empty leaf but within a value, inline, where a page ends with its last value.
-func (w *walk) leaf(id uint64, page []byte, keys span, bucket []byte, inline bool) error {
-	list, err := elements(id, page, leafElement)
+func (w *walk) walkLeaf(id uint64, page []byte, keys span, bucket []byte, inline bool) error {
+	list, err := pageElements(id, page, leafElement)
 	if err != nil {
 		return err
 	}
@@ -259,17 +259,17 @@ func (w *walk) leaf(id uint64, page []byte, keys span, bucket []byte, inline boo
 	var before []byte
 	cut := piecesOf(id, page, list, leafElement)
 	for i, element := range list {
-		key, value, err := cut.next(element, order.Uint32(element[4:]), order.Uint32(element[8:]), order.Uint32(element[12:]))
+		key, value, err := cut.nextPiece(element, order.Uint32(element[4:]), order.Uint32(element[8:]), order.Uint32(element[12:]))
 		if err != nil {
 			return err
 		}
-		if i > 0 && bytes.Compare(before, key) >= 0 || !keys.holds(key) {
+		if i > 0 && bytes.Compare(before, key) >= 0 || !keys.holdsKey(key) {
 			return fmt.Errorf("page %d holds its keys in a wrong order", id)
 		}
 		before = key
 		switch flags := order.Uint32(element); {
 		case flags == leafBucket && bucket == nil:
-			err = w.bucket(id, key, value)
+			err = w.walkBucket(id, key, value)
 		case flags == 0 && bucket != nil:
 			err = w.value(bucket, key, value)
 		default:
@@ -285,23 +285,23 @@ func (w *walk) leaf(id uint64, page []byte, keys span, bucket []byte, inline boo
 	return nil
 }
 
-// bucket visits a bucket, whose head is a value of the page id.
-func (w *walk) bucket(id uint64, name, head []byte) error {
+// walkBucket visits a bucket, whose head is a value of the page id.
+func (w *walk) walkBucket(id uint64, name, head []byte) error {
 	if len(head) < bucketHead {
 		return fmt.Errorf("page %d holds a bucket of %d bytes", id, len(head))
 	}
 	if root := order.Uint64(head); root != 0 {
-		return w.tree(root, span{}, name, 1)
+		return w.walkTree(root, span{}, name, 1)
 	}
 	inline := head[bucketHead:]
 	if len(inline) < pageHead || order.Uint16(inline[8:]) != flagLeaf {
 		return fmt.Errorf("page %d holds an inline bucket that is not a leaf", id)
 	}
-	return w.leaf(id, inline, span{}, name, true)
+	return w.walkLeaf(id, inline, span{}, name, true)
 }
 
-// elements cuts a page's list of elements.
-func elements(id uint64, page []byte, bytes int) ([][]byte, error) {
+// pageElements cuts a page's list of elements.
+func pageElements(id uint64, page []byte, bytes int) ([][]byte, error) {
 	count := int(order.Uint16(page[10:]))
 	if pageHead+count*bytes > len(page) {
 		return nil, fmt.Errorf("page %d says that it has %d elements, in %d bytes", id, count, len(page))
@@ -325,9 +325,9 @@ func piecesOf(id uint64, page []byte, list [][]byte, bytes int) *pieces {
 	return &pieces{id, page, pageHead + len(list)*bytes}
 }
 
-// next cuts the key and the value of an element that places them pos bytes after
+// nextPiece cuts the key and the value of an element that places them pos bytes after
 // itself.
-func (p *pieces) next(element []byte, pos, keyBytes, valueBytes uint32) (key, value []byte, err error) {
+func (p *pieces) nextPiece(element []byte, pos, keyBytes, valueBytes uint32) (key, value []byte, err error) {
 	start := uint64(len(p.page)-len(element)) + uint64(pos)
 	keyEnd := start + uint64(keyBytes)
 	end := keyEnd + uint64(valueBytes)

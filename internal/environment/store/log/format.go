@@ -32,7 +32,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func header() []byte {
+func fileHeader() []byte {
 	h := binary.BigEndian.AppendUint32([]byte(magic), version)
 	return binary.BigEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
 }
@@ -70,17 +70,17 @@ func sizeOf(data []byte) (size int, first bool) {
 	return int(word &^ flagFirst), word&flagFirst != 0
 }
 
-// isTorn reports whether rest, which begins with no record, can be what a crash
+// isTornTail reports whether rest, which begins with no record, can be what a crash
 // left of one Append: it is no longer than one, and no other was begun in it.
 //
 // A record that lies deeper in rest without beginning an Append proves nothing,
 // since a disk may write the pages of one Append in any order.
-func isTorn(rest []byte) bool {
+func isTornTail(rest []byte) bool {
 	if len(rest) > MaxAppendBytes {
 		return false
 	}
 	for at := 1; at+frameBytes <= len(rest); at++ {
-		if !plausible(rest[at:]) {
+		if !isPlausible(rest[at:]) {
 			continue
 		}
 		if _, first, ok := parseRecord(rest[at:]); ok && first {
@@ -90,9 +90,9 @@ func isTorn(rest []byte) bool {
 	return true
 }
 
-// plausible avoids the checksum at most places without an Append: the record must
+// isPlausible avoids the checksum at most places without an Append: the record must
 // fit, and be followed by the end or something like a record.
-func plausible(data []byte) bool {
+func isPlausible(data []byte) bool {
 	size, first := sizeOf(data)
 	if !first || size > MaxRecordBytes || size > len(data)-frameBytes {
 		return false

@@ -74,7 +74,7 @@ var _ env.Log = (*Log)(nil)
 
 // Open opens or makes the log at path. It does not read the records.
 func Open(path string, durability store.Durability) (*Log, error) {
-	f, err := openLocked(path)
+	f, err := openWithLock(path)
 	if err != nil {
 		return nil, err
 	}
@@ -88,15 +88,15 @@ func Open(path string, durability store.Durability) (*Log, error) {
 	return l, nil
 }
 
-// openLocked opens path and takes its lock. A rewrite may replace the file in
+// openWithLock opens path and takes its lock. A rewrite may replace the file in
 // between; then the lock locks no log.
-func openLocked(path string) (*os.File, error) {
+func openWithLock(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, fmt.Errorf("log: open: %w", err)
 		}
-		if err := lock(f, path); err != nil {
+		if err := lockFile(f, path); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 		opened, err := f.Stat()
@@ -110,7 +110,7 @@ func openLocked(path string) (*os.File, error) {
 	}
 }
 
-func lock(f *os.File, path string) error {
+func lockFile(f *os.File, path string) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return fmt.Errorf("%w: %s; stop the devnet that runs on this home, or use another", ErrLocked, path)
@@ -124,7 +124,7 @@ func lock(f *os.File, path string) error {
 // checkHeader reads the header, or writes it where the file is new or a crash
 // left only a part of it.
 func (l *Log) checkHeader() error {
-	want := header()
+	want := fileHeader()
 	have := make([]byte, len(want))
 	n, err := l.file.ReadAt(have, 0)
 	if err != nil && err != io.EOF {
@@ -139,12 +139,12 @@ func (l *Log) checkHeader() error {
 	if _, err := l.file.WriteAt(want, 0); err != nil {
 		return fmt.Errorf("log: write the header of %s: %w", l.path, err)
 	}
-	return l.sync(l.file, l.path, true)
+	return l.syncFile(l.file, l.path, true)
 }
 
-// sync makes what was written to the file at a path survive what is promised; naming is true
+// syncFile makes what was written to the file at a path survive what is promised; naming is true
 // where the directory changed too.
-func (l *Log) sync(f file, path string, naming bool) error {
+func (l *Log) syncFile(f file, path string, naming bool) error {
 	if l.durability != store.Disk {
 		return nil
 	}

@@ -31,7 +31,7 @@ func fresh(t testing.TB) *Log { return open(t, filepath.Join(t.TempDir(), "votes
 
 // content is a whole file that appends of the given records leave.
 func content(appends ...[]string) []byte {
-	file := header()
+	file := fileHeader()
 	for _, records := range appends {
 		for i, r := range records {
 			file = appendRecord(file, []byte(r), i == 0)
@@ -243,7 +243,7 @@ func TestALongRandomTailIsJudgedSoon(t *testing.T) {
 	tail[0] = 0xff
 	checked := 0
 	for at := 1; at+frameBytes <= len(tail); at++ {
-		if plausible(tail[at:]) {
+		if isPlausible(tail[at:]) {
 			checked++
 		}
 	}
@@ -259,7 +259,7 @@ func TestALongRandomTailIsJudgedSoon(t *testing.T) {
 // hands out is encoded in the file, and a second Replay agrees with the first.
 func FuzzReplay(f *testing.F) {
 	f.Add([]byte(nil))
-	f.Add(header())
+	f.Add(fileHeader())
 	f.Add(content([]string{"one"}, []string{"two", "three"}))
 	f.Add(append(content([]string{"one"}), "torn"...))
 	dir := f.TempDir()

@@ -20,19 +20,19 @@ func (l *Log) Replay(each func(record []byte) error) error {
 		return ErrClosed
 	}
 	if l.failed != nil {
-		return l.poisoned()
+		return l.poisonError()
 	}
-	return l.replay(each)
+	return l.replayRecords(each)
 }
 
-func (l *Log) replay(each func(record []byte) error) error {
+func (l *Log) replayRecords(each func(record []byte) error) error {
 	info, err := l.file.Stat()
 	if err != nil {
 		return fmt.Errorf("log: read %s: %w", l.path, err)
 	}
 	r := reader{file: l.file, at: int64(headerBytes), piece: int(min(info.Size(), readBytes))}
 	for {
-		record, err := r.next()
+		record, err := r.nextRecord()
 		if err == io.EOF {
 			break
 		}
@@ -64,16 +64,16 @@ func (l *Log) cutTail(offset int64) error {
 	if _, err := l.file.ReadAt(tail, offset); err != nil && err != io.EOF {
 		return fmt.Errorf("log: read %s at %d: %w", l.path, offset, err)
 	}
-	if !isTorn(tail) {
+	if !isTornTail(tail) {
 		return fmt.Errorf("%w: %s at byte %d, with %d bytes after it; restore this validator's files from a backup, or start it empty under "+
 			"a new key",
 			ErrDamaged, l.path, offset, rest)
 	}
 	if err := l.file.Truncate(offset); err != nil {
-		return l.poison(fmt.Errorf("log: cut the torn tail off %s: %w", l.path, err))
+		return l.poisonWith(fmt.Errorf("log: cut the torn tail off %s: %w", l.path, err))
 	}
-	if err := l.sync(l.file, l.path, false); err != nil {
-		return l.poison(err)
+	if err := l.syncFile(l.file, l.path, false); err != nil {
+		return l.poisonWith(err)
 	}
 	l.cut += rest
 	return nil
@@ -91,9 +91,9 @@ type reader struct {
 	end   bool   // buf reaches the end of the file
 }
 
-// next returns the next record, valid until the next call; io.EOF at the end.
-func (r *reader) next() ([]byte, error) {
-	if err := r.fill(frameBytes); err != nil {
+// nextRecord returns the next record, valid until the next call; io.EOF at the end.
+func (r *reader) nextRecord() ([]byte, error) {
+	if err := r.fillBuffer(frameBytes); err != nil {
 		return nil, err
 	}
 	if len(r.buf) == 0 {
@@ -106,7 +106,7 @@ func (r *reader) next() ([]byte, error) {
 	if size > MaxRecordBytes {
 		return nil, errNoRecord
 	}
-	if err := r.fill(frameBytes + size); err != nil {
+	if err := r.fillBuffer(frameBytes + size); err != nil {
 		return nil, err
 	}
 	record, _, ok := parseRecord(r.buf)
@@ -118,8 +118,8 @@ func (r *reader) next() ([]byte, error) {
 	return record, nil
 }
 
-// fill reads until n bytes are buffered, or the file ends.
-func (r *reader) fill(n int) error {
+// fillBuffer reads until n bytes are buffered, or the file ends.
+func (r *reader) fillBuffer(n int) error {
 	if len(r.buf) >= n || r.end {
 		return nil
 	}

@@ -26,28 +26,28 @@ func (l *Log) Append(records ...[]byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.writable(); err != nil {
+	if err := l.ensureWritable(); err != nil {
 		return err
 	}
-	return l.append(records, total)
+	return l.appendRecords(records, total)
 }
 
-// writable first reads the log to its end if that was not done: records appended
+// ensureWritable first reads the log to its end if that was not done: records appended
 // after a torn tail would be lost.
-func (l *Log) writable() error {
+func (l *Log) ensureWritable() error {
 	if l.file == nil {
 		return ErrClosed
 	}
 	if l.failed != nil {
-		return l.poisoned()
+		return l.poisonError()
 	}
 	if l.replayed {
 		return nil
 	}
-	return l.replay(func([]byte) error { return nil })
+	return l.replayRecords(func([]byte) error { return nil })
 }
 
-func (l *Log) append(records [][]byte, total int) error {
+func (l *Log) appendRecords(records [][]byte, total int) error {
 	buf := l.buf[:0]
 	for i, r := range records {
 		buf = appendRecord(buf, r, i == 0)
@@ -56,10 +56,10 @@ func (l *Log) append(records [][]byte, total int) error {
 		l.buf = buf
 	}
 	if _, err := l.file.WriteAt(buf, l.size); err != nil {
-		return l.poison(fmt.Errorf("log: write %d bytes to %s: %w", total, l.path, err))
+		return l.poisonWith(fmt.Errorf("log: write %d bytes to %s: %w", total, l.path, err))
 	}
-	if err := l.sync(l.file, l.path, false); err != nil {
-		return l.poison(err)
+	if err := l.syncFile(l.file, l.path, false); err != nil {
+		return l.poisonWith(err)
 	}
 	l.size += int64(total)
 	return nil
@@ -68,12 +68,12 @@ func (l *Log) append(records [][]byte, total int) error {
 // keepBytes bounds the buffer that is kept between appends: votes fit.
 const keepBytes = 64 << 10
 
-func (l *Log) poison(err error) error {
+func (l *Log) poisonWith(err error) error {
 	l.failed = err
 	return err
 }
 
-func (l *Log) poisoned() error {
+func (l *Log) poisonError() error {
 	return fmt.Errorf("%w, and what it left is unknown; restart the node: %w", ErrPoisoned, l.failed)
 }
 
@@ -91,7 +91,7 @@ func (l *Log) Rewrite(records [][]byte) error {
 		return ErrClosed
 	}
 	if l.failed != nil {
-		return l.poisoned()
+		return l.poisonError()
 	}
 	f, size, err := l.writeNew(records)
 	if err != nil {
@@ -103,10 +103,10 @@ func (l *Log) Rewrite(records [][]byte) error {
 	old := l.file
 	l.file, l.size, l.replayed = f, size, true
 	if err := old.Close(); err != nil {
-		return l.poison(fmt.Errorf("log: close what %s was: %w", l.path, err))
+		return l.poisonWith(fmt.Errorf("log: close what %s was: %w", l.path, err))
 	}
-	if err := l.sync(l.file, l.path, true); err != nil {
-		return l.poison(err)
+	if err := l.syncFile(l.file, l.path, true); err != nil {
+		return l.poisonWith(err)
 	}
 	return nil
 }
@@ -123,10 +123,10 @@ func (l *Log) writeNew(records [][]byte) (f *os.File, size int64, err error) {
 			err = errors.Join(fmt.Errorf("log: rewrite %s: %w", l.path, err), f.Close(), os.Remove(f.Name()))
 		}
 	}()
-	if err = lock(f, l.path); err != nil {
+	if err = lockFile(f, l.path); err != nil {
 		return nil, 0, err
 	}
-	buf := header()
+	buf := fileHeader()
 	for _, r := range records {
 		buf = appendRecord(buf, r, true) // each is written whole before the file is the log
 		if len(buf) < readBytes {
@@ -140,5 +140,5 @@ func (l *Log) writeNew(records [][]byte) (f *os.File, size int64, err error) {
 	if _, err = f.Write(buf); err != nil {
 		return nil, 0, err
 	}
-	return f, size + int64(len(buf)), l.sync(f, f.Name(), false)
+	return f, size + int64(len(buf)), l.syncFile(f, f.Name(), false)
 }

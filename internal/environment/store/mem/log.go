@@ -43,11 +43,11 @@ func (l *Log) Append(records ...[]byte) error {
 	if l.closed {
 		return ErrClosed
 	}
-	l.add(records)
+	l.addRecords(records)
 	return nil
 }
 
-func (l *Log) add(records [][]byte) {
+func (l *Log) addRecords(records [][]byte) {
 	for _, r := range records {
 		l.records = append(l.records, append([]byte{}, r...))
 		l.size += int64(len(r))
@@ -62,7 +62,7 @@ func (l *Log) Rewrite(records [][]byte) error {
 		return ErrClosed
 	}
 	l.records, l.size = nil, 0
-	l.add(records)
+	l.addRecords(records)
 	return nil
 }
 

@@ -29,13 +29,13 @@ func TestATableIsASortedMap(t *testing.T) {
 		count := rapid.IntRange(0, 3000).Draw(r, "count")
 		for i := range count {
 			key := fmt.Sprintf("%06d", i*stride%100_000)
-			table.put(key, []byte(key))
+			table.putValue(key, []byte(key))
 			twin[key] = key
 		}
 		from, to := rapid.IntRange(0, count).Draw(r, "from"), rapid.IntRange(0, count).Draw(r, "to")
 		for i := from; i < to; i++ {
 			key := fmt.Sprintf("%06d", i*stride%100_000)
-			table.remove(key)
+			table.removeKey(key)
 			delete(twin, key)
 		}
 		var keys []string

@@ -46,10 +46,10 @@ func (s *Store) Commit(writes []env.Write) error {
 			s.buckets[w.Bucket] = t
 		}
 		if w.Value == nil {
-			t.remove(string(w.Key))
+			t.removeKey(string(w.Key))
 			continue
 		}
-		t.put(string(w.Key), append([]byte{}, w.Value...))
+		t.putValue(string(w.Key), append([]byte{}, w.Value...))
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func (s *Store) Get(b env.Bucket, key []byte) ([]byte, error) {
 	if s.buckets == nil {
 		return nil, ErrClosed
 	}
-	value, ok := s.table(b).get(string(key))
+	value, ok := s.findOrAddTable(b).getValue(string(key))
 	if !ok {
 		return nil, nil
 	}
@@ -77,21 +77,21 @@ func (s *Store) Scan(b env.Bucket, from, to []byte, backwards bool, each func(ke
 	if s.buckets == nil {
 		return ErrClosed
 	}
-	t := s.table(b)
-	low, high := t.seek(string(from)), t.end()
+	t := s.findOrAddTable(b)
+	low, high := t.seekKey(string(from)), t.endPlace()
 	if to != nil {
-		high = t.seek(string(to))
+		high = t.seekKey(string(to))
 	}
 	if backwards {
-		for at, ok := t.before(high); ok && !at.less(low); at, ok = t.before(at) {
-			if e := t.at(at); !each([]byte(e.key), e.value) {
+		for at, ok := t.placeBefore(high); ok && !at.isBefore(low); at, ok = t.placeBefore(at) {
+			if e := t.entryAt(at); !each([]byte(e.key), e.value) {
 				break
 			}
 		}
 		return nil
 	}
-	for at := low; at.less(high); at = t.after(at) {
-		if e := t.at(at); !each([]byte(e.key), e.value) {
+	for at := low; at.isBefore(high); at = t.placeAfter(at) {
+		if e := t.entryAt(at); !each([]byte(e.key), e.value) {
 			break
 		}
 	}
@@ -100,7 +100,7 @@ func (s *Store) Scan(b env.Bucket, from, to []byte, backwards bool, each func(ke
 
 var empty = &table{}
 
-func (s *Store) table(b env.Bucket) *table {
+func (s *Store) findOrAddTable(b env.Bucket) *table {
 	if t := s.buckets[b]; t != nil {
 		return t
 	}

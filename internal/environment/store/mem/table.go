@@ -20,12 +20,12 @@ type entry struct {
 // place is the place of an entry, or the place for a new one.
 type place struct{ page, index int }
 
-func (p place) less(q place) bool {
+func (p place) isBefore(q place) bool {
 	return p.page < q.page || p.page == q.page && p.index < q.index
 }
 
-// seek returns the place of the first key at or after key, or the end.
-func (t *table) seek(key string) place {
+// seekKey returns the place of the first key at or after key, or the end.
+func (t *table) seekKey(key string) place {
 	page, _ := slices.BinarySearchFunc(t.pages, key, func(page []entry, key string) int {
 		if page[len(page)-1].key < key {
 			return -1
@@ -33,13 +33,13 @@ func (t *table) seek(key string) place {
 		return 1
 	})
 	if page == len(t.pages) {
-		return t.end()
+		return t.endPlace()
 	}
-	index, _ := find(t.pages[page], key)
+	index, _ := findInPage(t.pages[page], key)
 	return place{page, index}
 }
 
-func find(page []entry, key string) (int, bool) {
+func findInPage(page []entry, key string) (int, bool) {
 	return slices.BinarySearchFunc(page, key, func(e entry, key string) int {
 		switch {
 		case e.key < key:
@@ -51,20 +51,20 @@ func find(page []entry, key string) (int, bool) {
 	})
 }
 
-func (t *table) end() place { return place{len(t.pages), 0} }
+func (t *table) endPlace() place { return place{len(t.pages), 0} }
 
-func (t *table) at(p place) entry { return t.pages[p.page][p.index] }
+func (t *table) entryAt(p place) entry { return t.pages[p.page][p.index] }
 
-// after returns the place that follows an entry's place.
-func (t *table) after(p place) place {
+// placeAfter returns the place that follows an entry's place.
+func (t *table) placeAfter(p place) place {
 	if p.index+1 < len(t.pages[p.page]) {
 		return place{p.page, p.index + 1}
 	}
 	return place{p.page + 1, 0}
 }
 
-// before returns the place of the entry in front of p.
-func (t *table) before(p place) (place, bool) {
+// placeBefore returns the place of the entry in front of p.
+func (t *table) placeBefore(p place) (place, bool) {
 	if p.index > 0 {
 		return place{p.page, p.index - 1}, true
 	}
@@ -74,18 +74,18 @@ func (t *table) before(p place) (place, bool) {
 	return place{p.page - 1, len(t.pages[p.page-1]) - 1}, true
 }
 
-func (t *table) get(key string) ([]byte, bool) {
-	p := t.seek(key)
-	if p == t.end() || t.at(p).key != key {
+func (t *table) getValue(key string) ([]byte, bool) {
+	p := t.seekKey(key)
+	if p == t.endPlace() || t.entryAt(p).key != key {
 		return nil, false
 	}
-	return t.at(p).value, true
+	return t.entryAt(p).value, true
 }
 
-func (t *table) put(key string, value []byte) {
-	p := t.seek(key)
-	if p == t.end() {
-		t.extend(entry{key, value})
+func (t *table) putValue(key string, value []byte) {
+	p := t.seekKey(key)
+	if p == t.endPlace() {
+		t.appendEntry(entry{key, value})
 		return
 	}
 	page := t.pages[p.page]
@@ -106,8 +106,8 @@ func (t *table) put(key string, value []byte) {
 	t.pages = slices.Insert(t.pages, p.page+1, right)
 }
 
-// extend adds an entry after all others. Pages filled in order stay full.
-func (t *table) extend(e entry) {
+// appendEntry adds an entry after all others. Pages filled in order stay full.
+func (t *table) appendEntry(e entry) {
 	last := len(t.pages) - 1
 	if last >= 0 && len(t.pages[last]) < pageEntries-1 {
 		t.pages[last] = append(t.pages[last], e)
@@ -116,9 +116,9 @@ func (t *table) extend(e entry) {
 	t.pages = append(t.pages, []entry{e})
 }
 
-func (t *table) remove(key string) {
-	p := t.seek(key)
-	if p == t.end() || t.at(p).key != key {
+func (t *table) removeKey(key string) {
+	p := t.seekKey(key)
+	if p == t.endPlace() || t.entryAt(p).key != key {
 		return
 	}
 	t.pages[p.page] = slices.Delete(t.pages[p.page], p.index, p.index+1)

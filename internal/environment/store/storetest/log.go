@@ -25,7 +25,7 @@ func Log(t *testing.T, open func(testing.TB) env.Log) {
 	t.Run("EqualsItsModel", func(t *testing.T) { logEqualsModel(t, open(t)) })
 	t.Run("RecordsAreCopied", func(t *testing.T) { logCopies(t, open(t)) })
 	t.Run("AnErrorOfEachIsReturned", func(t *testing.T) { logEachError(t, open(t)) })
-	t.Run("ClosedIsAnError", func(t *testing.T) { logClosed(t, open(t)) })
+	t.Run("ClosedIsAnError", func(t *testing.T) { testClosedLog(t, open(t)) })
 }
 
 func logEqualsModel(t *testing.T, l env.Log) {
@@ -94,7 +94,7 @@ func logEachError(t *testing.T, l env.Log) {
 	}
 }
 
-func logClosed(t *testing.T, l env.Log) {
+func testClosedLog(t *testing.T, l env.Log) {
 	for range 2 {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)

@@ -76,7 +76,7 @@ func Store(t *testing.T, open func(testing.TB) env.Store) {
 	t.Run("ValuesAreCopied", func(t *testing.T) { storeCopies(t, open(t)) })
 	t.Run("EmptyIsNotMissing", func(t *testing.T) { storeEmptyValue(t, open(t)) })
 	t.Run("ReadersSeeWholeCommits", func(t *testing.T) { storeReadersSeeWholeCommits(t, open(t)) })
-	t.Run("ClosedIsAnError", func(t *testing.T) { storeClosed(t, open(t)) })
+	t.Run("ClosedIsAnError", func(t *testing.T) { testClosedStore(t, open(t)) })
 }
 
 func storeEqualsModel(t *testing.T, s env.Store) {
@@ -215,7 +215,7 @@ func storeReadersSeeWholeCommits(t *testing.T, s env.Store) {
 	readers.Wait()
 }
 
-func storeClosed(t *testing.T, s env.Store) {
+func testClosedStore(t *testing.T, s env.Store) {
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -52,14 +52,14 @@ func NewCapture(dir, node string, keys io.Writer, log *slog.Logger) (*Capture, e
 		return w, nil
 	}
 	w.dir = filepath.Join(dir, node)
-	if err := errors.Join(os.MkdirAll(w.dir, 0o755), w.count()); err != nil {
+	if err := errors.Join(os.MkdirAll(w.dir, 0o755), w.countFiles()); err != nil {
 		return nil, fmt.Errorf("connections: no folder for the qlog files of %s: %w", node, err)
 	}
 	return w, nil
 }
 
-// count counts the files of former runs.
-func (w *Capture) count() error {
+// countFiles counts the files of former runs.
+func (w *Capture) countFiles() error {
 	entries, err := os.ReadDir(w.dir)
 	if err != nil {
 		return err
@@ -78,8 +78,8 @@ func (w *Capture) count() error {
 	return nil
 }
 
-// room reports whether the folder takes more, and tells the log once if it does not.
-func (w *Capture) room(files int64) bool {
+// hasRoom reports whether the folder takes more, and tells the log once if it does not.
+func (w *Capture) hasRoom(files int64) bool {
 	if files <= maxQlogs && w.bytes.Load() < w.most {
 		return true
 	}
@@ -93,7 +93,7 @@ func (w *Capture) room(files int64) bool {
 // QUIC makes the connections of a configuration write qlog files.
 func (w *Capture) QUIC(config *quic.Config) {
 	if w != nil && w.dir != "" {
-		config.Tracer = w.trace
+		config.Tracer = w.beginTrace
 	}
 }
 
@@ -104,9 +104,9 @@ func (w *Capture) TLS(config *tls.Config) {
 	}
 }
 
-// trace begins the file of a connection. Where it cannot, the connection goes without one.
-func (w *Capture) trace(_ context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
-	if !w.room(w.files.Add(1)) {
+// beginTrace begins the file of a connection. Where it cannot, the connection goes without one.
+func (w *Capture) beginTrace(_ context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
+	if !w.hasRoom(w.files.Add(1)) {
 		return nil
 	}
 	end := "server"
@@ -118,14 +118,14 @@ func (w *Capture) trace(_ context.Context, isClient bool, id quic.ConnectionID) 
 		w.log.Warn("a qlog file cannot be written", "error", err)
 		return nil
 	}
-	events := qlogwriter.NewConnectionFileSeq(&buffered{Writer: bufio.NewWriterSize(file, 64<<10), file: file, watch: w}, isClient, id)
+	events := qlogwriter.NewConnectionFileSeq(&bufferedFile{Writer: bufio.NewWriterSize(file, 64<<10), file: file, watch: w}, isClient, id)
 	go events.Run()
 	return events
 }
 
-// buffered is a file that is written in pieces, and in whole records: it ends where the
+// bufferedFile is a file that is written in pieces, and in whole records: it ends where the
 // folder is full. One goroutine writes it.
-type buffered struct {
+type bufferedFile struct {
 	*bufio.Writer
 	file  *os.File
 	watch *Capture
@@ -134,9 +134,9 @@ type buffered struct {
 
 // Write takes what follows a full folder without writing it: an error would have quic-go
 // write to standard error.
-func (b *buffered) Write(p []byte) (int, error) {
+func (b *bufferedFile) Write(p []byte) (int, error) {
 	if len(p) > 0 && p[0] == qlogwriter.RecordSeparator && !b.full {
-		b.full = !b.watch.room(0)
+		b.full = !b.watch.hasRoom(0)
 	}
 	if b.full {
 		return len(p), nil
@@ -146,7 +146,7 @@ func (b *buffered) Write(p []byte) (int, error) {
 }
 
 // Close writes what is left.
-func (b *buffered) Close() error { return errors.Join(b.Flush(), b.file.Close()) }
+func (b *bufferedFile) Close() error { return errors.Join(b.Flush(), b.file.Close()) }
 
 // KeyLog is a file of TLS secrets, to which the nodes of several processes may append. It is
 // safe for concurrent use.

@@ -39,9 +39,9 @@ type conn struct {
 	stuck   bool   // it was told
 }
 
-// add makes a connection known under its name, or returns nil where this end does
+// addConn makes a connection known under its name, or returns nil where this end does
 // not serve, or the name is taken.
-func (e *end) add(id connection.ID, giveUp context.CancelFunc) *conn {
+func (e *end) addConn(id connection.ID, giveUp context.CancelFunc) *conn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed || e.receive == nil || e.conns[id] != nil {
@@ -53,16 +53,16 @@ func (e *end) add(id connection.ID, giveUp context.CancelFunc) *conn {
 	return c
 }
 
-// spawn begins a reader or writer, unless the connection is over. The caller holds
+// spawnUnlessOver begins a reader or writer, unless the connection is over. The caller holds
 // mu.
-func (c *conn) spawn(run func()) {
+func (c *conn) spawnUnlessOver(run func()) {
 	if !c.ended {
 		c.wg.Go(run)
 	}
 }
 
-// attach gives a connection its QUIC one, unless it was closed before.
-func (c *conn) attach(q *quic.Conn) bool {
+// attachQUIC gives a connection its QUIC one, unless it was closed before.
+func (c *conn) attachQUIC(q *quic.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dropped {
@@ -70,13 +70,13 @@ func (c *conn) attach(q *quic.Conn) bool {
 		return false
 	}
 	c.quic = q
-	c.spawn(func() { c.acceptStreams(q) })
-	c.spawn(func() { c.acceptUniStreams(q) })
+	c.spawnUnlessOver(func() { c.acceptStreams(q) })
+	c.spawnUnlessOver(func() { c.acceptUniStreams(q) })
 	return true
 }
 
-// tell hands an event on, unless the connection is over.
-func (c *conn) tell(event connection.Event) {
+// tellEvent hands an event on, unless the connection is over.
+func (c *conn) tellEvent(event connection.Event) {
 	c.telling.Lock()
 	defer c.telling.Unlock()
 	if !c.over {
@@ -89,7 +89,7 @@ func (c *conn) tellFrame(number connection.Stream, frame []byte, large bool) {
 	c.telling.Lock()
 	defer c.telling.Unlock()
 	if c.over {
-		c.host.release(large)
+		c.host.releaseLarge(large)
 		return
 	}
 	c.mu.Lock()
@@ -98,33 +98,33 @@ func (c *conn) tellFrame(number connection.Stream, frame []byte, large bool) {
 	c.host.receive(connection.Came{ID: c.id, Stream: number, Frame: frame})
 }
 
-// down reports the end of the connection, once and last, and waits for its
+// endWith reports the end of the connection, once and last, and waits for its
 // goroutines.
-func (c *conn) down(cause error) {
+func (c *conn) endWith(cause error) {
 	e := connection.Down{ID: c.id}
 	var closed *quic.ApplicationError
 	if errors.As(cause, &closed) {
-		e.Closed, e.Code, e.Reason = closed.Remote, uint64(closed.ErrorCode), clip(closed.ErrorMessage)
+		e.Closed, e.Code, e.Reason = closed.Remote, uint64(closed.ErrorCode), clipReason(closed.ErrorMessage)
 	} else if cause != nil {
-		e.Reason = clip(cause.Error())
+		e.Reason = clipReason(cause.Error())
 	}
 	c.telling.Lock()
 	c.over = true
 	c.host.receive(e)
 	c.telling.Unlock()
-	c.host.forget(c)
+	c.host.forgetConn(c)
 	c.mu.Lock()
 	c.ended = true
 	for _, large := range c.large {
-		c.host.release(large)
+		c.host.releaseLarge(large)
 	}
 	c.large = nil
 	c.mu.Unlock()
 	c.wg.Wait()
 }
 
-// clip bounds a reason that the peer gave.
-func clip(reason string) string {
+// clipReason bounds a reason that the peer gave.
+func clipReason(reason string) string {
 	reason = strings.ToValidUTF8(reason, "�")
 	if len(reason) <= connection.MaxReasonBytes {
 		return reason
@@ -136,8 +136,8 @@ func clip(reason string) string {
 	return reason[:end]
 }
 
-// close ends the connection at once; one that is not up yet never will be.
-func (c *conn) close(code uint64, reason string) {
+// closeNow ends the connection at once; one that is not up yet never will be.
+func (c *conn) closeNow(code uint64, reason string) {
 	c.mu.Lock()
 	q := c.quic
 	c.dropped = true
@@ -158,10 +158,10 @@ func (c *conn) acceptStreams(q *quic.Conn) {
 			return // over
 		}
 		s := &stream{conn: c, number: connection.Stream(opened.StreamID())}
-		c.tell(connection.Opened{ID: c.id, Stream: s.number})
+		c.tellEvent(connection.Opened{ID: c.id, Stream: s.number})
 		c.mu.Lock()
 		c.streams[s.number] = s
-		s.begin(opened)
+		s.beginStream(opened)
 		c.mu.Unlock()
 	}
 }
@@ -174,12 +174,12 @@ func (c *conn) acceptUniStreams(q *quic.Conn) {
 		if err != nil {
 			return // over
 		}
-		c.tell(connection.Opened{ID: c.id, Stream: connection.Stream(opened.StreamID())})
+		c.tellEvent(connection.Opened{ID: c.id, Stream: connection.Stream(opened.StreamID())})
 	}
 }
 
-// open opens a stream, at once where the peer allows it.
-func (c *conn) open(number connection.Stream) {
+// openStream opens a stream, at once where the peer allows it.
+func (c *conn) openStream(number connection.Stream) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.quic == nil || c.streams[number] != nil {
@@ -192,10 +192,10 @@ func (c *conn) open(number connection.Stream) {
 	}
 	if opened, err := c.quic.OpenStream(); err == nil {
 		c.opening = nil
-		s.begin(opened)
+		s.beginStream(opened)
 		return
 	}
-	c.spawn(c.openWaiting)
+	c.spawnUnlessOver(c.openWaiting)
 }
 
 // openWaiting opens streams, in their order, as the peer allows them. A stream that
@@ -210,7 +210,7 @@ func (c *conn) openWaiting() {
 			return
 		}
 		c.mu.Lock()
-		c.opening[0].begin(opened)
+		c.opening[0].beginStream(opened)
 		c.opening = c.opening[1:]
 		done := len(c.opening) == 0
 		c.mu.Unlock()
@@ -227,31 +227,31 @@ func (c *conn) tellStuck() {
 	c.stuck = true
 	c.mu.Unlock()
 	if !told {
-		c.tell(connection.Stuck{ID: c.id})
+		c.tellEvent(connection.Stuck{ID: c.id})
 	}
 }
 
-// taken makes room for a frame.
-func (c *conn) taken() {
+// releaseFrameRoom makes room for a frame.
+func (c *conn) releaseFrameRoom() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.large) > 0 {
-		c.host.release(c.large[0])
+		c.host.releaseLarge(c.large[0])
 		c.large = c.large[1:]
 		<-c.untaken
 	}
 }
 
-// admits reports whether the peer is admitted once the frames before are taken, since one of
+// awaitAdmission reports whether the peer is admitted once the frames before are taken, since one of
 // them may be what admits it. Then the places of all frames are free at once.
-func (c *conn) admits() bool {
+func (c *conn) awaitAdmission() bool {
 	if c.admitted.Load() {
 		return true
 	}
 	c.judging.Lock()
 	defer c.judging.Unlock()
 	held, over := 0, c.quic.Context().Done()
-	for held < connection.MaxUntaken && enter(c.untaken, over) {
+	for held < connection.MaxUntaken && enterPlace(c.untaken, over) {
 		held++
 	}
 	for range held {

@@ -78,7 +78,7 @@ func NewDialer(config DialerConfig) (*Dialer, error) {
 func (d *Dialer) Addr() net.Addr { return d.socket.LocalAddr() }
 
 // Start implements env.Connections.
-func (d *Dialer) Start(receive func(connection.Event)) error { return d.start(receive) }
+func (d *Dialer) Start(receive func(connection.Event)) error { return d.startTelling(receive) }
 
 // Do implements env.Connections.
 func (d *Dialer) Do(v connection.Verb) {
@@ -88,32 +88,32 @@ func (d *Dialer) Do(v connection.Verb) {
 		return
 	}
 	ctx, cancel := context.WithCancel(d.ctx)
-	c := d.add(dial.ID, cancel)
+	c := d.addConn(dial.ID, cancel)
 	if c == nil {
 		cancel()
 		return
 	}
 	d.wg.Go(func() {
 		defer cancel()
-		d.dial(ctx, c, dial.Endpoint)
+		d.dialAndServe(ctx, c, dial.Endpoint)
 	})
 }
 
-// dial makes a connection, and stays with it until its end.
-func (d *Dialer) dial(ctx context.Context, c *conn, endpoint string) {
+// dialAndServe makes a connection, and stays with it until its end.
+func (d *Dialer) dialAndServe(ctx context.Context, c *conn, endpoint string) {
 	q, err := d.shakeHands(ctx, endpoint)
 	if err != nil {
 		d.log.Debug("dialled in vain", "endpoint", endpoint, "error", err)
-		c.down(err)
+		c.endWith(err)
 		return
 	}
 	key, err := identity.Of(q.ConnectionState().TLS)
 	if err != nil {
 		q.CloseWithError(quic.ApplicationErrorCode(connection.CodeRefused), string(push.IdentityMismatch))
-		c.down(err)
+		c.endWith(err)
 		return
 	}
-	d.serve(c, q, key)
+	d.serveConn(c, q, key)
 }
 
 func (d *Dialer) shakeHands(ctx context.Context, endpoint string) (*quic.Conn, error) {
@@ -134,7 +134,7 @@ func (d *Dialer) shakeHands(ctx context.Context, endpoint string) (*quic.Conn, e
 // Close tells the validators, closes the socket and waits for every goroutine, so
 // that receive is not called afterwards.
 func (d *Dialer) Close() error {
-	d.shut()
+	d.closeAll()
 	err := d.quic.Close()
 	if closeErr := d.socket.Close(); closeErr != nil && !errors.Is(closeErr, net.ErrClosed) {
 		err = errors.Join(err, closeErr)

@@ -40,8 +40,8 @@ func (e *end) init(log *slog.Logger) {
 	e.patience.Store(int64(2 * time.Second)) // until Patience says otherwise
 }
 
-// start begins to tell events.
-func (e *end) start(receive func(connection.Event)) error {
+// startTelling begins to tell events.
+func (e *end) startTelling(receive func(connection.Event)) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed || e.receive != nil {
@@ -51,25 +51,25 @@ func (e *end) start(receive func(connection.Event)) error {
 	return nil
 }
 
-func (e *end) find(id connection.ID) *conn {
+func (e *end) findConn(id connection.ID) *conn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.conns[id]
 }
 
-// serve reports the events of a connection from Up to its end.
-func (e *end) serve(c *conn, q *quic.Conn, peer types.PublicKey) {
+// serveConn reports the events of a connection from Up to its end.
+func (e *end) serveConn(c *conn, q *quic.Conn, peer types.PublicKey) {
 	c.telling.Lock() // the receiver of Up may send, and no event precedes it
-	if c.attach(q) {
+	if c.attachQUIC(q) {
 		e.receive(connection.Up{ID: c.id, Peer: peer, Remote: addressOf(q.RemoteAddr())})
 	}
 	c.telling.Unlock()
 	<-q.Context().Done()
-	c.down(context.Cause(q.Context()))
+	c.endWith(context.Cause(q.Context()))
 }
 
-// forget takes a connection that is over from those that are known.
-func (e *end) forget(c *conn) {
+// forgetConn takes a connection that is over from those that are known.
+func (e *end) forgetConn(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.conns, c.id)
@@ -81,32 +81,32 @@ func (e *end) Do(v connection.Verb) {
 	case connection.Patience:
 		e.patience.Store(int64(v.Write))
 	case connection.Admit:
-		e.with(v.ID, func(c *conn) { c.admitted.Store(true) })
+		e.withConn(v.ID, func(c *conn) { c.admitted.Store(true) })
 	case connection.Open:
-		e.with(v.ID, func(c *conn) { c.open(v.Stream) })
+		e.withConn(v.ID, func(c *conn) { c.openStream(v.Stream) })
 	case connection.Send:
-		e.with(v.ID, func(c *conn) { c.send(v.Stream, v.Frame) })
+		e.withConn(v.ID, func(c *conn) { c.queueFrame(v.Stream, v.Frame) })
 	case connection.End:
-		e.with(v.ID, func(c *conn) { c.end(v.Stream) })
+		e.withConn(v.ID, func(c *conn) { c.endStream(v.Stream) })
 	case connection.Reset:
-		e.with(v.ID, func(c *conn) { c.reset(v.Stream, v.Code) })
+		e.withConn(v.ID, func(c *conn) { c.resetStream(v.Stream, v.Code) })
 	case connection.Close:
-		e.with(v.ID, func(c *conn) { c.close(v.Code, v.Reason) })
+		e.withConn(v.ID, func(c *conn) { c.closeNow(v.Code, v.Reason) })
 	case connection.Taken:
-		e.with(v.ID, (*conn).taken)
+		e.withConn(v.ID, (*conn).releaseFrameRoom)
 	default:
 		panic(fmt.Sprintf("connections: this end does no %T", v))
 	}
 }
 
-func (e *end) with(id connection.ID, do func(*conn)) {
-	if c := e.find(id); c != nil {
+func (e *end) withConn(id connection.ID, do func(*conn)) {
+	if c := e.findConn(id); c != nil {
 		do(c)
 	}
 }
 
-// shut ends all connections and waits for every goroutine.
-func (e *end) shut() {
+// closeAll ends all connections and waits for every goroutine.
+func (e *end) closeAll() {
 	e.mu.Lock()
 	e.closed = true
 	conns := make([]*conn, 0, len(e.conns))
@@ -116,7 +116,7 @@ func (e *end) shut() {
 	e.mu.Unlock()
 	e.cancel()
 	for _, c := range conns {
-		c.close(connection.CodeDone, "shutdown")
+		c.closeNow(connection.CodeDone, "shutdown")
 	}
 	e.wg.Wait()
 }
@@ -124,8 +124,8 @@ func (e *end) shut() {
 // writeTime is how long a write may be blocked.
 func (e *end) writeTime() time.Duration { return time.Duration(e.patience.Load()) }
 
-// release gives a large frame's token back.
-func (e *end) release(large bool) {
+// releaseLarge gives a large frame's token back.
+func (e *end) releaseLarge(large bool) {
 	if large {
 		<-e.large
 	}

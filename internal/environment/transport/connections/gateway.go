@@ -48,11 +48,11 @@ func NewGateway(log *slog.Logger) *Gateway {
 }
 
 // Start implements env.Connections.
-func (g *Gateway) Start(receive func(connection.Event)) error { return g.start(receive) }
+func (g *Gateway) Start(receive func(connection.Event)) error { return g.startTelling(receive) }
 
 // Close implements env.Connections.
 func (g *Gateway) Close() error {
-	g.shut()
+	g.closeAll()
 	return nil
 }
 
@@ -113,10 +113,10 @@ func (g *Gateway) Serve(q *quic.Conn) {
 		defer g.counting.Unlock()
 		g.served--
 	}()
-	c := g.add(id, nil)
+	c := g.addConn(id, nil)
 	if c == nil || err != nil {
 		q.CloseWithError(quic.ApplicationErrorCode(connection.CodeDone), string(push.Shutdown))
 		return
 	}
-	g.serve(c, q, key)
+	g.serveConn(c, q, key)
 }

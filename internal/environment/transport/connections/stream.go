@@ -32,9 +32,9 @@ type stream struct {
 	read    bool     // the peer's side is over
 }
 
-// begin gives a stream its QUIC one, and reads and writes on it. The numbers that
+// beginStream gives a stream its QUIC one, and reads and writes on it. The numbers that
 // verbs give are those that QUIC gives, or the streams of two jobs would be mixed up.
-func (s *stream) begin(opened *quic.Stream) {
+func (s *stream) beginStream(opened *quic.Stream) {
 	if number := connection.Stream(opened.StreamID()); number != s.number {
 		panic(fmt.Sprintf("connections: stream %d was opened as %d", number, s.number))
 	}
@@ -43,32 +43,32 @@ func (s *stream) begin(opened *quic.Stream) {
 		s.breakOff(connection.CodeDone)
 		return
 	}
-	s.conn.spawn(s.readFrames)
-	s.wake()
+	s.conn.spawnUnlessOver(s.readFrames)
+	s.wakeWriter()
 }
 
-// wake starts a writer, if there is something to write. An end without data needs no
+// wakeWriter starts a writer, if there is something to write. An end without data needs no
 // writer.
-func (s *stream) wake() {
+func (s *stream) wakeWriter() {
 	switch {
 	case s.quic == nil || s.writing || s.dead:
 	case len(s.queue) > 0:
 		s.writing, s.direct = true, 0
-		s.conn.spawn(s.write)
+		s.conn.spawnUnlessOver(s.writeQueued)
 	case s.ending:
-		s.finish()
+		s.finishSending()
 	}
 }
 
-// finish ends this side, after which nothing is queued.
-func (s *stream) finish() {
+// finishSending ends this side, after which nothing is queued.
+func (s *stream) finishSending() {
 	s.quic.Close()
 	s.dead, s.wrote = true, true
-	s.over()
+	s.forgetIfOver()
 }
 
-// send queues a frame.
-func (c *conn) send(number connection.Stream, frame []byte) {
+// queueFrame queues a frame.
+func (c *conn) queueFrame(number connection.Stream, frame []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.streams[number]
@@ -76,7 +76,7 @@ func (c *conn) send(number connection.Stream, frame []byte) {
 		return
 	}
 	if c.frames >= connection.QueueFrames || c.bytes+len(frame) > connection.QueueBytes {
-		c.spawn(c.tellStuck)
+		c.spawnUnlessOver(c.tellStuck)
 		return
 	}
 	if s.writeDirectly(frame) {
@@ -84,7 +84,7 @@ func (c *conn) send(number connection.Stream, frame []byte) {
 	}
 	s.queue = append(s.queue, frame)
 	c.frames, c.bytes = c.frames+1, c.bytes+len(frame)
-	s.wake()
+	s.wakeWriter()
 }
 
 // writeDirectly hands a small frame to QUIC, if no frame waits before it and QUIC
@@ -104,25 +104,25 @@ func (s *stream) writeDirectly(frame []byte) bool {
 	return true
 }
 
-// end ends this side after the queued frames.
-func (c *conn) end(number connection.Stream) {
+// endStream ends this side after the queued frames.
+func (c *conn) endStream(number connection.Stream) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.streams[number]; s != nil {
 		s.ending = true
-		s.wake()
+		s.wakeWriter()
 	}
 }
 
-// reset breaks both sides off.
-func (c *conn) reset(number connection.Stream, code uint64) {
+// resetStream breaks both sides off.
+func (c *conn) resetStream(number connection.Stream, code uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.streams[number]
 	if s == nil {
 		return
 	}
-	s.die()
+	s.dropQueue()
 	if s.quic != nil {
 		s.breakOff(code)
 	}
@@ -135,8 +135,8 @@ func (s *stream) breakOff(code uint64) {
 	delete(s.conn.streams, s.number)
 }
 
-// die drops what is queued.
-func (s *stream) die() {
+// dropQueue drops what is queued.
+func (s *stream) dropQueue() {
 	s.dead = true
 	for _, frame := range s.queue {
 		s.conn.frames, s.conn.bytes = s.conn.frames-1, s.conn.bytes-len(frame)
@@ -144,23 +144,23 @@ func (s *stream) die() {
 	s.queue = nil
 }
 
-// over forgets a stream whose sides are both over.
-func (s *stream) over() {
+// forgetIfOver forgets a stream whose sides are both over.
+func (s *stream) forgetIfOver() {
 	if s.wrote && s.read {
 		delete(s.conn.streams, s.number)
 	}
 }
 
-// next takes the oldest frame, and following frames that go into one write with it;
+// nextFrames takes the oldest frame, and following frames that go into one write with it;
 // without one the writer is done.
-func (s *stream) next() (frames [][]byte) {
+func (s *stream) nextFrames() (frames [][]byte) {
 	c := s.conn
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(s.queue) == 0 {
 		s.writing = false
 		if s.ending && !s.dead {
-			s.finish()
+			s.finishSending()
 		}
 		return nil
 	}
@@ -174,18 +174,18 @@ func (s *stream) next() (frames [][]byte) {
 	return frames
 }
 
-// write writes what is queued.
-func (s *stream) write() {
+// writeQueued writes what is queued.
+func (s *stream) writeQueued() {
 	for {
-		frames := s.next()
+		frames := s.nextFrames()
 		if len(frames) == 0 {
 			return
 		}
 		if err := s.writeFrames(frames); err != nil {
 			s.conn.mu.Lock()
-			s.die()
+			s.dropQueue()
 			s.wrote = true
-			s.over()
+			s.forgetIfOver()
 			s.conn.mu.Unlock()
 			if errors.Is(err, os.ErrDeadlineExceeded) {
 				s.conn.tellStuck()
@@ -231,7 +231,7 @@ func (s *stream) readFrames() {
 	}
 	s.conn.mu.Lock()
 	s.read = true
-	s.over()
+	s.forgetIfOver()
 	s.conn.mu.Unlock()
 }
 
@@ -243,7 +243,7 @@ func (s *stream) readFrame(r *bufio.Reader) bool {
 		s.tellEnd(err, false)
 		return false
 	}
-	if !whole(r) {
+	if !hasWholeFrame(r) {
 		s.quic.SetReadDeadline(time.Now().Add(connection.FrameTime))
 		defer s.quic.SetReadDeadline(time.Time{})
 	}
@@ -254,25 +254,25 @@ func (s *stream) readFrame(r *bufio.Reader) bool {
 	}
 	long := connection.TooLong{ID: c.id, Stream: s.number, Length: binary.BigEndian.Uint32(header[:])}
 	if long.Length == 0 || long.Length > connection.MaxFrameBytes {
-		c.tell(long)
+		c.tellEvent(long)
 		return false
 	}
-	if long.Length > connection.MaxGreetingBytes && !c.admits() {
+	if long.Length > connection.MaxGreetingBytes && !c.awaitAdmission() {
 		first, err := r.Peek(1)
 		if err != nil {
 			s.tellEnd(err, true)
 			return false
 		}
 		long.Type = first[0]
-		c.tell(long)
+		c.tellEvent(long)
 		return false
 	}
 	return s.readBody(r, int(long.Length))
 }
 
-// whole reports whether a frame is in the buffer already, so that reading it does not
+// hasWholeFrame reports whether a frame is in the buffer already, so that reading it does not
 // wait.
-func whole(r *bufio.Reader) bool {
+func hasWholeFrame(r *bufio.Reader) bool {
 	header, err := r.Peek(min(headerBytes, r.Buffered()))
 	if err != nil || len(header) < headerBytes {
 		return false
@@ -285,18 +285,18 @@ func (s *stream) readBody(r io.Reader, size int) bool {
 	c, large := s.conn, size > smallBytes
 	over := c.quic.Context().Done()
 	if large {
-		if !enter(c.reading, over) {
+		if !enterPlace(c.reading, over) {
 			return false
 		}
 		defer func() { <-c.reading }()
-		if !enter(c.host.large, over) {
+		if !enterPlace(c.host.large, over) {
 			return false
 		}
 		s.quic.SetReadDeadline(time.Now().Add(connection.FrameTime)) // it may have waited
 	}
 	frame, err := readAll(r, size)
 	if err != nil {
-		c.host.release(large)
+		c.host.releaseLarge(large)
 		s.tellEnd(err, true)
 		return false
 	}
@@ -305,13 +305,13 @@ func (s *stream) readBody(r io.Reader, size int) bool {
 		c.tellFrame(s.number, frame, large)
 		return true
 	case <-over:
-		c.host.release(large)
+		c.host.releaseLarge(large)
 		return false
 	}
 }
 
-// enter waits for a place, and reports whether there was one before the end.
-func enter(places chan<- struct{}, over <-chan struct{}) bool {
+// enterPlace waits for a place, and reports whether there was one before the end.
+func enterPlace(places chan<- struct{}, over <-chan struct{}) bool {
 	select {
 	case places <- struct{}{}:
 		return true
@@ -327,11 +327,11 @@ func (s *stream) tellEnd(err error, within bool) {
 	var broken *quic.StreamError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		c.tell(connection.Ended{ID: c.id, Stream: s.number, Torn: within})
+		c.tellEvent(connection.Ended{ID: c.id, Stream: s.number, Torn: within})
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		c.tell(connection.Stalled{ID: c.id, Stream: s.number})
+		c.tellEvent(connection.Stalled{ID: c.id, Stream: s.number})
 	case errors.As(err, &broken) && broken.Remote:
-		c.tell(connection.Cut{ID: c.id, Stream: s.number})
+		c.tellEvent(connection.Cut{ID: c.id, Stream: s.number})
 	}
 }
 

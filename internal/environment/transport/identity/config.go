@@ -48,18 +48,18 @@ func newConfig(signer env.Signer) (*tls.Config, error) {
 func Accepting(config *tls.Config, accept func(types.PublicKey) error) *tls.Config {
 	config = config.Clone()
 	alpn := config.NextProtos[0]
-	config.VerifyConnection = func(state tls.ConnectionState) error { return verify(state, alpn, accept) }
+	config.VerifyConnection = func(state tls.ConnectionState) error { return verifyPeer(state, alpn, accept) }
 	return config
 }
 
-func verify(state tls.ConnectionState, alpn string, accept func(types.PublicKey) error) error {
+func verifyPeer(state tls.ConnectionState, alpn string, accept func(types.PublicKey) error) error {
 	if state.NegotiatedProtocol != alpn {
 		return fmt.Errorf("%w: %q, want %q", ErrALPN, state.NegotiatedProtocol, alpn)
 	}
 	if len(state.PeerCertificates) != 1 {
 		return fmt.Errorf("%w: %d", ErrNotOne, len(state.PeerCertificates))
 	}
-	key, err := peer(state.PeerCertificates[0])
+	key, err := peerKey(state.PeerCertificates[0])
 	if err != nil {
 		return err
 	}

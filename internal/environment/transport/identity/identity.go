@@ -58,7 +58,7 @@ func Certificate(signer env.Signer) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("identity: make a certificate key: %w", err)
 	}
-	extension, err := bind(signer, &key.PublicKey)
+	extension, err := bindKey(signer, &key.PublicKey)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
@@ -75,13 +75,13 @@ func Certificate(signer env.Signer) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// bind returns the extension's content for a certificate key.
-func bind(signer env.Signer, key *ecdsa.PublicKey) ([]byte, error) {
+// bindKey returns the extension's content for a certificate key.
+func bindKey(signer env.Signer, key *ecdsa.PublicKey) ([]byte, error) {
 	spki, err := x509.MarshalPKIXPublicKey(key)
 	if err != nil {
 		return nil, fmt.Errorf("identity: encode a certificate key: %w", err)
 	}
-	public, signature := signer.PublicKey(), signer.Sign(digest(spki))
+	public, signature := signer.PublicKey(), signer.Sign(bindingDigest(spki))
 	content, err := asn1.Marshal(binding{public[:], signature[:]})
 	if err != nil {
 		return nil, fmt.Errorf("identity: encode the extension: %w", err)
@@ -89,12 +89,12 @@ func bind(signer env.Signer, key *ecdsa.PublicKey) ([]byte, error) {
 	return content, nil
 }
 
-// digest is what the secp256k1 key signs for a DER subjectPublicKeyInfo.
-func digest(spki []byte) types.Hash { return types.Keccak([]byte(domain), spki) }
+// bindingDigest is what the secp256k1 key signs for a DER subjectPublicKeyInfo.
+func bindingDigest(spki []byte) types.Hash { return types.Keccak([]byte(domain), spki) }
 
-// peer returns the secp256k1 key that a peer's certificate proves. That the peer holds the
+// peerKey returns the secp256k1 key that a peer's certificate proves. That the peer holds the
 // certificate's own key is for TLS to prove.
-func peer(cert *x509.Certificate) (types.PublicKey, error) {
+func peerKey(cert *x509.Certificate) (types.PublicKey, error) {
 	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
 	if !ok || key.Curve != elliptic.P256() {
 		return types.PublicKey{}, fmt.Errorf("%w: its key is %v", ErrCertificate, cert.PublicKeyAlgorithm)
@@ -109,7 +109,7 @@ func peer(cert *x509.Certificate) (types.PublicKey, error) {
 	if err != nil {
 		return types.PublicKey{}, err
 	}
-	if !signedBy(public, digest(cert.RawSubjectPublicKeyInfo), signature) {
+	if !signedBy(public, bindingDigest(cert.RawSubjectPublicKeyInfo), signature) {
 		return types.PublicKey{}, ErrSignature
 	}
 	return public, nil

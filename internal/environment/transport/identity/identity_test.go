@@ -46,7 +46,7 @@ func p256(t testing.TB) *ecdsa.PrivateKey {
 
 func binds(t testing.TB, key *ecdsa.PrivateKey) []byte {
 	t.Helper()
-	content, err := bind(alice, &key.PublicKey)
+	content, err := bindKey(alice, &key.PublicKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func proved(certs [][]byte) (key types.PublicKey, err error) {
 		}
 		state.PeerCertificates = append(state.PeerCertificates, cert)
 	}
-	err = verify(state, "test/1", func(found types.PublicKey) error { key = found; return nil })
+	err = verifyPeer(state, "test/1", func(found types.PublicKey) error { key = found; return nil })
 	return key, err
 }
 
@@ -93,7 +93,7 @@ func TestACertificateProvesItsKey(t *testing.T) {
 
 // TestTheDigestIsTheWires holds the digest against the wire's words.
 func TestTheDigestIsTheWires(t *testing.T) {
-	if got, want := digest([]byte("spki")), types.Keccak([]byte("cowboy-tls/1spki")); got != want {
+	if got, want := bindingDigest([]byte("spki")), types.Keccak([]byte("cowboy-tls/1spki")); got != want {
 		t.Fatalf("got %v", got)
 	}
 }

@@ -90,13 +90,13 @@ func (c *Conn) SetRules(rules map[netip.AddrPort]Rule) {
 	before := c.rules.Load()
 	links := make(map[netip.AddrPort]*link, len(rules))
 	for to, rule := range rules {
-		one := &link{Rule: rule, tally: c.tallyOf(plain(to))}
+		one := &link{Rule: rule, tally: c.tallyOf(plainAddress(to))}
 		if before != nil {
-			if old := (*before)[plain(to)]; old != nil {
+			if old := (*before)[plainAddress(to)]; old != nil {
 				one.free, one.last = old.free, old.last
 			}
 		}
-		links[plain(to)] = one
+		links[plainAddress(to)] = one
 	}
 	c.rules.Store(&links)
 }
@@ -119,7 +119,7 @@ func (c *Conn) tallyOf(to netip.AddrPort) *tally {
 func (c *Conn) Tally(to netip.AddrPort) (dropped, delayed uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t := c.told[plain(to)]; t != nil {
+	if t := c.told[plainAddress(to)]; t != nil {
 		return t.dropped.Load(), t.delayed.Load()
 	}
 	return 0, 0
@@ -134,11 +134,13 @@ func (c *Conn) Kill() {
 	c.queue, c.bytes = nil, 0
 }
 
-// plain is an address as rules are looked up by: IPv4 in IPv6 is IPv4.
-func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+// plainAddress is an address as rules are looked up by: IPv4 in IPv6 is IPv4.
+func plainAddress(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
 
-// find returns the link to an address, or nil without a rule for it.
-func (c *Conn) find(to net.Addr) *link {
+// findLink returns the link to an address, or nil without a rule for it.
+func (c *Conn) findLink(to net.Addr) *link {
 	rules := c.rules.Load()
 	if rules == nil {
 		return nil
@@ -147,7 +149,7 @@ func (c *Conn) find(to net.Addr) *link {
 	if !ok {
 		return nil
 	}
-	return (*rules)[plain(udp.AddrPort())]
+	return (*rules)[plainAddress(udp.AddrPort())]
 }
 
 // WriteTo implements net.PacketConn. A packet that a rule loses counts as
@@ -156,14 +158,14 @@ func (c *Conn) WriteTo(packet []byte, to net.Addr) (int, error) {
 	if c.dead.Load() {
 		return len(packet), nil
 	}
-	if l := c.find(to); l != nil {
-		return c.ruled(l, packet, to)
+	if l := c.findLink(to); l != nil {
+		return c.applyRule(l, packet, to)
 	}
 	return c.PacketConn.WriteTo(packet, to)
 }
 
-// ruled does with a packet what its link's rule says.
-func (c *Conn) ruled(l *link, packet []byte, to net.Addr) (int, error) {
+// applyRule does with a packet what its link's rule says.
+func (c *Conn) applyRule(l *link, packet []byte, to net.Addr) (int, error) {
 	if l.Cut {
 		l.dropped.Add(1)
 		l.CutCounts.Dropped.Add(1)
@@ -178,21 +180,21 @@ func (c *Conn) ruled(l *link, packet []byte, to net.Addr) (int, error) {
 		return 0, net.ErrClosed
 	}
 	now := time.Now()
-	if c.chance(l.Link.Loss) {
+	if c.drawChance(l.Link.Loss) {
 		l.dropped.Add(1)
 		l.LinkCounts.Dropped.Add(1)
 		return len(packet), nil
 	}
-	c.enter(l, c.departure(l, len(packet), now), now, packet, to)
-	if c.chance(l.Link.Duplicate) {
+	c.enterWaiting(l, c.drawDeparture(l, len(packet), now), now, packet, to)
+	if c.drawChance(l.Link.Duplicate) {
 		l.LinkCounts.Duplicated.Add(1)
-		c.enter(l, c.departure(l, 0, now).Add(c.upTo(l.Link.Latency+l.Link.Jitter)), now, packet, to)
+		c.enterWaiting(l, c.drawDeparture(l, 0, now).Add(c.upTo(l.Link.Latency+l.Link.Jitter)), now, packet, to)
 	}
 	return len(packet), nil
 }
 
-// departure draws when a packet leaves: in order, unless it is to be overtaken.
-func (c *Conn) departure(l *link, size int, now time.Time) time.Time {
+// drawDeparture draws when a packet leaves: in order, unless it is to be overtaken.
+func (c *Conn) drawDeparture(l *link, size int, now time.Time) time.Time {
 	at := now
 	if l.Link.Bandwidth > 0 {
 		if l.free.After(now) {
@@ -205,7 +207,7 @@ func (c *Conn) departure(l *link, size int, now time.Time) time.Time {
 	if l.last.After(at) {
 		at = l.last
 	}
-	if c.chance(l.Link.Reorder) {
+	if c.drawChance(l.Link.Reorder) {
 		l.LinkCounts.Reordered.Add(1)
 		return at.Add(c.upTo(l.Link.Latency + l.Link.Jitter + minOvertaken))
 	}
@@ -216,7 +218,7 @@ func (c *Conn) departure(l *link, size int, now time.Time) time.Time {
 // minOvertaken is how late a reordered packet may be on a link without delay.
 const minOvertaken = 2 * time.Millisecond
 
-func (c *Conn) chance(p float64) bool { return p > 0 && c.random.Float64() < p }
+func (c *Conn) drawChance(p float64) bool { return p > 0 && c.random.Float64() < p }
 
 func (c *Conn) upTo(d time.Duration) time.Duration {
 	if d <= 0 {
@@ -225,8 +227,8 @@ func (c *Conn) upTo(d time.Duration) time.Duration {
 	return time.Duration(c.random.Int64N(int64(d) + 1))
 }
 
-// enter lets a packet wait, or loses it where too much does.
-func (c *Conn) enter(l *link, at, now time.Time, packet []byte, to net.Addr) {
+// enterWaiting lets a packet wait, or loses it where too much does.
+func (c *Conn) enterWaiting(l *link, at, now time.Time, packet []byte, to net.Addr) {
 	if len(c.queue) >= MaxPackets || c.bytes+len(packet) > MaxBytes {
 		l.dropped.Add(1)
 		l.LinkCounts.Dropped.Add(1)
@@ -238,10 +240,10 @@ func (c *Conn) enter(l *link, at, now time.Time, packet []byte, to net.Addr) {
 	}
 	c.number++
 	c.bytes += len(packet)
-	c.queue.push(waiter{at, c.number, bytes.Clone(packet), to, l.LinkCounts})
+	c.queue.pushWaiter(waiter{at, c.number, bytes.Clone(packet), to, l.LinkCounts})
 	if c.wake == nil {
 		c.wake, c.done = make(chan struct{}, 1), make(chan struct{})
-		go c.send(c.wake, c.done)
+		go c.sendDue(c.wake, c.done)
 	}
 	select {
 	case c.wake <- struct{}{}:
@@ -249,18 +251,18 @@ func (c *Conn) enter(l *link, at, now time.Time, packet []byte, to net.Addr) {
 	}
 }
 
-// send writes what waits when its time has come.
-func (c *Conn) send(wake, done chan struct{}) {
+// sendDue writes what waits when its time has come.
+func (c *Conn) sendDue(wake, done chan struct{}) {
 	defer close(done)
 	timer := time.NewTimer(idle)
 	defer timer.Stop()
 	for {
-		due, next, closed := c.due(time.Now())
+		due, next, closed := c.takeDue(time.Now())
 		if closed {
 			return
 		}
 		for _, w := range due {
-			c.depart(w)
+			c.sendPacket(w)
 		}
 		if len(due) > 0 {
 			continue
@@ -276,8 +278,8 @@ func (c *Conn) send(wake, done chan struct{}) {
 // idle is how long the sender sleeps when nothing waits; a packet wakes it.
 const idle = time.Hour
 
-// due takes the packets whose time has come, and says how far off the next is.
-func (c *Conn) due(now time.Time) (due []waiter, next time.Duration, closed bool) {
+// takeDue takes the packets whose time has come, and says how far off the next is.
+func (c *Conn) takeDue(now time.Time) (due []waiter, next time.Duration, closed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -287,19 +289,19 @@ func (c *Conn) due(now time.Time) (due []waiter, next time.Duration, closed bool
 		if wait := c.queue[0].at.Sub(now); wait > 0 {
 			return due, wait, false
 		}
-		w := c.queue.pop()
+		w := c.queue.popWaiter()
 		c.bytes -= len(w.packet)
 		due = append(due, w)
 	}
 	return due, idle, false
 }
 
-// depart writes a packet, unless its link was cut while it waited.
-func (c *Conn) depart(w waiter) {
+// sendPacket writes a packet, unless its link was cut while it waited.
+func (c *Conn) sendPacket(w waiter) {
 	if c.dead.Load() {
 		return
 	}
-	if l := c.find(w.to); l != nil && l.Cut {
+	if l := c.findLink(w.to); l != nil && l.Cut {
 		l.dropped.Add(1)
 		l.CutCounts.Dropped.Add(1)
 		return

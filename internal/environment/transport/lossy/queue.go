@@ -20,8 +20,8 @@ type waiter struct {
 // waiting is a heap of packets by time, then number.
 type waiting []waiter
 
-func (w *waiting) push(one waiter) { heap.Push((*byTime)(w), one) }
-func (w *waiting) pop() waiter     { return heap.Pop((*byTime)(w)).(waiter) }
+func (w *waiting) pushWaiter(one waiter) { heap.Push((*byTime)(w), one) }
+func (w *waiting) popWaiter() waiter     { return heap.Pop((*byTime)(w)).(waiter) }
 
 type byTime []waiter
 

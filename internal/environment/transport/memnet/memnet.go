@@ -45,7 +45,7 @@ func (n *Net) SetFate(fate Fate) {
 	n.fate = fate
 }
 
-func (n *Net) send(from *Conn, to string, data []byte) {
+func (n *Net) sendTo(from *Conn, to string, data []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delay, lost := time.Millisecond, false
@@ -105,7 +105,7 @@ func (c *Conn) WriteTo(p []byte, to net.Addr) (int, error) {
 		return 0, net.ErrClosed
 	default:
 	}
-	c.net.send(c, to.String(), p)
+	c.net.sendTo(c, to.String(), p)
 	return len(p), nil
 }
 

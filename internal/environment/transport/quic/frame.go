@@ -42,29 +42,29 @@ func readFrame(r io.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// deadlined is a stream that can be written on with a deadline.
-type deadlined interface {
+// deadlineStream is a stream that can be written on with a deadline.
+type deadlineStream interface {
 	io.Writer
 	SetWriteDeadline(time.Time) error
 }
 
 // writer joins frames into few writes.
 type writer struct {
-	stream deadlined
+	stream deadlineStream
 	buf    []byte // not written yet
 }
 
-// frame writes a frame, or keeps a small one for flush.
-func (w *writer) frame(frame []byte) error {
+// writeFrame writes a frame, or keeps a small one for flush.
+func (w *writer) writeFrame(frame []byte) error {
 	head := frame[:min(len(frame), chunkBytes)]
 	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(len(frame)))
 	w.buf = append(w.buf, head...)
 	for rest := frame[len(head):]; len(rest) > 0; {
-		if err := w.flush(); err != nil {
+		if err := w.flushKept(); err != nil {
 			return err
 		}
 		next := rest[:min(len(rest), chunkBytes)]
-		if err := w.write(next); err != nil {
+		if err := w.writeChunk(next); err != nil {
 			return err
 		}
 		rest = rest[len(next):]
@@ -72,18 +72,18 @@ func (w *writer) frame(frame []byte) error {
 	return nil
 }
 
-// flush writes what was kept.
-func (w *writer) flush() error {
+// flushKept writes what was kept.
+func (w *writer) flushKept() error {
 	if len(w.buf) == 0 {
 		return nil
 	}
-	err := w.write(w.buf)
+	err := w.writeChunk(w.buf)
 	w.buf = w.buf[:0]
 	return err
 }
 
-// write fails when the peer takes no chunk for writeTimeout.
-func (w *writer) write(chunk []byte) error {
+// writeChunk fails when the peer takes no chunk for writeTimeout.
+func (w *writer) writeChunk(chunk []byte) error {
 	w.stream.SetWriteDeadline(time.Now().Add(writeTimeout))
 	_, err := w.stream.Write(chunk)
 	return err

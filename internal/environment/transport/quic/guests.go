@@ -24,23 +24,23 @@ type guests struct {
 // newGuests prepares a transport for runners, before it listens.
 func newGuests(t *Transport, runners *connections.Gateway) *guests {
 	g := &guests{t, runners, runners.TLS(t.client)}
-	t.quic.ConnContext = g.admit
+	t.quic.ConnContext = g.admitClient
 	t.quic.VerifySourceAddress = func(from net.Addr) bool { return !t.isPeers(from) && runners.Strained() }
 	return g
 }
 
-// admit counts who comes from elsewhere than a peer's endpoint, so that a storm of
+// admitClient counts who comes from elsewhere than a peer's endpoint, so that a storm of
 // handshakes takes nothing from the mesh.
-func (g *guests) admit(ctx context.Context, from *quic.ClientInfo) (context.Context, error) {
+func (g *guests) admitClient(ctx context.Context, from *quic.ClientInfo) (context.Context, error) {
 	if p := g.transport.peerAt(from.RemoteAddr); p != nil {
-		p.heard()
+		p.noteUp()
 		return ctx, nil
 	}
 	return ctx, g.runners.Refuses(ctx, from.RemoteAddr)
 }
 
-// tls picks the configuration by the client's protocol. Nil guests leave it.
-func (g *guests) tls(mesh *tls.Config) *tls.Config {
+// pickTLS picks the configuration by the client's protocol. Nil guests leave it.
+func (g *guests) pickTLS(mesh *tls.Config) *tls.Config {
 	if g == nil {
 		return mesh
 	}
@@ -54,8 +54,8 @@ func (g *guests) tls(mesh *tls.Config) *tls.Config {
 	return both
 }
 
-// quic picks the limits by where the client is. Nil guests leave them.
-func (g *guests) quic(mesh *quic.Config) *quic.Config {
+// pickQUIC picks the limits by where the client is. Nil guests leave them.
+func (g *guests) pickQUIC(mesh *quic.Config) *quic.Config {
 	if g == nil {
 		return mesh
 	}
@@ -71,8 +71,8 @@ func (g *guests) quic(mesh *quic.Config) *quic.Config {
 	return both
 }
 
-// are reports whether a connection belongs to a runner.
-func (g *guests) are(conn *quic.Conn) bool {
+// isGuest reports whether a connection belongs to a runner.
+func (g *guests) isGuest(conn *quic.Conn) bool {
 	return g != nil && conn.ConnectionState().TLS.NegotiatedProtocol == push.ALPN
 }
 
@@ -86,16 +86,18 @@ func (t *Transport) peerAt(address net.Addr) *peer {
 	if !is {
 		return nil
 	}
-	from := plain(udp.AddrPort())
+	from := plainAddress(udp.AddrPort())
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, p := range t.byAddress {
-		if p.at(from) {
+		if p.isAt(from) {
 			return p
 		}
 	}
 	return nil
 }
 
-// plain is an address as endpoints are compared: IPv4 in IPv6 is IPv4.
-func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
+// plainAddress is an address as endpoints are compared: IPv4 in IPv6 is IPv4.
+func plainAddress(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}

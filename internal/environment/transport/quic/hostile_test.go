@@ -222,11 +222,11 @@ func TestFramesReadAsTheyWereWritten(t *testing.T) {
 		var sink pipe
 		w := writer{stream: &sink}
 		for i, size := range sizes {
-			if err := w.frame(bytes.Repeat([]byte{byte(i)}, size)); err != nil {
+			if err := w.writeFrame(bytes.Repeat([]byte{byte(i)}, size)); err != nil {
 				r.Fatal(err)
 			}
 		}
-		if err := w.flush(); err != nil {
+		if err := w.flushKept(); err != nil {
 			r.Fatal(err)
 		}
 		var in io.Reader = &sink.Buffer
@@ -278,7 +278,7 @@ func (r *roomReader) Read(p []byte) (int, error) {
 func TestAQueueKeepsItsBounds(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		q := queue{maxFrames: 5, maxBytes: 100}
-		var twin []queued
+		var twin []queuedFrame
 		start := time.Unix(1000, 0)
 		for i := range rapid.IntRange(0, 60).Draw(r, "steps") {
 			now := start.Add(time.Duration(i) * time.Second)
@@ -294,13 +294,13 @@ func TestAQueueKeepsItsBounds(t *testing.T) {
 				for len(twin) > 0 && twin[0].at.Before(before) {
 					twin, want = twin[1:], want+1
 				}
-				if got := q.expire(before); got != uint64(want) {
+				if got := q.dropExpired(before); got != uint64(want) {
 					r.Fatalf("expired %d, want %d", got, want)
 				}
 			case 1:
 				limit := rapid.IntRange(0, 60).Draw(r, "limit")
 				taken := 0
-				for i, f := range q.take(nil, limit) {
+				for i, f := range q.takeBatch(nil, limit) {
 					if &f[0] != &twin[i].frame[0] || i > 0 && taken+len(f) > limit {
 						r.Fatalf("took %d bytes after %d of %d", len(f), taken, limit)
 					}
@@ -312,11 +312,11 @@ func TestAQueueKeepsItsBounds(t *testing.T) {
 			default:
 				frame := make([]byte, rapid.IntRange(1, 60).Draw(r, "size"))
 				want := len(twin) < 5 && size+len(frame) <= 100
-				if q.push(frame, now) != want {
+				if q.pushFrame(frame, now) != want {
 					r.Fatalf("pushed %v with %d frames, %d bytes", !want, len(twin), size)
 				}
 				if want {
-					twin = append(twin, queued{frame, now})
+					twin = append(twin, queuedFrame{frame, now})
 				}
 			}
 			if len(q.frames) != len(twin) {
@@ -354,16 +354,16 @@ func TestASessionThatIsOverIsNotAdmitted(t *testing.T) {
 		r.stream(t, []byte{1})
 		time.Sleep(time.Second)
 		p := n.peerOf(r.key.PublicKey())
-		over := p.live()
+		over := p.liveSession()
 		if over == nil {
 			t.Fatal("it was never connected")
 		}
-		over.close(codeMalformed, "over")
+		over.closeSession(codeMalformed, "over")
 		time.Sleep(time.Second)
-		if p.live() != nil {
+		if p.liveSession() != nil {
 			t.Fatal("it is still connected")
 		}
-		if _, admitted := p.admit(over); admitted || p.live() != nil {
+		if _, admitted := p.admitSession(over); admitted || p.liveSession() != nil {
 			t.Error("the peer still has a session that is over")
 		}
 	})

@@ -283,7 +283,7 @@ func TestAnotherChainIsRefused(t *testing.T) {
 		}
 		b.start(t)
 		ctx, cancel := context.WithTimeout(context.Background(), deadline)
-		config := identity.Accepting(a.client, a.peerOf(b.key.PublicKey()).expect)
+		config := identity.Accepting(a.client, a.peerOf(b.key.PublicKey()).expectKey)
 		conn, err := a.quic.Dial(ctx, b.Addr(), config, a.Transport.config)
 		cancel()
 		if err == nil {

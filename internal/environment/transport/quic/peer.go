@@ -55,8 +55,8 @@ func newPeer(t *Transport, v types.Validator) *peer {
 	return p
 }
 
-// signal wakes the receiver of a channel of capacity one.
-func signal(wake chan struct{}) {
+// wakeReceiver wakes the receiver of a channel of capacity one.
+func wakeReceiver(wake chan struct{}) {
 	select {
 	case wake <- struct{}{}:
 	default:
@@ -69,8 +69,8 @@ func (p *peer) setEndpoint(endpoint string) {
 	if p.endpoint != endpoint {
 		p.endpoint = endpoint
 		p.resolved, _ = netip.ParseAddrPort(endpoint) // a host name has no address before the look-up
-		p.resolved = plain(p.resolved)
-		signal(p.changed)
+		p.resolved = plainAddress(p.resolved)
+		wakeReceiver(p.changed)
 	}
 }
 
@@ -83,20 +83,20 @@ func (p *peer) lookUp(endpoint string) (*net.UDPAddr, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.endpoint == endpoint {
-		p.resolved = plain(address.AddrPort())
+		p.resolved = plainAddress(address.AddrPort())
 	}
 	return address, nil
 }
 
-// at reports whether the peer's endpoint is an address, as far as is known.
-func (p *peer) at(address netip.AddrPort) bool {
+// isAt reports whether the peer's endpoint is an address, as far as is known.
+func (p *peer) isAt(address netip.AddrPort) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.resolved == address
 }
 
-// live returns the session, or nil.
-func (p *peer) live() *session {
+// liveSession returns the session, or nil.
+func (p *peer) liveSession() *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.session
@@ -105,9 +105,9 @@ func (p *peer) live() *session {
 // dialsFirst reports whether this side dials the pair's connection.
 func (p *peer) dialsFirst() bool { return p.transport.signer.Address().Compare(p.Address) < 0 }
 
-// send queues a frame. Without a connection it waits at most patience for one:
+// queueFrame queues a frame. Without a connection it waits at most patience for one:
 // a connection that is about to come up, at a start above all, loses nothing.
-func (p *peer) send(frame []byte) {
+func (p *peer) queueFrame(frame []byte) {
 	kind := kindOf(frame)
 	if len(frame) == 0 || len(frame) > bulkBytes {
 		p.counters.framesDropped.Add(1)
@@ -116,48 +116,48 @@ func (p *peer) send(frame []byte) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.put(&p.lane, kind, frame, now)
+	p.putInLane(&p.lane, kind, frame, now)
 	if p.newer.session != nil {
-		p.put(&p.newer, kind, frame, now)
+		p.putInLane(&p.newer, kind, frame, now)
 	}
 }
 
-// put queues a frame in a lane.
-func (p *peer) put(l *lane, kind kind, frame []byte, now time.Time) {
+// putInLane queues a frame in a lane.
+func (p *peer) putInLane(l *lane, kind kind, frame []byte, now time.Time) {
 	q := &l.queues[kind]
 	if l.session == nil {
-		p.counters.framesDropped.Add(q.expire(now.Add(-patience)))
+		p.counters.framesDropped.Add(q.dropExpired(now.Add(-patience)))
 	}
-	if !q.push(frame, now) {
+	if !q.pushFrame(frame, now) {
 		p.counters.framesDropped.Add(1)
 		return
 	}
 	if l.session != nil {
-		signal(l.session.wake[kind])
+		wakeReceiver(l.session.wake[kind])
 	}
 }
 
-// take gives a session's writer its next frames, or none when there is none or
+// takeFrames gives a session's writer its next frames, or none when there is none or
 // the session is not the peer's any more.
-func (p *peer) take(s *session, kind kind, batch [][]byte) [][]byte {
+func (p *peer) takeFrames(s *session, kind kind, batch [][]byte) [][]byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch s {
 	case p.session:
-		return p.queues[kind].take(batch, coalesceBytes)
+		return p.queues[kind].takeBatch(batch, coalesceBytes)
 	case p.newer.session:
-		return p.newer.queues[kind].take(batch, coalesceBytes)
+		return p.newer.queues[kind].takeBatch(batch, coalesceBytes)
 	}
 	return batch
 }
 
-// admit makes a session that both sides said hello on the peer's, unless the
+// admitSession makes a session that both sides said hello on the peer's, unless the
 // one it has is to stay. It returns the one it replaced. A session that is over, which a
 // reader may learn late, is ignored: its end was handled.
 //
 // A session of another process with the peer's key replaces none of the first process.
 // Both get all frames, so that the first one can say that it lives (decision C5).
-func (p *peer) admit(s *session) (replaced *session, ok bool) {
+func (p *peer) admitSession(s *session) (replaced *session, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone.Err() != nil || s.over {
@@ -174,17 +174,17 @@ func (p *peer) admit(s *session) (replaced *session, ok bool) {
 	p.counters.connects.Add(1)
 	expired := time.Now().Add(-patience)
 	for kind := range l.queues {
-		p.counters.framesDropped.Add(l.queues[kind].expire(expired))
-		signal(s.wake[kind])
+		p.counters.framesDropped.Add(l.queues[kind].dropExpired(expired))
+		wakeReceiver(s.wake[kind])
 	}
-	signal(p.changed)
+	wakeReceiver(p.changed)
 	return replaced, true
 }
 
 func (p *peer) dialledByLower(s *session) bool { return s.dialled == p.dialsFirst() }
 
-// end takes a session that is over from the peer.
-func (p *peer) end(s *session) {
+// endSession takes a session that is over from the peer.
+func (p *peer) endSession(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.over = true
@@ -195,12 +195,12 @@ func (p *peer) end(s *session) {
 		p.lane, p.newer = p.newer, newLane()
 	case p.session == s:
 		p.session = nil
-		signal(p.changed)
+		wakeReceiver(p.changed)
 	}
 }
 
-// run keeps the peer connected until it is one no more.
-func (p *peer) run() {
+// keepConnected keeps the peer connected until it is one no more.
+func (p *peer) keepConnected() {
 	wait := newBackoff(p.dialsFirst())
 	for p.gone.Err() == nil {
 		p.mu.Lock()
@@ -209,36 +209,36 @@ func (p *peer) run() {
 		switch {
 		case connected:
 			wait = newBackoff(p.dialsFirst())
-			p.pause(-1)
+			p.pauseFor(-1)
 		case endpoint == "":
-			p.pause(-1)
+			p.pauseFor(-1)
 		case wait.first > 0: // give the other side time to dial, and know it by its address
 			if _, err := p.lookUp(endpoint); err != nil {
 				p.transport.log.Debug("not found", "peer", p.Address, "error", err)
 			}
-			if p.pause(wait.first) {
+			if p.pauseFor(wait.first) {
 				wait.first = 0
 			}
 		default:
-			p.attempt(endpoint, &wait)
+			p.attemptOnce(endpoint, &wait)
 		}
 	}
 }
 
-// attempt dials once, stays while the connection lasts, and then waits.
-func (p *peer) attempt(endpoint string, wait *backoff) {
-	lasted, err := p.dial(endpoint, wait.timeout)
+// attemptOnce dials once, stays while the connection lasts, and then waits.
+func (p *peer) attemptOnce(endpoint string, wait *backoff) {
+	lasted, err := p.dialOnce(endpoint, wait.timeout)
 	if lasted >= steady {
 		*wait = newBackoff(p.dialsFirst())
 		return
 	}
 	p.transport.log.Debug("dialled in vain", "peer", p.Address, "endpoint", endpoint, "error", err)
-	p.pause(wait.next())
+	p.pauseFor(wait.nextWait())
 }
 
-// pause waits for d, without end if d is negative, and reports whether all of it
+// pauseFor waits for d, without end if d is negative, and reports whether all of it
 // passed; a change of the peer ends it early.
-func (p *peer) pause(d time.Duration) (whole bool) {
+func (p *peer) pauseFor(d time.Duration) (whole bool) {
 	var passed <-chan time.Time
 	if d >= 0 {
 		timer := time.NewTimer(d)
@@ -254,15 +254,15 @@ func (p *peer) pause(d time.Duration) (whole bool) {
 	return false
 }
 
-// dial makes one connection and stays with it until it ends. It returns for how
+// dialOnce makes one connection and stays with it until it ends. It returns for how
 // long it was up, 0 if never, and why it is not any more.
-func (p *peer) dial(endpoint string, timeout time.Duration) (time.Duration, error) {
+func (p *peer) dialOnce(endpoint string, timeout time.Duration) (time.Duration, error) {
 	address, err := p.lookUp(endpoint)
 	if err != nil {
 		return 0, err
 	}
-	tlsConfig := identity.Accepting(p.transport.client, p.expect)
-	done, err := p.turn()
+	tlsConfig := identity.Accepting(p.transport.client, p.expectKey)
+	done, err := p.awaitTurn()
 	if err != nil {
 		return 0, err
 	}
@@ -273,12 +273,12 @@ func (p *peer) dial(endpoint string, timeout time.Duration) (time.Duration, erro
 	if err != nil {
 		return 0, fmt.Errorf("quic: dial %v at %s: %w", p.Address, endpoint, err)
 	}
-	return p.open(conn, true)
+	return p.openSession(conn, true)
 }
 
-// turn waits until the peer may be dialled, which done ends. A peer that is down takes no
+// awaitTurn waits until the peer may be dialled, which done ends. A peer that is down takes no
 // turn: its dials cost next to nothing, and would hold up others.
-func (p *peer) turn() (done func(), err error) {
+func (p *peer) awaitTurn() (done func(), err error) {
 	p.mu.Lock()
 	p.vain++
 	down := p.vain > vainAttempts
@@ -289,30 +289,30 @@ func (p *peer) turn() (done func(), err error) {
 	return p.transport.turns.Take(p.gone)
 }
 
-// heard notes that the peer is up: it dialled, or a connection with it began.
-func (p *peer) heard() {
+// noteUp notes that the peer is up: it dialled, or a connection with it began.
+func (p *peer) noteUp() {
 	p.mu.Lock()
 	p.vain = 0
 	p.mu.Unlock()
 }
 
-// expect agrees only to the peer's key.
-func (p *peer) expect(key types.PublicKey) error {
+// expectKey agrees only to the peer's key.
+func (p *peer) expectKey(key types.PublicKey) error {
 	if key != p.PublicKey {
 		return fmt.Errorf("%w: %v", ErrNotPeer, key)
 	}
 	return nil
 }
 
-// open runs a connection to its end, and returns what dial does.
-func (p *peer) open(conn *quic.Conn, dialled bool) (time.Duration, error) {
+// openSession runs a connection to its end, and returns what dial does.
+func (p *peer) openSession(conn *quic.Conn, dialled bool) (time.Duration, error) {
 	p.mu.Lock()
 	tooMany := p.pending >= maxPending
 	if !tooMany {
 		p.pending++
 	}
 	if from, is := conn.RemoteAddr().(*net.UDPAddr); is && !p.resolved.IsValid() {
-		p.resolved = plain(from.AddrPort()) // who comes before its name was looked up has shown its key from there
+		p.resolved = plainAddress(from.AddrPort()) // who comes before its name was looked up has shown its key from there
 	}
 	p.mu.Unlock()
 	if tooMany {
@@ -320,11 +320,11 @@ func (p *peer) open(conn *quic.Conn, dialled bool) (time.Duration, error) {
 	}
 	s := newSession(p, conn, dialled)
 	s.process = identity.Process(conn.ConnectionState().TLS)
-	return s.run()
+	return s.runSession()
 }
 
-// greeted ends the wait for a connection's hello.
-func (p *peer) greeted() {
+// endHelloWait ends the wait for a connection's hello.
+func (p *peer) endHelloWait() {
 	p.mu.Lock()
 	p.pending--
 	p.mu.Unlock()
@@ -345,8 +345,8 @@ func newBackoff(dialsFirst bool) backoff {
 	return b
 }
 
-// next returns the wait after a failed attempt.
-func (b *backoff) next() time.Duration {
+// nextWait returns the wait after a failed attempt.
+func (b *backoff) nextWait() time.Duration {
 	wait := b.wait
 	b.wait = min(2*b.wait, maxBackoff)
 	b.timeout = min(2*b.timeout, maxDialTimeout)

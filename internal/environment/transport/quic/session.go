@@ -29,7 +29,7 @@ func kindOf(frame []byte) kind {
 	return prompt
 }
 
-func (k kind) limit() int {
+func (k kind) queueLimit() int {
 	if k == prompt {
 		return promptBytes
 	}
@@ -75,20 +75,20 @@ func newSession(p *peer, conn *quic.Conn, dialled bool) *session {
 		wake: [2]chan struct{}{make(chan struct{}, 1), make(chan struct{}, 1)}}
 }
 
-// run carries the connection to its end. It returns for how long it was up, 0
+// runSession carries the connection to its end. It returns for how long it was up, 0
 // if never, and why it ended.
-func (s *session) run() (lasted time.Duration, err error) {
-	s.start()
+func (s *session) runSession() (lasted time.Duration, err error) {
+	s.startLoops()
 	over := s.conn.Context()
 	select {
 	case <-s.peer.gone.Done():
-		s.close(codeShutdown, "shutdown")
+		s.closeSession(codeShutdown, "shutdown")
 	case <-over.Done():
 	}
 	<-over.Done()
-	s.peer.end(s)
+	s.peer.endSession(s)
 	s.wg.Wait()
-	s.hello.Do(s.peer.greeted)
+	s.hello.Do(s.peer.endHelloWait)
 	if !s.up.IsZero() {
 		lasted = time.Since(s.up)
 	}
@@ -97,14 +97,14 @@ func (s *session) run() (lasted time.Duration, err error) {
 	return lasted, err
 }
 
-func (s *session) start() {
+func (s *session) startLoops() {
 	for _, k := range []kind{prompt, bulk} {
 		stream, err := s.conn.OpenUniStream()
 		if err != nil {
-			s.close(codeMalformed, "no stream to write on")
+			s.closeSession(codeMalformed, "no stream to write on")
 			return
 		}
-		s.wg.Go(func() { s.write(stream, k) })
+		s.wg.Go(func() { s.writeFrames(stream, k) })
 	}
 	s.wg.Go(s.acceptStreams)
 	s.wg.Go(s.refuseStreams)
@@ -114,11 +114,11 @@ func (s *session) start() {
 // A peer that came from elsewhere than its endpoint could be a runner, and is let.
 func (s *session) refuseStreams() {
 	if _, err := s.conn.AcceptStream(s.conn.Context()); err == nil {
-		s.close(codeMalformed, "a stream in both directions")
+		s.closeSession(codeMalformed, "a stream in both directions")
 	}
 }
 
-func (s *session) close(code quic.ApplicationErrorCode, reason string) {
+func (s *session) closeSession(code quic.ApplicationErrorCode, reason string) {
 	s.conn.CloseWithError(code, reason)
 }
 
@@ -129,31 +129,31 @@ func (s *session) acceptStreams() {
 	for range streamsEach {
 		stream, err := s.conn.AcceptUniStream(ctx)
 		if err != nil {
-			s.close(codeNoHello, "a stream is missing")
+			s.closeSession(codeNoHello, "a stream is missing")
 			return
 		}
 		s.wg.Go(func() {
-			if err := s.read(stream); err != nil {
-				s.close(codeMalformed, err.Error())
+			if err := s.readFrames(stream); err != nil {
+				s.closeSession(codeMalformed, err.Error())
 			}
 		})
 	}
 }
 
-// read hands on frames from one of the peer's streams. It returns nil where the
+// readFrames hands on frames from one of the peer's streams. It returns nil where the
 // session is closed already.
-func (s *session) read(stream *quic.ReceiveStream) error {
+func (s *session) readFrames(stream *quic.ReceiveStream) error {
 	r := bufio.NewReaderSize(stream, readBuffer)
 	k, err := s.readKind(stream, r)
 	if err != nil {
 		return err
 	}
-	if k == prompt && !s.greet() {
+	if k == prompt && !s.greetPeer() {
 		return nil
 	}
 	t, counters := s.peer.transport, &s.peer.counters
 	for {
-		frame, err := readFrame(r, k.limit())
+		frame, err := readFrame(r, k.queueLimit())
 		if err != nil {
 			return err
 		}
@@ -180,16 +180,16 @@ func (s *session) readKind(stream *quic.ReceiveStream, r *bufio.Reader) (kind, e
 	return kind(b), nil
 }
 
-// greet makes the session the peer's, or closes it where another stays.
-func (s *session) greet() bool {
-	s.hello.Do(s.peer.greeted)
-	replaced, ok := s.peer.admit(s)
+// greetPeer makes the session the peer's, or closes it where another stays.
+func (s *session) greetPeer() bool {
+	s.hello.Do(s.peer.endHelloWait)
+	replaced, ok := s.peer.admitSession(s)
 	if !ok {
-		s.close(codeReplaced, "another connection stays")
+		s.closeSession(codeReplaced, "another connection stays")
 		return false
 	}
 	if replaced != nil {
-		replaced.close(codeReplaced, "a newer connection came up")
+		replaced.closeSession(codeReplaced, "a newer connection came up")
 	}
 	s.mu.Lock()
 	s.up = time.Now()
@@ -198,15 +198,15 @@ func (s *session) greet() bool {
 	return true
 }
 
-// write says hello by a stream, and then writes what the peer's queue of that
+// writeFrames says hello by a stream, and then writes what the peer's queue of that
 // kind holds, from when the session is the peer's until it ends.
-func (s *session) write(stream *quic.SendStream, k kind) {
+func (s *session) writeFrames(stream *quic.SendStream, k kind) {
 	stream.SetPriority(urgency[k], true)
 	w := writer{stream: stream, buf: []byte{byte(k)}}
-	err := w.flush()
+	err := w.flushKept()
 	var batch [][]byte
 	for err == nil {
-		batch = s.peer.take(s, k, batch[:0])
+		batch = s.peer.takeFrames(s, k, batch[:0])
 		if len(batch) > 0 {
 			err = s.writeBatch(&w, batch)
 			clear(batch)
@@ -218,18 +218,18 @@ func (s *session) write(stream *quic.SendStream, k kind) {
 			return
 		}
 	}
-	s.close(codeSlow, "writing: "+err.Error())
+	s.closeSession(codeSlow, "writing: "+err.Error())
 }
 
 func (s *session) writeBatch(w *writer, batch [][]byte) error {
 	size := 0
 	for _, frame := range batch {
-		if err := w.frame(frame); err != nil {
+		if err := w.writeFrame(frame); err != nil {
 			return err
 		}
 		size += len(frame)
 	}
-	if err := w.flush(); err != nil {
+	if err := w.flushKept(); err != nil {
 		return err
 	}
 	s.peer.counters.framesSent.Add(uint64(len(batch)))

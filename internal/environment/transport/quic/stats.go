@@ -25,7 +25,7 @@ type counters struct {
 	connects, framesSent, bytesSent, framesReceived, bytesReceived, framesDropped atomic.Uint64
 }
 
-func (c *counters) stats(a types.Address, live *session) PeerStats {
+func (c *counters) peerStats(a types.Address, live *session) PeerStats {
 	var rtt time.Duration
 	if live != nil {
 		rtt = live.conn.ConnectionStats().SmoothedRTT

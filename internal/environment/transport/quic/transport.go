@@ -188,21 +188,21 @@ func (t *Transport) Start(receive func(from types.Address, frame []byte)) error 
 	if t.receive != nil {
 		return ErrStarted
 	}
-	mesh := identity.Listening(t.client, t.alpn, t.accept)
-	listener, err := t.quic.Listen(t.guests.tls(mesh), t.guests.quic(t.config))
+	mesh := identity.Listening(t.client, t.alpn, t.acceptKey)
+	listener, err := t.quic.Listen(t.guests.pickTLS(mesh), t.guests.pickQUIC(t.config))
 	if err != nil {
 		return fmt.Errorf("quic: listen on %v: %w", t.Addr(), err)
 	}
 	t.receive, t.listener = receive, listener
 	t.wg.Go(t.acceptAll)
 	for _, p := range t.byAddress {
-		t.wg.Go(p.run)
+		t.wg.Go(p.keepConnected)
 	}
 	return nil
 }
 
-// accept agrees to the keys of peers.
-func (t *Transport) accept(key types.PublicKey) error {
+// acceptKey agrees to the keys of peers.
+func (t *Transport) acceptKey(key types.PublicKey) error {
 	if t.peerOf(key) == nil {
 		return fmt.Errorf("%w: %v", ErrStranger, key)
 	}
@@ -222,14 +222,14 @@ func (t *Transport) acceptAll() {
 		if err != nil {
 			return // closed
 		}
-		t.wg.Go(func() { t.welcome(conn) })
+		t.wg.Go(func() { t.welcomeConn(conn) })
 	}
 }
 
-// welcome gives an accepted connection to its peer, if it still is one, or to the
+// welcomeConn gives an accepted connection to its peer, if it still is one, or to the
 // runners' gateway.
-func (t *Transport) welcome(conn *quic.Conn) {
-	if t.guests.are(conn) {
+func (t *Transport) welcomeConn(conn *quic.Conn) {
+	if t.guests.isGuest(conn) {
 		t.guests.runners.Serve(conn)
 		return
 	}
@@ -239,7 +239,7 @@ func (t *Transport) welcome(conn *quic.Conn) {
 		conn.CloseWithError(codeNotPeer, "not a peer")
 		return
 	}
-	p.open(conn, false)
+	p.openSession(conn, false)
 }
 
 // SetPeers names the validators to be connected with. Peers that were named before
@@ -260,7 +260,7 @@ func (t *Transport) SetPeers(validators []types.Validator) {
 		if p == nil || p.PublicKey != v.PublicKey {
 			p = newPeer(t, v)
 			if t.receive != nil {
-				t.wg.Go(p.run)
+				t.wg.Go(p.keepConnected)
 			}
 		}
 		p.setEndpoint(v.Endpoint)
@@ -280,7 +280,7 @@ func (t *Transport) Send(to types.Address, frame []byte) {
 	p := t.byAddress[to]
 	t.mu.RUnlock()
 	if p != nil {
-		p.send(frame)
+		p.queueFrame(frame)
 	}
 }
 
@@ -301,7 +301,7 @@ func (t *Transport) Stats() []PeerStats {
 	defer t.mu.RUnlock()
 	stats := make([]PeerStats, 0, len(t.byAddress))
 	for _, p := range t.byAddress {
-		stats = append(stats, p.counters.stats(p.Address, p.live()))
+		stats = append(stats, p.counters.peerStats(p.Address, p.liveSession()))
 	}
 	slices.SortFunc(stats, func(a, b PeerStats) int { return bytes.Compare(a.Address[:], b.Address[:]) })
 	return stats

@@ -243,7 +243,7 @@ func TestBothDialAtOnceAndOneConnectionStays(t *testing.T) {
 		for range 20 {
 			for i, n := range nodes {
 				p := n.byAddress[nodes[1-i].key.Address()]
-				go p.dial(nodes[1-i].Addr().String(), time.Second)
+				go p.dialOnce(nodes[1-i].Addr().String(), time.Second)
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
@@ -276,13 +276,13 @@ func TestOfTwoConnectionsOneStays(t *testing.T) {
 				want bool
 			}{{greaters(), true}, {greaters(), true}, {lowers(), true}, {greaters(), false}, {lowers(), true}} {
 				before := p.session
-				replaced, ok := p.admit(step.s)
+				replaced, ok := p.admitSession(step.s)
 				if ok != step.want || ok && (replaced != before || p.session != step.s) || !ok && p.session != before {
 					t.Fatalf("admitted %v, want %v", ok, step.want)
 				}
 			}
 			p.leave()
-			if _, ok := p.admit(lowers()); ok {
+			if _, ok := p.admitSession(lowers()); ok {
 				t.Fatal("a peer no more, and admitted")
 			}
 		}

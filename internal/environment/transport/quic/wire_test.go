@@ -33,10 +33,10 @@ func TestTheStreamIsThatOfTheDocument(t *testing.T) {
 	}
 	var sink pipe
 	w := writer{stream: &sink, buf: []byte{byte(prompt)}}
-	if err := w.frame(frame); err != nil {
+	if err := w.writeFrame(frame); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.flush(); err != nil || !bytes.Equal(sink.Bytes(), shown) {
+	if err := w.flushKept(); err != nil || !bytes.Equal(sink.Bytes(), shown) {
 		t.Fatalf("written as %x, %v", sink.Bytes(), err)
 	}
 }

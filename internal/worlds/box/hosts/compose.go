@@ -23,24 +23,24 @@ func (n *Network) Compose() string {
 	var b strings.Builder
 	b.WriteString(n.composeHead())
 	for i, v := range n.Validators {
-		n.service(&b, v.Name, "validator", "")
-		if n.publishes(i) {
-			fmt.Fprintf(&b, "    ports: [\"127.0.0.1:%s:%d\"]\n", n.published(i), Port)
+		n.writeService(&b, v.Name, "validator", "")
+		if n.publishesPort(i) {
+			fmt.Fprintf(&b, "    ports: [\"127.0.0.1:%s:%d\"]\n", n.publishedPort(i), Port)
 		}
 		fmt.Fprintf(&b, "    volumes: [\"%s:%s\"]\n", v.Name, volume)
 	}
 	for i, r := range n.Runners {
-		n.service(&b, r.Name, "runner", n.Validators[i%len(n.Validators)].Name)
-		if n.seeded() {
+		n.writeService(&b, r.Name, "runner", n.Validators[i%len(n.Validators)].Name)
+		if n.isSeeded() {
 			fmt.Fprintf(&b, "    volumes: [\"%s:%s\"]\n", r.Name, volume)
 		}
 	}
 	b.WriteString("\nvolumes:\n")
-	for _, name := range n.keeping() {
+	for _, name := range n.nodesWithVolume() {
 		fmt.Fprintf(&b, "  %s:\n", name)
 	}
-	if !n.seeded() {
-		n.secrets(&b)
+	if !n.isSeeded() {
+		n.writeSecrets(&b)
 	}
 	return b.String()
 }
@@ -66,11 +66,11 @@ x-node: &node
 
 services:
 `)
-	for i, node := range n.nodes() {
+	for i, node := range n.allNodes() {
 		fmt.Fprintf(&b, "  %s:\n    deploy: *node\n", node.Name)
-		if i < len(n.Validators) && n.publishes(i) {
-			port := n.published(i)
-			if n.seeded() { // a text until the variable has its value
+		if i < len(n.Validators) && n.publishesPort(i) {
+			port := n.publishedPort(i)
+			if n.isSeeded() { // a text until the variable has its value
 				port = strconv.Quote(port)
 			}
 			fmt.Fprintf(&b, "    ports: [{target: %d, published: %s, protocol: tcp, mode: host}]\n", Port, port)
@@ -95,7 +95,7 @@ const ownHead = `# A Cowboy network, one container per node: docker-compose up i
 func (n *Network) composeHead() string {
 	var b strings.Builder
 	image := fmt.Sprintf("%q", n.plan.Image)
-	if n.seeded() {
+	if n.isSeeded() {
 		image = fmt.Sprintf("\"${DEVNET_IMAGE:-%s}\"", n.plan.Image)
 		b.WriteString(seededHead)
 	} else {
@@ -106,7 +106,7 @@ func (n *Network) composeHead() string {
 	fmt.Fprintf(&b, "  image: %s\n  init: true\n  restart: unless-stopped\n  stop_grace_period: 40s\n"+
 		"  environment: [DEVNET_QLOG, DEVNET_KEYLOG, DEVNET_CORS, DEVNET_HOST] # as they are here: "+
 		"a folder and a file below %s, origins, names\n", image, volume)
-	if uid := os.Getuid(); !n.seeded() && uid != 0 { // whose files they are; root gives them to the image's user
+	if uid := os.Getuid(); !n.isSeeded() && uid != 0 { // whose files they are; root gives them to the image's user
 		fmt.Fprintf(&b, "  user: \"%d:%d\"\n", uid, os.Getgid())
 	}
 	b.WriteString("\nx-health: &health # of validators: a Swarm has others find them once they are healthy\n  interval: 5s\n" +
@@ -114,11 +114,11 @@ func (n *Network) composeHead() string {
 	return b.String()
 }
 
-// service writes the common part of every node; the part of its kind follows.
-func (n *Network) service(b *strings.Builder, name, kind, after string) {
+// writeService writes the common part of every node; the part of its kind follows.
+func (n *Network) writeService(b *strings.Builder, name, kind, after string) {
 	fmt.Fprintf(b, "  %s:\n    <<: *node\n    hostname: %s\n", name, name)
 	dir := secretsDir
-	if n.seeded() {
+	if n.isSeeded() {
 		dir = seededDir
 		fmt.Fprintf(b, "    command: [node, seeded, --name, %s, --dir, %s, --seed, \"%d\", --validators, \"%d\", --runners, \"%d\"]\n",
 			name, dir, *n.plan.Seed, len(n.Validators), len(n.Runners))
@@ -137,7 +137,7 @@ func (n *Network) service(b *strings.Builder, name, kind, after string) {
 	if after != "" {
 		fmt.Fprintf(b, "    depends_on: [%s]\n", after)
 	}
-	if !n.seeded() {
+	if !n.isSeeded() {
 		b.WriteString("    secrets:\n")
 		files := []string{settingsFile(name), keyFile(name)}
 		if kind == "validator" {
@@ -149,23 +149,23 @@ func (n *Network) service(b *strings.Builder, name, kind, after string) {
 	}
 }
 
-// publishes reports whether a validator's API has a port of this machine.
-func (n *Network) publishes(validator int) bool { return !n.seeded() || validator == 0 }
+// publishesPort reports whether a validator's API has a port of this machine.
+func (n *Network) publishesPort(validator int) bool { return !n.isSeeded() || validator == 0 }
 
-// published is the port of this machine at which a validator's API is reached.
-func (n *Network) published(validator int) string {
-	if n.seeded() {
+// publishedPort is the port of this machine at which a validator's API is reached.
+func (n *Network) publishedPort(validator int) string {
+	if n.isSeeded() {
 		return fmt.Sprintf("${DEVNET_PORT:-%d}", n.plan.Port)
 	}
 	return fmt.Sprint(n.plan.Port + validator)
 }
 
-// keeping are the nodes that have a volume.
-func (n *Network) keeping() (names []string) {
+// nodesWithVolume are the nodes that have a volume.
+func (n *Network) nodesWithVolume() (names []string) {
 	for _, v := range n.Validators {
 		names = append(names, v.Name)
 	}
-	if n.seeded() {
+	if n.isSeeded() {
 		for _, r := range n.Runners {
 			names = append(names, r.Name)
 		}
@@ -173,12 +173,12 @@ func (n *Network) keeping() (names []string) {
 	return names
 }
 
-// secrets writes where the files of nodes are.
-func (n *Network) secrets(b *strings.Builder) {
+// writeSecrets writes where the files of nodes are.
+func (n *Network) writeSecrets(b *strings.Builder) {
 	b.WriteString("\nsecrets:\n")
 	one := func(file string) { fmt.Fprintf(b, "  %s: {file: ./%s}\n", secretOf(file), file) }
 	one(GenesisFile)
-	for _, node := range n.nodes() {
+	for _, node := range n.allNodes() {
 		one(settingsFile(node.Name))
 		one(keyFile(node.Name))
 	}

@@ -48,12 +48,12 @@ func TestTheExampleForKubernetesIsThatOfInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := n.kubernetes()
+	text, err := n.writeKubernetes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "fixtures/kubernetes/kubernetes.yaml", text)
-	same(t, "fixtures/kubernetes/kustomization.yaml", n.kustomization())
+	same(t, "fixtures/kubernetes/kustomization.yaml", n.kustomizationFile())
 }
 
 func TestASeedMakesTheSameNetworkEverywhere(t *testing.T) {
@@ -64,7 +64,7 @@ func TestASeedMakesTheSameNetworkEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(n.GenesisBytes()) + n.settings(n.Validators[1]) + n.settings(n.Runners[1])
+		return string(n.GenesisBytes()) + n.settingsOf(n.Validators[1]) + n.settingsOf(n.Runners[1])
 	}
 	once := made(1)
 	if again := made(1); again != once {

@@ -47,7 +47,7 @@ func Read(dir string) (*Folder, error) {
 		return nil, err
 	}
 	for _, path := range paths {
-		if err := f.add(path); err != nil {
+		if err := f.addNode(path); err != nil {
 			return nil, err
 		}
 	}
@@ -57,8 +57,8 @@ func Read(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// add enters the node whose settings a file has: only a validator's name a genesis.
-func (f *Folder) add(path string) error {
+// addNode enters the node whose settings a file has: only a validator's name a genesis.
+func (f *Folder) addNode(path string) error {
 	var kind struct {
 		Genesis string `toml:"genesis"`
 	}

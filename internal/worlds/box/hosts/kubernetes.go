@@ -60,13 +60,13 @@ const kubernetesHead = `# A Cowboy network, one pod per node: kubectl apply --se
 # once the one before is ready. docs/CONTAINERS.md has the loop.
 `
 
-// kubernetes returns the network as objects of one namespace. Each node has a Secret and a
+// writeKubernetes returns the network as objects of one namespace. Each node has a Secret and a
 // StatefulSet of one pod, so that no pod's volumes hold another node's key. Its error is a
 // *LargeError.
-func (n *Network) kubernetes() (string, error) {
+func (n *Network) writeKubernetes() (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, kubernetesHead, n.plan.Namespace, clientLabel)
-	for _, o := range n.objects() {
+	for _, o := range n.listObjects() {
 		if o.data > maxObjectData {
 			return "", &LargeError{o.kind, o.name, o.data}
 		}
@@ -75,9 +75,9 @@ func (n *Network) kubernetes() (string, error) {
 	return b.String(), nil
 }
 
-// kustomization is the file by which kubectl apply -k and other kustomizations take the
+// kustomizationFile is the file by which kubectl apply -k and other kustomizations take the
 // network. Its image is changed by newName, newTag or digest there.
-func (n *Network) kustomization() string {
+func (n *Network) kustomizationFile() string {
 	name, _, _ := strings.Cut(n.plan.Image, "@")
 	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
 		name = name[:at]
@@ -92,32 +92,32 @@ images:
 `, kubernetesFile, name)
 }
 
-func (n *Network) objects() []object {
-	all := []object{n.genesisMap(), n.namesMap(), n.headless(validatorSet)}
+func (n *Network) listObjects() []object {
+	all := []object{n.genesisMap(), n.namesMap(), n.headlessService(validatorSet)}
 	if !n.plan.Cluster.NoNamespace {
-		all = append([]object{n.namespace()}, all...)
+		all = append([]object{n.namespaceObject()}, all...)
 	}
 	if len(n.Runners) > 0 {
-		all = append(all, n.headless(runnerSet))
+		all = append(all, n.headlessService(runnerSet))
 	}
-	all = append(all, n.apiService(), n.budget(), n.ingress(), n.egress())
+	all = append(all, n.apiService(), n.disruptionBudget(), n.ingressPolicy(), n.egressPolicy())
 	if n.plan.Cluster.Monitor {
 		all = append(all, n.podMonitor())
 	}
-	for _, node := range n.nodes() {
-		all = append(all, n.secret(node), n.statefulSet(node))
+	for _, node := range n.allNodes() {
+		all = append(all, n.secretObject(node), n.statefulSet(node))
 	}
 	return all
 }
 
-// object begins with the fields that all objects of the namespace share.
-func (n *Network) object(version, kind, name, rest string) object {
+// newObject begins with the fields that all objects of the namespace share.
+func (n *Network) newObject(version, kind, name, rest string) object {
 	return object{kind: kind, name: name, text: fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n  namespace: %s\n"+
 		"  labels: {app: devnet}\n%s", version, kind, name, n.plan.Namespace, rest)}
 }
 
-// namespace admits only pods that need no privilege.
-func (n *Network) namespace() object {
+// namespaceObject admits only pods that need no privilege.
+func (n *Network) namespaceObject() object {
 	return object{kind: "Namespace", name: n.plan.Namespace, text: fmt.Sprintf(`apiVersion: v1
 kind: Namespace
 metadata:
@@ -128,7 +128,7 @@ metadata:
 
 func (n *Network) genesisMap() object {
 	data := n.GenesisBytes()
-	o := n.object("v1", "ConfigMap", "devnet-genesis", fmt.Sprintf("immutable: true\nbinaryData:\n  %s: %s\n", GenesisFile,
+	o := n.newObject("v1", "ConfigMap", "devnet-genesis", fmt.Sprintf("immutable: true\nbinaryData:\n  %s: %s\n", GenesisFile,
 		base64.StdEncoding.EncodeToString(data)))
 	o.data = len(data)
 	return o
@@ -136,25 +136,25 @@ func (n *Network) genesisMap() object {
 
 // namesMap has the names of all nodes once, for all validators.
 func (n *Network) namesMap() object {
-	text := n.names()
-	o := n.object("v1", "ConfigMap", "devnet-names", fmt.Sprintf("immutable: true\ndata:\n  %s: |\n%s", namesFile, indented(text)))
+	text := n.namesTable()
+	o := n.newObject("v1", "ConfigMap", "devnet-names", fmt.Sprintf("immutable: true\ndata:\n  %s: |\n%s", namesFile, indentText(text)))
 	o.data = len(text)
 	return o
 }
 
 func secretName(node string) string { return "devnet-" + node }
 
-// secret has the settings and the key of one node.
-func (n *Network) secret(node Node) object {
-	settings, key := n.settings(node), types.Hash(node.Key.Secret()).String()
-	o := n.object("v1", "Secret", secretName(node.Name), fmt.Sprintf("immutable: true\nstringData:\n  node.toml: |\n%s  %s: %q\n",
-		indented(settings), keyFile(node.Name), key))
+// secretObject has the settings and the key of one node.
+func (n *Network) secretObject(node Node) object {
+	settings, key := n.settingsOf(node), types.Hash(node.Key.Secret()).String()
+	o := n.newObject("v1", "Secret", secretName(node.Name), fmt.Sprintf("immutable: true\nstringData:\n  node.toml: |\n%s  %s: %q\n",
+		indentText(settings), keyFile(node.Name), key))
 	o.data = len(settings) + len(key)
 	return o
 }
 
-// indented is a text as a block of a field of data.
-func indented(text string) string {
+// indentText is a text as a block of a field of data.
+func indentText(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
 		if line != "\n" {
@@ -165,14 +165,14 @@ func indented(text string) string {
 	return b.String()
 }
 
-// headless is the service by which pods find one another, ready or not. Runners dial, and
+// headlessService is the service by which pods find one another, ready or not. Runners dial, and
 // have no port.
-func (n *Network) headless(set string) object {
+func (n *Network) headlessService(set string) object {
 	ports := ""
 	if set == validatorSet {
 		ports = fmt.Sprintf("  ports:\n  - {name: quic, port: %[1]d, protocol: UDP}\n  - {name: http, port: %[1]d, protocol: TCP}\n", Port)
 	}
-	return n.object("v1", "Service", set, fmt.Sprintf(`spec:
+	return n.newObject("v1", "Service", set, fmt.Sprintf(`spec:
   clusterIP: None
   publishNotReadyAddresses: true
   selector: {app: devnet, set: %s}
@@ -191,7 +191,7 @@ func (n *Network) serviceNames(validator string) (all []string) {
 
 // podMonitor has the operator of Prometheus ask each validator for its metrics.
 func (n *Network) podMonitor() object {
-	return n.object("monitoring.coreos.com/v1", "PodMonitor", "devnet", fmt.Sprintf(`spec:
+	return n.newObject("monitoring.coreos.com/v1", "PodMonitor", "devnet", fmt.Sprintf(`spec:
   selector:
     matchLabels: {app: devnet, set: %s}
   podMetricsEndpoints:
@@ -202,7 +202,7 @@ func (n *Network) podMonitor() object {
 // apiService is the API, of any validator that is ready. A client stays with one, so that it
 // reads what it wrote.
 func (n *Network) apiService() object {
-	return n.object("v1", "Service", apiName, fmt.Sprintf(`spec:
+	return n.newObject("v1", "Service", apiName, fmt.Sprintf(`spec:
   selector: {app: devnet, set: %s}
   sessionAffinity: ClientIP
   ports:
@@ -210,11 +210,11 @@ func (n *Network) apiService() object {
 `, validatorSet, Port))
 }
 
-// budget keeps a quorum while machines of the cluster are drained: f validators may be
+// disruptionBudget keeps a quorum while machines of the cluster are drained: f validators may be
 // moved at a time. With f = 0 one may be, and the chain waits for it. A pod that is not ready
 // may always be moved: it is missing already.
-func (n *Network) budget() object {
-	return n.object("policy/v1", "PodDisruptionBudget", validatorSet, fmt.Sprintf(`spec:
+func (n *Network) disruptionBudget() object {
+	return n.newObject("policy/v1", "PodDisruptionBudget", validatorSet, fmt.Sprintf(`spec:
   maxUnavailable: %d
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
@@ -222,10 +222,10 @@ func (n *Network) budget() object {
 `, max(1, n.Genesis.Validators.MaxFaulty()), validatorSet))
 }
 
-// ingress lets nodes reach one another, and labelled pods of any namespace the API. Metrics
+// ingressPolicy lets nodes reach one another, and labelled pods of any namespace the API. Metrics
 // are read by whoever a monitor is for.
-func (n *Network) ingress() object {
-	return n.object("networking.k8s.io/v1", "NetworkPolicy", "devnet-ingress", fmt.Sprintf(`spec:
+func (n *Network) ingressPolicy() object {
+	return n.newObject("networking.k8s.io/v1", "NetworkPolicy", "devnet-ingress", fmt.Sprintf(`spec:
   podSelector:
     matchLabels: {app: devnet}
   policyTypes: [Ingress]
@@ -253,9 +253,9 @@ func (n *Network) monitorPeer() string {
 	return "    - namespaceSelector: {}\n      podSelector:\n        matchLabels: {app.kubernetes.io/name: prometheus}\n"
 }
 
-// egress keeps validators to the nodes and to names. Runners reach what their jobs ask for.
-func (n *Network) egress() object {
-	return n.object("networking.k8s.io/v1", "NetworkPolicy", "devnet-egress", fmt.Sprintf(`spec:
+// egressPolicy keeps validators to the nodes and to names. Runners reach what their jobs ask for.
+func (n *Network) egressPolicy() object {
+	return n.newObject("networking.k8s.io/v1", "NetworkPolicy", "devnet-egress", fmt.Sprintf(`spec:
   podSelector:
     matchLabels: {app: devnet, set: %[1]s}
   policyTypes: [Egress]
@@ -310,7 +310,7 @@ func (n *Network) statefulSet(node Node) object {
 	if r.set == validatorSet {
 		unsatisfiable = "DoNotSchedule"
 	}
-	return n.object("apps/v1", "StatefulSet", node.Name, fmt.Sprintf(`spec:
+	return n.newObject("apps/v1", "StatefulSet", node.Name, fmt.Sprintf(`spec:
   serviceName: %[1]s
   replicas: 1
 %[9]s  selector:
@@ -367,11 +367,11 @@ func (n *Network) statefulSet(node Node) object {
           sources:
           - secret: {name: %[14]s}
 %[15]s%[16]s`, r.set, node.Name, imageOwner, unsatisfiable, n.plan.Image, r.kind, podDir, r.flags, r.update, r.probe, r.resources, volume, r.home,
-		secretName(node.Name), r.maps, n.claim(r.set), n.pullSecret(), r.ports, r.health))
+		secretName(node.Name), r.maps, n.volumeClaim(r.set), n.pullSecret(), r.ports, r.health))
 }
 
-// claim is the volume of a validator's home.
-func (n *Network) claim(set string) string {
+// volumeClaim is the volume of a validator's home.
+func (n *Network) volumeClaim(set string) string {
 	if set != validatorSet {
 		return ""
 	}

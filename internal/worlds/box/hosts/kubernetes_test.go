@@ -50,7 +50,7 @@ func documents(t *testing.T, text string) map[string]string {
 // bytes for the copy that a client-side kubectl apply keeps of any other object.
 func TestTheLargestNetworkFitsKubernetes(t *testing.T) {
 	n := pods(t, box.MaxValidators, box.MaxRunners)
-	text, err := n.kubernetes()
+	text, err := n.writeKubernetes()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +79,14 @@ func TestTheLargestNetworkFitsKubernetes(t *testing.T) {
 // A pod's volumes hold the settings and the key of one node.
 func TestEachPodIsGivenTheKeyOfItsNodeAlone(t *testing.T) {
 	n := pods(t, 4, 2)
-	text, err := n.kubernetes()
+	text, err := n.writeKubernetes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := documents(t, text)
-	for _, node := range n.nodes() {
+	for _, node := range n.allNodes() {
 		secret, set := all["Secret devnet-"+node.Name], all["StatefulSet "+node.Name]
-		for _, other := range n.nodes() {
+		for _, other := range n.allNodes() {
 			key, own := types.Hash(other.Key.Secret()).String(), other.Name == node.Name
 			if strings.Contains(secret, key) != own {
 				t.Errorf("the secret of %s has the key of %s: %t", node.Name, other.Name, !own)
@@ -161,7 +161,7 @@ func TestAKustomizationNamesTheImageWithoutItsTag(t *testing.T) {
 		"r.example:5000/a/devnet:v1": "r.example:5000/a/devnet", "devnet:v1@sha256:00ff": "devnet"} {
 		n := pods(t, 1, 0)
 		n.plan.Image = image
-		if text := n.kustomization(); !strings.Contains(text, `{name: "`+want+`", newName: "`+want+`"}`) {
+		if text := n.kustomizationFile(); !strings.Contains(text, `{name: "`+want+`", newName: "`+want+`"}`) {
 			t.Errorf("%s: want the name %s in\n%s", image, want, text)
 		}
 	}

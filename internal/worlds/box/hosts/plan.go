@@ -124,8 +124,8 @@ func Make(p Plan) (*Network, error) {
 	n := &Network{plan: p}
 	chain := p.Chain.NewChain(p.Now)
 	for i := range p.Chain.Validators {
-		v := p.validator(i)
-		v.Key = p.key(wallet.ValidatorKey, v.Name)
+		v := p.describeValidator(i)
+		v.Key = p.keyOf(wallet.ValidatorKey, v.Name)
 		n.Validators = append(n.Validators, v)
 		chain.Validator(v.Key, v.Endpoint)
 	}
@@ -134,8 +134,8 @@ func Make(p Plan) (*Network, error) {
 		return nil, err
 	}
 	for i := range terms {
-		r := p.runner(i)
-		r.Key = p.key(wallet.RunnerKey, r.Name)
+		r := p.describeRunner(i)
+		r.Key = p.keyOf(wallet.RunnerKey, r.Name)
 		n.Runners = append(n.Runners, r)
 		chain.Runner(r.Key, terms[i])
 	}
@@ -181,9 +181,9 @@ func (p *Plan) checkHosts() error {
 	return nil
 }
 
-// validator is the i-th, without its key.
-func (p *Plan) validator(i int) Node {
-	v := p.validatorAt(wallet.ValidatorName(i), p.port(i))
+// describeValidator is the i-th, without its key.
+func (p *Plan) describeValidator(i int) Node {
+	v := p.validatorAt(wallet.ValidatorName(i), p.portOf(i))
 	if at := p.Hosts[v.Name]; at != "" {
 		// On its own machine it is reached by whatever address that has.
 		host, port, _ := net.SplitHostPort(at)
@@ -201,48 +201,50 @@ func (p *Plan) validator(i int) Node {
 
 func (p *Plan) validatorAt(name string, port int) Node {
 	api := fmt.Sprintf("127.0.0.1:%d", port)
-	if p.contained() {
+	if p.runsInContainers() {
 		all := fmt.Sprintf("0.0.0.0:%d", Port)
 		return Node{Name: name, Endpoint: fmt.Sprintf("%s:%d", name, Port), Listen: all, HTTP: all, API: api}
 	}
 	return Node{Name: name, Endpoint: api, Listen: api, HTTP: api, API: api}
 }
 
-// runner is the i-th, without its key.
-func (p *Plan) runner(i int) Node {
-	return p.runnerAt(wallet.RunnerName(i), i, p.port(p.Chain.Validators+i))
+// describeRunner is the i-th, without its key.
+func (p *Plan) describeRunner(i int) Node {
+	return p.runnerAt(wallet.RunnerName(i), i, p.portOf(p.Chain.Validators+i))
 }
 
 func (p *Plan) runnerAt(name string, i, port int) Node {
-	r := Node{Name: name, API: p.inside(i % p.Chain.Validators)}
+	r := Node{Name: name, API: p.insideURL(i % p.Chain.Validators)}
 	for other := 1; other < min(p.Chain.Validators, settings.MaxAlso); other++ {
-		r.Also = append(r.Also, p.inside((i+other)%p.Chain.Validators))
+		r.Also = append(r.Also, p.insideURL((i+other)%p.Chain.Validators))
 	}
 	if p.Driver != "" {
 		r.HTTP = fmt.Sprintf("127.0.0.1:%d", port)
-		if p.contained() {
+		if p.runsInContainers() {
 			r.HTTP = fmt.Sprintf("0.0.0.0:%d", Port)
 		}
 	}
 	return r
 }
 
-// port returns the port of a node on one machine, by its place among all.
-func (p *Plan) port(i int) int {
+// portOf returns the port of a node on one machine, by its place among all.
+func (p *Plan) portOf(i int) int {
 	if i < len(p.Ports) {
 		return p.Ports[i]
 	}
 	return p.Port + i
 }
 
-// inside is the URL by which other nodes reach a validator's HTTP API.
-func (p *Plan) inside(validator int) string { return "http://" + p.validator(validator).Endpoint }
+// insideURL is the URL by which other nodes reach a validator's HTTP API.
+func (p *Plan) insideURL(validator int) string {
+	return "http://" + p.describeValidator(validator).Endpoint
+}
 
-// contained reports whether nodes run in containers.
-func (p *Plan) contained() bool { return p.Format != Processes }
+// runsInContainers reports whether nodes run in containers.
+func (p *Plan) runsInContainers() bool { return p.Format != Processes }
 
-// key returns the key of a node.
-func (p *Plan) key(derive func(uint64, string) *crypto.Key, name string) *crypto.Key {
+// keyOf returns the key of a node.
+func (p *Plan) keyOf(derive func(uint64, string) *crypto.Key, name string) *crypto.Key {
 	if p.Derived {
 		return derive(*p.Seed, name)
 	}

@@ -68,7 +68,7 @@ func Open(path string) (*Validator, error) {
 	v := &Validator{HTTP: s.HTTP, Origins: s.Origins, host: s.Host}
 	v.Config.Here = &box.Here{Name: s.Name, Listen: s.Listen}
 	v.Config.Python = s.Python
-	for _, step := range []func(*Validator) error{o.named, o.addresses, o.keeps, o.signs, o.knows, o.joins} {
+	for _, step := range []func(*Validator) error{o.openName, o.openAddresses, o.openHome, o.openKey, o.openOthers, o.openJoining} {
 		if err := step(v); err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ type opener struct {
 	*file
 }
 
-func (o *opener) named(*Validator) error {
+func (o *opener) openName(*Validator) error {
 	if !nodeName(o.Name) {
 		return o.Fault("a validator has a name, by which files and logs know it: 1 to 32 lower-case letters, digits and hyphens", "name")
 	}
@@ -117,7 +117,7 @@ func nodeName(name string) bool {
 	return len(name) >= 1 && len(name) <= 32
 }
 
-func (o *opener) addresses(*Validator) error {
+func (o *opener) openAddresses(*Validator) error {
 	for _, one := range []struct{ key, value string }{{"listen", o.Listen}, {"http", o.file.HTTP}} {
 		_, port, err := net.SplitHostPort(one.value)
 		if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 && one.key == "listen" {
@@ -127,7 +127,7 @@ func (o *opener) addresses(*Validator) error {
 	return nil
 }
 
-func (o *opener) keeps(v *Validator) error {
+func (o *opener) openHome(v *Validator) error {
 	if o.Home == "" {
 		return o.Fault("name the validator's folder", "home")
 	}
@@ -154,7 +154,7 @@ func (o *opener) keeps(v *Validator) error {
 	return nil
 }
 
-func (o *opener) signs(v *Validator) (err error) {
+func (o *opener) openKey(v *Validator) (err error) {
 	if v.Config.Here.Key, err = o.File.Key(o.file.Key, o.KeyFile); err != nil {
 		return err
 	}
@@ -172,8 +172,8 @@ func (o *opener) signs(v *Validator) (err error) {
 // maxKnown bounds the nodes that settings name.
 const maxKnown = box.MaxValidators + box.MaxRunners
 
-// knows reads who the other nodes are, and for which runners' owners the API signs.
-func (o *opener) knows(v *Validator) error {
+// openOthers reads who the other nodes are, and for which runners' owners the API signs.
+func (o *opener) openOthers(v *Validator) error {
 	if err := o.readNames(); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (o *opener) readNames() error {
 	return nil
 }
 
-func (o *opener) joins(v *Validator) error {
+func (o *opener) openJoining(v *Validator) error {
 	if o.Genesis == "" {
 		return o.Fault("name the file that devnet init made", "genesis")
 	}

@@ -42,44 +42,45 @@ func (n *Network) Write(dir string) error {
 	}
 	objects := ""
 	if n.plan.Format == Kubernetes {
-		if objects, err = n.kubernetes(); err != nil {
+		if objects, err = n.writeKubernetes(); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, node := range n.nodes() {
+	for _, node := range n.allNodes() {
 		if err := n.writeNode(dir, node); err != nil {
 			return err
 		}
 	}
 	switch n.plan.Format {
 	case Compose:
-		err = errors.Join(create(filepath.Join(dir, composeFile), n.Compose(), 0o644), create(filepath.Join(dir, swarmFile), n.Swarm(), 0o644))
+		err = errors.Join(createFile(filepath.Join(dir, composeFile), n.Compose(), 0o644),
+			createFile(filepath.Join(dir, swarmFile), n.Swarm(), 0o644))
 	case Kubernetes:
-		err = errors.Join(create(filepath.Join(dir, kubernetesFile), objects, 0o600), // it has the keys
-			create(filepath.Join(dir, kustomizeFile), n.kustomization(), 0o644))
+		err = errors.Join(createFile(filepath.Join(dir, kubernetesFile), objects, 0o600), // it has the keys
+			createFile(filepath.Join(dir, kustomizeFile), n.kustomizationFile(), 0o644))
 	default:
 		err = os.Mkdir(filepath.Join(dir, homesDir), 0o755)
 	}
 	if err != nil {
 		return err
 	}
-	return create(filepath.Join(dir, GenesisFile), string(n.GenesisBytes()), 0o644)
+	return createFile(filepath.Join(dir, GenesisFile), string(n.GenesisBytes()), 0o644)
 }
 
 // GenesisBytes are what GenesisFile has.
 func (n *Network) GenesisBytes() []byte { return codec.Marshal(n.Genesis) }
 
-// seeded reports whether each node makes the network for itself.
-func (n *Network) seeded() bool { return n.plan.Format == Seeded }
+// isSeeded reports whether each node makes the network for itself.
+func (n *Network) isSeeded() bool { return n.plan.Format == Seeded }
 
-// nodes are all nodes, validators first.
-func (n *Network) nodes() []Node { return slices.Concat(n.Validators, n.Runners) }
+// allNodes are all nodes, validators first.
+func (n *Network) allNodes() []Node { return slices.Concat(n.Validators, n.Runners) }
 
-// settings are the text of a node's settings.
-func (n *Network) settings(node Node) string {
+// settingsOf are the text of a node's settings.
+func (n *Network) settingsOf(node Node) string {
 	if node.Endpoint == "" {
 		return n.runnerSettings(node)
 	}
@@ -90,9 +91,9 @@ func (n *Network) settings(node Node) string {
 // containers, the owner is the image's user.
 func (n *Network) writeNode(dir string, node Node) error {
 	for name, text := range map[string]string{keyFile(node.Name): keyText(node.Key),
-		settingsFile(node.Name): n.settings(node)} { // which may have the seed
+		settingsFile(node.Name): n.settingsOf(node)} { // which may have the seed
 		path := filepath.Join(dir, name)
-		if err := create(path, text, 0o600); err != nil {
+		if err := createFile(path, text, 0o600); err != nil {
 			return err
 		}
 		if n.plan.Format == Compose && os.Getuid() == 0 {
@@ -117,8 +118,8 @@ const settingsSuffix = ".toml"
 
 func settingsFile(name string) string { return name + settingsSuffix }
 
-// create writes a new file.
-func create(path, text string, mode os.FileMode) error {
+// createFile writes a new file.
+func createFile(path, text string, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
@@ -127,9 +128,9 @@ func create(path, text string, mode os.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// homes returns the folder of homes: next to the settings, or in a container's volume,
+// homesFolder returns the folder of homes: next to the settings, or in a container's volume,
 // outside of its settings.
-func (n *Network) homes() string {
+func (n *Network) homesFolder() string {
 	if n.plan.Format == Compose || n.plan.Format == Kubernetes {
 		return volume + "/" + homesDir
 	}
@@ -142,7 +143,7 @@ func (n *Network) Home(dir, name string) string { return filepath.Join(dir, home
 func (n *Network) validatorSettings(v Node) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name = %q\nkey_file = %q\ngenesis = %q\n", v.Name, keyFile(v.Name), GenesisFile)
-	fmt.Fprintf(&b, "home = %q\n", n.homes()+"/"+v.Name)
+	fmt.Fprintf(&b, "home = %q\n", n.homesFolder()+"/"+v.Name)
 	fmt.Fprintf(&b, "listen = %q # UDP: the other validators, and runners\n", v.Listen)
 	fmt.Fprintf(&b, "http = %q\n", v.HTTP)
 	if v.Joins {
@@ -167,12 +168,12 @@ func (n *Network) validatorSettings(v Node) string {
 	if n.plan.Chain.History > 0 {
 		fmt.Fprintf(&b, "history = %d\n", n.plan.Chain.History)
 	}
-	b.WriteString(n.supervision())
+	b.WriteString(n.supervisionSetting())
 	signs := n.plan.Seed != nil && !n.plan.Chain.Strict
 	if signs {
 		fmt.Fprintf(&b, "seed = \"%d\" # of the named accounts, for which the API signs\n", *n.plan.Seed)
 	}
-	if (n.seeded() || n.plan.Format == Processes && signs && len(n.plan.Hosts) == 0) && len(n.Runners) > 0 { // their keys are in this folder
+	if (n.isSeeded() || n.plan.Format == Processes && signs && len(n.plan.Hosts) == 0) && len(n.Runners) > 0 { // their keys are in this folder
 		b.WriteString("signs_for = [")
 		for i, r := range n.Runners {
 			if i > 0 {
@@ -186,16 +187,16 @@ func (n *Network) validatorSettings(v Node) string {
 		fmt.Fprintf(&b, "driver = %q # the supervisor's secret\n", n.plan.Driver)
 	}
 	if n.plan.Format != Kubernetes {
-		b.WriteString("\n" + n.names())
+		b.WriteString("\n" + n.namesTable())
 	}
 	return b.String()
 }
 
-// names is the table of the nodes' addresses.
-func (n *Network) names() string {
+// namesTable is the table of the nodes' addresses.
+func (n *Network) namesTable() string {
 	var b strings.Builder
 	b.WriteString("[names] # of the nodes\n")
-	for _, node := range n.nodes() {
+	for _, node := range n.allNodes() {
 		fmt.Fprintf(&b, "%s = %q\n", node.Name, node.Key.Address().String())
 	}
 	return b.String()
@@ -204,8 +205,8 @@ func (n *Network) names() string {
 // Strategy decides the effect on a node when one of its roles panics.
 func (n *Network) Strategy() roles.Strategy { return n.plan.Chain.Strategy }
 
-// supervision returns the setting for it, if it is not the default.
-func (n *Network) supervision() string {
+// supervisionSetting returns the setting for it, if it is not the default.
+func (n *Network) supervisionSetting() string {
 	if n.plan.Chain.Strategy == roles.Restart {
 		return ""
 	}
@@ -220,7 +221,7 @@ func (n *Network) runnerSettings(r Node) string {
 		fmt.Fprintf(&b, "also = [\"%s\"] # used if api fails\n", strings.Join(r.Also, `", "`))
 	}
 	fmt.Fprintf(&b, "max_concurrent_jobs = %d\n", wallet.RunnerJobs)
-	b.WriteString(n.supervision())
+	b.WriteString(n.supervisionSetting())
 	if n.plan.Driver != "" {
 		fmt.Fprintf(&b, "driver = %q # the supervisor's secret\ncontrol = %q\n", n.plan.Driver, r.HTTP)
 	}

@@ -9,19 +9,19 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
-// connect waits until each validator is connected with a quorum, so that a script's
+// waitForQuorumConnections waits until each validator is connected with a quorum, so that a script's
 // patience for blocks does not begin before there can be one. Each connection
 // beyond the most so far renews its own patience.
-func (s *Stage) connect() error {
+func (s *Stage) waitForQuorumConnections() error {
 	tick := time.NewTicker(connectEvery)
 	defer tick.Stop()
 	left := progress{fewest: math.MaxInt}
 	for {
-		lacking, missing := s.unconnected()
+		lacking, missing := s.listUnconnected()
 		switch {
 		case missing == 0:
 			return nil
-		case left.stopped(missing, time.Now()):
+		case left.hasStalled(missing, time.Now()):
 			return fmt.Errorf("cannot start the network: no further validators connected within %v: %s", connectPatience,
 				strings.Join(lacking, ", "))
 		}
@@ -33,9 +33,9 @@ func (s *Stage) connect() error {
 	}
 }
 
-// unconnected names the running validators without a quorum, each with its connections, and
+// listUnconnected names the running validators without a quorum, each with its connections, and
 // counts the connections that they lack.
-func (s *Stage) unconnected() (lacking []string, missing int) {
+func (s *Stage) listUnconnected() (lacking []string, missing int) {
 	nodes := s.Nodes()
 	need := box.QuorumPeers(len(nodes))
 	for _, n := range nodes {
@@ -53,9 +53,9 @@ type progress struct {
 	until  time.Time // the end of the patience
 }
 
-// stopped reports, at a look, whether the number of missing connections fell to no new least
+// hasStalled reports, at a look, whether the number of missing connections fell to no new least
 // one within connectPatience.
-func (p *progress) stopped(missing int, now time.Time) bool {
+func (p *progress) hasStalled(missing int, now time.Time) bool {
 	if missing < p.fewest {
 		p.fewest, p.until = missing, now.Add(connectPatience)
 	}

@@ -12,7 +12,7 @@ func TestTheStartWaitsWhileConnectionsCome(t *testing.T) {
 	left, now := progress{fewest: math.MaxInt}, time.Unix(0, 0)
 	look := func(after time.Duration, missing int, stopped bool) {
 		t.Helper()
-		if now = now.Add(after); left.stopped(missing, now) != stopped {
+		if now = now.Add(after); left.hasStalled(missing, now) != stopped {
 			t.Errorf("with %d missing after %v: stopped %t", missing, now.Sub(time.Unix(0, 0)), !stopped)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// readable makes an error of the operator's one that the script's author reads.
-func readable(err error) error {
+// readableError makes an error of the operator's one that the script's author reads.
+func readableError(err error) error {
 	var refused *refusal.Error
 	if err == nil || errors.As(err, &refused) {
 		return err
@@ -17,21 +17,21 @@ func readable(err error) error {
 	return refusal.New("refused", "%v", err)
 }
 
-// done notes what the operator did in the trace, or returns why it was not done.
-func (s *Stage) done(err error, what ...any) error {
+// noteDone notes what the operator did in the trace, or returns why it was not done.
+func (s *Stage) noteDone(err error, what ...any) error {
 	if err != nil {
-		return readable(err)
+		return readableError(err)
 	}
-	s.judge.fault(fmt.Sprint(what...))
+	s.judge.traceFault(fmt.Sprint(what...))
 	return nil
 }
 
 // Do implements fault.World.
 func (s *Stage) Do(o fault.Order) (fault.Effect, error) {
-	effect, err := s.judge.order(o, s.Network)
+	effect, err := s.judge.applyOrder(o, s.Network)
 	if err != nil {
 		return effect, err
 	}
-	s.judge.fault(o.String())
+	s.judge.traceFault(o.String())
 	return effect, nil
 }

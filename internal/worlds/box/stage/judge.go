@@ -35,7 +35,7 @@ var poolLimit = mempool.DefaultLimits.Count
 // trace for each block. It is safe for concurrent use.
 type judge struct {
 	votes    tap
-	links    linked
+	links    linkReports
 	mu       sync.Mutex
 	oracles  *oracle.Judge // nil until begin
 	network  *box.Network  // nil until begin
@@ -57,8 +57,8 @@ func newJudge(trace io.Writer, told *scenario.Timeline) *judge {
 	return j
 }
 
-// begin gives the chain's beginning to the oracles.
-func (j *judge) begin(n *box.Network) error {
+// beginChain gives the chain's beginning to the oracles.
+func (j *judge) beginChain(n *box.Network) error {
 	genesis := n.Genesis()
 	rules, err := observe.RulesOf(genesis, j.recover)
 	if err != nil {
@@ -70,18 +70,18 @@ func (j *judge) begin(n *box.Network) error {
 	j.oracles = oracle.New(rules)
 	j.network = n
 	for _, b := range j.boots { // each precedes its validator's finalized blocks
-		j.start(b)
+		j.showBoot(b)
 	}
 	for _, f := range j.early {
-		j.see(f)
+		j.showFinal(f)
 	}
 	j.early, j.boots = nil, nil
 	return nil
 }
 
-// address returns a validator's address; a validator that joined is looked up when
+// addressOf returns a validator's address; a validator that joined is looked up when
 // it is first seen.
-func (j *judge) address(name string) types.Address {
+func (j *judge) addressOf(name string) types.Address {
 	known, ok := j.byName[name]
 	if !ok {
 		for _, node := range j.network.List() {
@@ -100,32 +100,32 @@ type boot struct {
 	begins    box.Boot
 }
 
-// booted implements box.Config.Booted.
-func (j *judge) booted(validator types.Address, begins box.Boot) {
+// onBooted implements box.Config.Booted.
+func (j *judge) onBooted(validator types.Address, begins box.Boot) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.oracles == nil {
 		j.boots = append(j.boots, boot{validator, begins})
 		return
 	}
-	j.start(boot{validator, begins})
+	j.showBoot(boot{validator, begins})
 }
 
-// start shows the oracles what a validator begins with.
-func (j *judge) start(b boot) {
+// showBoot shows the oracles what a validator begins with.
+func (j *judge) showBoot(b boot) {
 	j.oracles.Booted(b.validator, b.begins.Header, b.begins.Hash, b.begins.Root)
 	j.seen = max(j.seen, b.begins.Header.Height)
 }
 
-// height is that of the highest final block that the oracles know.
-func (j *judge) height() types.Height {
+// highestFinal is that of the highest final block that the oracles know.
+func (j *judge) highestFinal() types.Height {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.seen
 }
 
-// observe implements box.Config.Observe.
-func (j *judge) observe(f validators.FinalBlocks) {
+// queueFinal implements box.Config.Observe.
+func (j *judge) queueFinal(f validators.FinalBlocks) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.oracles == nil {
@@ -134,25 +134,26 @@ func (j *judge) observe(f validators.FinalBlocks) {
 		}
 		return
 	}
-	j.see(f)
+	j.showFinal(f)
 }
 
-func (j *judge) see(f validators.FinalBlocks) {
-	j.listen()
+func (j *judge) showFinal(f validators.FinalBlocks) {
+	j.showVotes()
 	for _, r := range f.Results {
 		j.timeline.Final(j.network.Now(), r.Block.Header.Height, r.Receipts)
 	}
-	for _, o := range observe.Every(sampleEvery).Observations(f, j.address(f.Validator)) {
+	for _, o := range observe.Every(sampleEvery).Observations(f, j.addressOf(f.Validator)) {
 		j.oracles.Observe(o)
 		j.oracles.Showed(o.Validator, o.Block.Header.Height, o.Hash, nil)
-		j.note(traced{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
+		j.noteLine(traceLine{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash,
+			Time: uint64(o.Block.Header.Timestamp)})
 		j.seen = max(j.seen, o.Block.Header.Height)
 	}
 }
 
-// traced is a line of the trace of a live run: what became final where, the views
+// traceLine is a line of the trace of a live run: what became final where, the views
 // that were given up and why, and the faults between.
-type traced struct {
+type traceLine struct {
 	Time   uint64         `json:"time_ms"` // of the block, or of giving up; of faults, none
 	Kind   string         `json:"kind"`
 	Node   string         `json:"node,omitempty"`
@@ -164,108 +165,108 @@ type traced struct {
 	Detail string         `json:"detail,omitempty"`
 }
 
-func (j *judge) note(line traced) {
+func (j *judge) noteLine(line traceLine) {
 	if j.trace != nil && j.wrote == nil {
 		j.wrote = j.trace.Encode(line)
 	}
 }
 
-// tell implements box.Config.Tell. The trace of a live run has the views that were
+// traceReport implements box.Config.Tell. The trace of a live run has the views that were
 // given up, which blocks that became final do not show.
-func (j *judge) tell(at types.Time, name string, report simplex.Report) {
+func (j *judge) traceReport(at types.Time, name string, report simplex.Report) {
 	j.timeline.Tell(at, name, report)
 	if r, gaveUp := report.(simplex.GaveUp); gaveUp {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.note(traced{Time: uint64(at.Millis()), Kind: "gave_up", Node: name, View: r.View, Leader: &r.Leader, What: r.Cause.String(),
+		j.noteLine(traceLine{Time: uint64(at.Millis()), Kind: "gave_up", Node: name, View: r.View, Leader: &r.Leader, What: r.Cause.String(),
 			Detail: r.Detail})
 	}
 }
 
-// fault writes a fault to the trace.
-func (j *judge) fault(what string) {
+// traceFault writes a fault to the trace.
+func (j *judge) traceFault(what string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.note(traced{Kind: "fault", What: what})
+	j.noteLine(traceLine{Kind: "fault", What: what})
 }
 
-func (j *judge) err() error {
+func (j *judge) firstError() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.listen()
+	j.showVotes()
 	return j.oracles.Err()
 }
 
-// listen shows the oracles every vote that was sent since its last call, including
+// showVotes shows the oracles every vote that was sent since its last call, including
 // votes that no certificate will hold, and the changes of runners' connections. It
 // is called with the lock held.
-func (j *judge) listen() {
-	for _, r := range j.links.take() {
+func (j *judge) showVotes() {
+	for _, r := range j.links.takeReports() {
 		observe.Connection(j.oracles, r.validator, r.report)
 	}
-	for _, s := range j.votes.take() {
+	for _, s := range j.votes.takeFrames() {
 		if vote := observe.VoteIn(s.frame, s.from, j.network.Genesis().ChainID, j.recover); vote != nil {
 			j.oracles.Vote(*vote)
 		}
 	}
 }
 
-// excuse tells the oracles that a validator may vote against itself from here on:
+// excuseValidator tells the oracles that a validator may vote against itself from here on:
 // it is about to lie.
-func (j *judge) excuse(node string) {
+func (j *judge) excuseValidator(node string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.oracles.Excuse(j.address(node))
+	j.oracles.Excuse(j.addressOf(node))
 }
 
-// attend has a network that is to be brought up tell the judge what it does.
-func (j *judge) attend(c *box.Config) {
-	c.Observe, c.Tell, c.Booted, c.Overhear, c.Gateway = j.observe, j.tell, j.booted, j.votes.hear, j.links.hear
+// listenTo has a network that is to be brought up tell the judge what it does.
+func (j *judge) listenTo(c *box.Config) {
+	c.Observe, c.Tell, c.Booted, c.Overhear, c.Gateway = j.queueFinal, j.traceReport, j.onBooted, j.votes.keepFrame, j.links.queueReport
 }
 
-// order does an order of a fault. The oracles are told before a validator lies, or loses its
+// applyOrder does an order of a fault. The oracles are told before a validator lies, or loses its
 // votes.
-func (j *judge) order(o fault.Order, n *box.Network) (fault.Effect, error) {
+func (j *judge) applyOrder(o fault.Order, n *box.Network) (fault.Effect, error) {
 	if err := o.Check(); err != nil {
 		return fault.Effect{}, err
 	}
-	j.before(o, n)
+	j.excuseOrder(o, n)
 	return n.Do(o)
 }
 
-// before tells the oracles what a fault excuses that is about to be made.
-func (j *judge) before(o fault.Order, n *box.Network) {
+// excuseOrder tells the oracles what a fault excuses that is about to be made.
+func (j *judge) excuseOrder(o fault.Order, n *box.Network) {
 	switch {
 	case o.Verb == "wipe":
-		j.lose(o.Node)
+		j.tellDiskLost(o.Node)
 	case o.Verb == "misbehave" && o.Kind != fault.Honest &&
 		slices.ContainsFunc(n.List(), func(of *box.Node) bool { return of.Name == o.Node }):
-		j.excuse(o.Node)
+		j.excuseValidator(o.Node)
 	}
 }
 
-// lose tells the oracles that a validator's disk is emptied.
-func (j *judge) lose(node string) {
+// tellDiskLost tells the oracles that a validator's disk is emptied.
+func (j *judge) tellDiskLost(node string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.oracles.Lost(j.address(node))
+	j.oracles.Lost(j.addressOf(node))
 }
 
-// check is what one oracle says. It fails as well where the oracle judged
+// checkOracle is what one oracle says. It fails as well where the oracle judged
 // nothing: then nothing is known.
-func (j *judge) check(name string) error {
+func (j *judge) checkOracle(name string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.listen()
+	j.showVotes()
 	verdict := stage.Verdict(j.oracles, name)
-	if _, found := verdict.(oracle.Violation); !found && name == "certificates" && j.votes.overflowed() {
+	if _, found := verdict.(oracle.Violation); !found && name == "certificates" && j.votes.hasOverflowed() {
 		return fmt.Errorf("the oracle %s missed votes: more than %d were sent between two looks of the script", name, maxHeard)
 	}
 	return verdict
 }
 
-// flush returns what went wrong with the trace.
-func (j *judge) flush() error {
+// flushTrace returns what went wrong with the trace.
+func (j *judge) flushTrace() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.wrote

@@ -47,7 +47,7 @@ func (j *judge) hears(chainID uint64, node string, kind types.VoteKind, block by
 		vote.Block = types.Hash{block}
 	}
 	vote.Signature = key.Sign(vote.Digest(chainID))
-	j.votes.hear(key.Address(), append([]byte{2}, codec.Marshal(&vote)...))
+	j.votes.keepFrame(key.Address(), append([]byte{2}, codec.Marshal(&vote)...))
 }
 
 // The live judge hears what is sent, and not only what certificates hold.

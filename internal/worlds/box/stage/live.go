@@ -68,15 +68,15 @@ type Prepare func(context.Context, *box.Config) (SeparateNodes, error)
 // OpenerOn returns what brings networks up over separate nodes, nil for this process, as the
 // backend of a name.
 func OpenerOn(ctx context.Context, name string, prepare Prepare) scenario.Open {
-	return func(c scenario.Config) (scenario.Backend, error) { return open(ctx, c, name, prepare) }
+	return func(c scenario.Config) (scenario.Backend, error) { return openStage(ctx, c, name, prepare) }
 }
 
-func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) (scenario.Backend, error) {
+func openStage(ctx context.Context, c scenario.Config, name string, prepare Prepare) (scenario.Backend, error) {
 	seed := c.Seed
 	s := &Stage{ctx: ctx, name: name, judge: newJudge(c.Trace, c.Timeline)}
 	config := box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, Terms: c.Terms, BlockTime: c.BlockTime,
 		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Strategy: c.Strategy}
-	s.judge.attend(&config)
+	s.judge.listenTo(&config)
 	if prepare != nil {
 		var err error
 		if s.separate, err = prepare(ctx, &config); err != nil {
@@ -85,14 +85,14 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 	}
 	network, err := box.Up(ctx, config)
 	if err != nil {
-		return nil, errors.Join(err, s.leave())
+		return nil, errors.Join(err, s.endNodes())
 	}
 	s.Network = network
-	s.Verbs = stage.Verbs{Context: ctx, Network: s.operated, Read: s.Reader, Done: s.done}
-	if err := s.judge.begin(network); err != nil {
-		return nil, errors.Join(err, s.leave(), network.Close())
+	s.Verbs = stage.Verbs{Context: ctx, Network: s.operatedNetwork, Read: s.Reader, Done: s.noteDone}
+	if err := s.judge.beginChain(network); err != nil {
+		return nil, errors.Join(err, s.endNodes(), network.Close())
 	}
-	if err := s.connect(); err != nil {
+	if err := s.waitForQuorumConnections(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if c.Link != (fault.Link{}) {
@@ -103,14 +103,14 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 	return s, nil
 }
 
-// operated is what the operator does with the network.
-func (s *Stage) operated() *operation.Network { return s.Network.Network }
+// operatedNetwork is what the operator does with the network.
+func (s *Stage) operatedNetwork() *operation.Network { return s.Network.Network }
 
 // Advance implements scenario.Backend.
 func (s *Stage) Advance(to history.Target) (*history.Advance, error) {
 	a, err := s.Network.Advance(s.ctx, to)
 	if err == nil {
-		s.judge.fault(fmt.Sprint("advance to ", a.To))
+		s.judge.traceFault(fmt.Sprint("advance to ", a.To))
 	}
 	return a, err
 }
@@ -145,23 +145,23 @@ func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, 
 	over := time.NewTimer(patience)
 	defer over.Stop()
 	for {
-		if h := min(s.height(), s.judge.height()); h > above {
+		if h := min(s.finalHeight(), s.judge.highestFinal()); h > above {
 			return h, nil
 		}
 		if err := s.Violation(); err != nil {
-			return s.height(), nil // the script asks for it when it has the height
+			return s.finalHeight(), nil // the script asks for it when it has the height
 		}
 		select {
 		case <-news:
 		case <-over.C:
-			return s.height(), nil
+			return s.finalHeight(), nil
 		case <-s.ctx.Done():
-			return s.height(), s.ctx.Err()
+			return s.finalHeight(), s.ctx.Err()
 		}
 	}
 }
 
-func (s *Stage) height() types.Height {
+func (s *Stage) finalHeight() types.Height {
 	if v := s.Best().Validator(); v != nil {
 		return v.Head().Block.Header.Height
 	}
@@ -202,12 +202,12 @@ func (s *Stage) Digest() (types.Hash, error) {
 
 // Close implements scenario.Backend.
 func (s *Stage) Close() error {
-	s.closing.Do(func() { s.ended = errors.Join(s.leave(), s.Network.Close(), s.judge.flush()) })
+	s.closing.Do(func() { s.ended = errors.Join(s.endNodes(), s.Network.Close(), s.judge.flushTrace()) })
 	return s.ended
 }
 
-// leave ends separate nodes at once, since they are no longer needed.
-func (s *Stage) leave() error {
+// endNodes ends separate nodes at once, since they are no longer needed.
+func (s *Stage) endNodes() error {
 	if s.separate == nil {
 		return nil
 	}
@@ -226,7 +226,7 @@ func (s *Stage) Queues() (all []scenario.Queue) {
 
 // Violation implements scenario.Backend.
 func (s *Stage) Violation() error {
-	if err := s.judge.err(); err != nil {
+	if err := s.judge.firstError(); err != nil {
 		return err
 	}
 	if s.separate != nil {
@@ -235,18 +235,18 @@ func (s *Stage) Violation() error {
 		}
 	}
 	for _, node := range s.List() {
-		if err := node.Failure(); err != nil && !ordered(err) {
+		if err := node.Failure(); err != nil && !isOrderedPanic(err) {
 			return fmt.Errorf("%s stopped by itself: %w", node.Name, err)
 		}
 	}
 	return nil
 }
 
-// ordered reports whether a node stopped because a script had a role of it panic.
-func ordered(err error) bool {
+// isOrderedPanic reports whether a node stopped because a script had a role of it panic.
+func isOrderedPanic(err error) bool {
 	var along *roles.Failure
 	return errors.As(err, &along) && roles.OrderOf(along.Reason) != nil
 }
 
 // Check implements scenario.Backend.
-func (s *Stage) Check(oracle string) error { return s.judge.check(oracle) }
+func (s *Stage) Check(oracle string) error { return s.judge.checkOracle(oracle) }

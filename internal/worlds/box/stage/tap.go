@@ -26,9 +26,9 @@ type sentFrame struct {
 	frame []byte
 }
 
-// hear implements box.Config.Overhear. A frame that goes to all peers in turn is
+// keepFrame implements box.Config.Overhear. A frame that goes to all peers in turn is
 // kept once.
-func (h *tap) hear(from types.Address, frame []byte) {
+func (h *tap) keepFrame(from types.Address, frame []byte) {
 	if len(frame) == 0 || len(frame) > observe.MaxVoteBytes {
 		return
 	}
@@ -48,24 +48,24 @@ func (h *tap) hear(from types.Address, frame []byte) {
 	h.heard = append(h.heard, sentFrame{from, frame})
 }
 
-// take returns what was heard since it was last called.
-func (h *tap) take() (heard []sentFrame) {
+// takeFrames returns what was heard since it was last called.
+func (h *tap) takeFrames() (heard []sentFrame) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	heard, h.heard = h.heard, nil
 	return heard
 }
 
-// overflowed says whether a frame was ever missed.
-func (h *tap) overflowed() bool {
+// hasOverflowed says whether a frame was ever missed.
+func (h *tap) hasOverflowed() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.missed
 }
 
-// linked queues gateways' reports on connections until they can be judged. It is
+// linkReports queues gateways' reports on connections until they can be judged. It is
 // safe for concurrent use.
-type linked struct {
+type linkReports struct {
 	mu    sync.Mutex
 	heard []linkReport
 }
@@ -75,9 +75,9 @@ type linkReport struct {
 	report    gateway.Report
 }
 
-// hear implements box.Config.Gateway. It drops all but arrivals and leaves, which
+// queueReport implements box.Config.Gateway. It drops all but arrivals and leaves, which
 // are as many as runners connect and disconnect.
-func (l *linked) hear(validator types.Address, report gateway.Report) {
+func (l *linkReports) queueReport(validator types.Address, report gateway.Report) {
 	switch report.(type) {
 	case gateway.Arrived, gateway.Left:
 		l.mu.Lock()
@@ -86,8 +86,8 @@ func (l *linked) hear(validator types.Address, report gateway.Report) {
 	}
 }
 
-// take returns what was heard since it was last called.
-func (l *linked) take() (heard []linkReport) {
+// takeReports returns what was heard since it was last called.
+func (l *linkReports) takeReports() (heard []linkReport) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	heard, l.heard = l.heard, nil

@@ -20,13 +20,13 @@ type Watched struct {
 // Gateway are free. The timeline gets its views and receipts.
 func Watch(ctx context.Context, c box.Config, told *scenario.Timeline) (*Watched, error) {
 	w := &Watched{judge: newJudge(nil, told)}
-	w.judge.attend(&c)
+	w.judge.listenTo(&c)
 	network, err := box.Up(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	w.Network = network
-	if err := w.judge.begin(network); err != nil {
+	if err := w.judge.beginChain(network); err != nil {
 		return nil, errors.Join(err, network.Close())
 	}
 	return w, nil
@@ -34,8 +34,8 @@ func Watch(ctx context.Context, c box.Config, told *scenario.Timeline) (*Watched
 
 // Do implements fault.World, as Stage does.
 func (w *Watched) Do(o fault.Order) (fault.Effect, error) {
-	return w.judge.order(o, w.Network)
+	return w.judge.applyOrder(o, w.Network)
 }
 
 // Violation is the first rule that an oracle saw broken, or nil.
-func (w *Watched) Violation() error { return w.judge.err() }
+func (w *Watched) Violation() error { return w.judge.firstError() }

@@ -67,11 +67,11 @@ func BenchmarkContainers(b *testing.B) {
 // readyInOne runs the whole network in one container, as the image does by itself.
 func readyInOne(b *testing.B, image string) {
 	id := ran(b, image)
-	at, err := docker(b.Context(), nil, "port", id, "4000/tcp")
+	at, err := callDocker(b.Context(), nil, "port", id, "4000/tcp")
 	if err != nil {
 		b.Fatal(err)
 	}
-	readyAt(b, "http://"+lines(at)[0])
+	readyAt(b, "http://"+splitLines(at)[0])
 	b.StopTimer()
 	gone(b, id)
 	b.StartTimer()
@@ -80,7 +80,7 @@ func readyInOne(b *testing.B, image string) {
 // ran is a container of an image that the engine has started.
 func ran(b *testing.B, image string, command ...string) (id string) {
 	b.Helper()
-	id, err := docker(b.Context(), nil, append([]string{"run", "--detach", "--publish", "127.0.0.1::4000", image}, command...)...)
+	id, err := callDocker(b.Context(), nil, append([]string{"run", "--detach", "--publish", "127.0.0.1::4000", image}, command...)...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func ran(b *testing.B, image string, command ...string) (id string) {
 
 func gone(b *testing.B, id string) {
 	b.Helper()
-	if _, err := docker(b.Context(), nil, "rm", "--force", "--volumes", id); err != nil {
+	if _, err := callDocker(b.Context(), nil, "rm", "--force", "--volumes", id); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -136,12 +136,12 @@ func memory(b *testing.B, c *Carrier, nodes []cluster.Node) float64 {
 	for _, n := range nodes {
 		args = append(args, c.Container(n.Name))
 	}
-	answer, err := docker(b.Context(), nil, args...)
+	answer, err := callDocker(b.Context(), nil, args...)
 	if err != nil {
 		b.Fatal(err)
 	}
 	sum := 0.0
-	for _, line := range lines(answer) {
+	for _, line := range splitLines(answer) {
 		used, _, _ := strings.Cut(line, "MiB")
 		mib, err := strconv.ParseFloat(used, 64)
 		if err != nil {

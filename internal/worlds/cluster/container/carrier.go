@@ -66,7 +66,7 @@ func Open(ctx context.Context, config Config) (*Carrier, error) {
 	for key, value := range owner.Labels(c.id, dir) {
 		c.labels = append(c.labels, "--label", key+"="+value)
 	}
-	if err := c.open(ctx); err != nil {
+	if err := c.openEngine(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -77,20 +77,20 @@ func Ready(ctx context.Context, image string) error {
 	if err := Available(ctx); err != nil {
 		return err
 	}
-	if _, err := docker(ctx, nil, "image", "inspect", "--format", "{{.Id}}", image); err != nil {
+	if _, err := callDocker(ctx, nil, "image", "inspect", "--format", "{{.Id}}", image); err != nil {
 		return fmt.Errorf("there is no image %q here: make image makes it", image)
 	}
 	return nil
 }
 
-func (c *Carrier) open(ctx context.Context) (err error) {
+func (c *Carrier) openEngine(ctx context.Context) (err error) {
 	if err := os.MkdirAll(filepath.Join(c.config.Dir, logsDir), 0o755); err != nil {
 		return err
 	}
-	if c.events, err = listen(ctx, c.id, c.died); err != nil {
+	if c.events, err = listenForDeaths(ctx, c.id, c.onContainerDied); err != nil {
 		return err
 	}
-	if _, err := docker(ctx, nil, append(append([]string{"network", "create"}, c.labels...), c.called("net"))...); err != nil {
+	if _, err := callDocker(ctx, nil, append(append([]string{"network", "create"}, c.labels...), c.engineName("net"))...); err != nil {
 		return err
 	}
 	for _, one := range c.config.Nodes {
@@ -108,12 +108,12 @@ func newID() string {
 	return hex.EncodeToString(id[:])
 }
 
-// called is the engine's name of something of this network.
-func (c *Carrier) called(what string) string { return "devnet-" + c.id + "-" + what }
+// engineName is the engine's name of something of this network.
+func (c *Carrier) engineName(what string) string { return "devnet-" + c.id + "-" + what }
 
 // Add implements cluster.Carrier.
 func (c *Carrier) Add(_ context.Context, one cluster.Node) error {
-	if _, err := c.files(one.Name); err != nil {
+	if _, err := c.archiveFiles(one.Name); err != nil {
 		return fmt.Errorf("%s cannot be added: %w", one.Name, err)
 	}
 	return c.Put(one.Name, &node{Node: one, carrier: c})
@@ -122,17 +122,17 @@ func (c *Carrier) Add(_ context.Context, one cluster.Node) error {
 // Detach takes a running node off the network, like a pulled cable: no node reaches
 // it, nor does Control.
 func (c *Carrier) Detach(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).detach)
+	return c.Order(ctx, name, (*node).detachFromNetwork)
 }
 
 // Attach brings a node back that was detached; its address may be another.
 func (c *Carrier) Attach(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).attach)
+	return c.Order(ctx, name, (*node).attachToNetwork)
 }
 
 // Container is what the engine calls the container of a node; its volume is called so
 // too.
-func (c *Carrier) Container(name string) string { return c.called(name) }
+func (c *Carrier) Container(name string) string { return c.engineName(name) }
 
 // Logs implements cluster.Carrier.
 func (c *Carrier) Logs(name string) (io.ReadCloser, error) {
@@ -140,21 +140,21 @@ func (c *Carrier) Logs(name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.logs()
+	return n.readLogs()
 }
 
-// died handles the end of a container.
-func (c *Carrier) died(container string, code string) {
+// onContainerDied handles the end of a container.
+func (c *Carrier) onContainerDied(container string, code string) {
 	for _, n := range c.List() {
-		if n.container() == container {
-			n.died(code)
+		if n.containerName() == container {
+			n.onContainerDied(code)
 		}
 	}
 }
 
-// tell reports a node that ended by itself.
-func (c *Carrier) tell(n *node, code string) {
-	c.tellers.Go(func() { c.Tell(cluster.Ended{Name: n.Name, Err: n.howEnded(code)}) })
+// tellEnd reports a node that ended by itself.
+func (c *Carrier) tellEnd(n *node, code string) {
+	c.tellers.Go(func() { c.Tell(cluster.Ended{Name: n.Name, Err: n.describeEnd(code)}) })
 }
 
 // Close implements cluster.Carrier. No data of the nodes outlives it, so none needs to
@@ -162,13 +162,13 @@ func (c *Carrier) tell(n *node, code string) {
 func (c *Carrier) Close() error {
 	return c.Shut(func(all []*node) error {
 		for _, n := range all {
-			n.asked()
+			n.noteWantedEnd()
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 		defer cancel()
-		err := remove(ctx, owner.NetworkLabel+"="+c.id)
+		err := removeLabelled(ctx, owner.NetworkLabel+"="+c.id)
 		if c.events != nil {
-			c.events.close()
+			c.events.stopListening()
 		}
 		c.tellers.Wait()
 		return errors.Join(err, c.lock.Close())

@@ -174,7 +174,7 @@ func TestANetworkOfContainersOutlivesItsFaults(t *testing.T) {
 	if lives := strings.Count(logOf(t, c, "v1"), "reached at"); lives != 4 {
 		t.Errorf("the log of v1 has %d lives, not 4", lives)
 	}
-	if _, err := docker(t.Context(), nil, "kill", c.Container("r0")); err != nil {
+	if _, err := callDocker(t.Context(), nil, "kill", c.Container("r0")); err != nil {
 		t.Fatal(err)
 	}
 	if e := <-c.Ended(); e.Name != "r0" || !strings.Contains(e.Err.Error(), "exit status 137") {
@@ -190,7 +190,8 @@ func TestANetworkOfContainersOutlivesItsFaults(t *testing.T) {
 	}
 	all(t, nodes, c.Stop)
 	all(t, nodes[:4], func(ctx context.Context, name string) error {
-		said, err := docker(ctx, nil, "run", "--rm", "--volumes-from", c.Container(name), "--label", owner.NetworkLabel+"="+c.id, c.config.Image,
+		said, err := callDocker(ctx, nil, "run", "--rm", "--volumes-from", c.Container(name), "--label", owner.NetworkLabel+"="+c.id,
+			c.config.Image,
 			"check", inside+"/homes/"+name)
 		t.Log(said)
 		return err
@@ -232,7 +233,7 @@ func TestTheFilesOfANodeAreThoseOfInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &Carrier{config: Config{Dir: dir}}
-	if _, err := c.files("v0"); err != nil {
+	if _, err := c.archiveFiles("v0"); err != nil {
 		t.Error(err)
 	}
 	if port != hosts.Port {
@@ -307,14 +308,14 @@ func TestTwoMayRemoveTheSame(t *testing.T) {
 	t.Parallel()
 	label := owner.NetworkLabel + "=" + newID()
 	for range 3 {
-		if _, err := docker(t.Context(), nil, "run", "--detach", "--label", label, name); err != nil {
+		if _, err := callDocker(t.Context(), nil, "run", "--detach", "--label", label, name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var both sync.WaitGroup
 	for range 3 {
 		both.Go(func() {
-			if err := remove(t.Context(), label); err != nil {
+			if err := removeLabelled(t.Context(), label); err != nil {
 				t.Error(err)
 			}
 		})

@@ -157,7 +157,7 @@ func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 	var audits sync.WaitGroup
 	for i := range 4 {
 		audits.Go(func() {
-			said, err := docker(t.Context(), nil, "run", "--rm", "--volume", fmt.Sprintf("%s_v%d:%s", d.name, i, inside), image(t),
+			said, err := callDocker(t.Context(), nil, "run", "--rm", "--volume", fmt.Sprintf("%s_v%d:%s", d.name, i, inside), image(t),
 				"check", fmt.Sprintf("%s/net/homes/v%d", inside, i))
 			if err != nil {
 				t.Errorf("v%d: %v\n%s", i, err, said)
@@ -179,7 +179,7 @@ func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 // their networks (seen with 20.10: they run, without ports and without peers).
 func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 	d := ofCompose(t, "stack")
-	state, err := docker(t.Context(), nil, "info", "--format", "{{.Swarm.LocalNodeState}}")
+	state, err := callDocker(t.Context(), nil, "info", "--format", "{{.Swarm.LocalNodeState}}")
 	if err != nil || state != "inactive" {
 		t.Skipf("this engine is in a Swarm (%s), %v", state, err)
 	}
@@ -190,7 +190,7 @@ func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 		d.do("docker", "swarm", "leave", "--force")
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := remove(ctx, label); err != nil {
+		if err := removeLabelled(ctx, label); err != nil {
 			t.Error(err)
 		}
 	})
@@ -206,7 +206,7 @@ func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 // room for a home.
 func TestTheImageRunsAsAnyUserWithoutPrivilege(t *testing.T) {
 	t.Parallel()
-	said, err := docker(t.Context(), nil, "run", "--rm", "--user", "1234:1234", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",
+	said, err := callDocker(t.Context(), nil, "run", "--rm", "--user", "1234:1234", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",
 		"--security-opt", "no-new-privileges", image(t), "doctor", "--home", inside)
 	if err != nil || strings.Contains(said, "NOT refused") {
 		t.Errorf("%v\n%s", err, said)

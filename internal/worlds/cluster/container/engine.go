@@ -29,17 +29,17 @@ func Available(ctx context.Context) error {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return errors.New("docker is not installed: see docs.docker.com/engine/install")
 	}
-	if _, err := docker(ctx, nil, "version", "--format", "{{.Server.Version}}"); err != nil {
+	if _, err := callDocker(ctx, nil, "version", "--format", "{{.Server.Version}}"); err != nil {
 		return fmt.Errorf("no Docker engine answers: %w", err)
 	}
 	return nil
 }
 
-// docker makes one call and returns what it wrote, without space around it.
-func docker(ctx context.Context, input io.Reader, args ...string) (string, error) {
+// callDocker makes one call and returns what it wrote, without space around it.
+func callDocker(ctx context.Context, input io.Reader, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	cmd.Stdin = input
-	var out, said limited
+	var out, said limitedBuffer
 	out.most, said.most = maxAnswerBytes, maxAnswerBytes
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
@@ -50,34 +50,34 @@ func docker(ctx context.Context, input io.Reader, args ...string) (string, error
 		if text == "" {
 			text = err.Error()
 		}
-		return "", &EngineError{Did: args[0], Said: end(text, maxSaidBytes)}
+		return "", &EngineError{Did: args[0], Said: endOfText(text, maxSaidBytes)}
 	}
 	return strings.TrimSpace(out.String()), nil
 }
 
-// lines are the lines of an answer, none of an empty one.
-func lines(answer string) []string {
+// splitLines are the lines of an answer, none of an empty one.
+func splitLines(answer string) []string {
 	if answer == "" {
 		return nil
 	}
 	return strings.Split(answer, "\n")
 }
 
-// end returns the end of a text, at most most bytes and a mark.
-func end(text string, most int) string {
+// endOfText returns the end of a text, at most most bytes and a mark.
+func endOfText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
 	return "…" + strings.ToValidUTF8(text[len(text)-most:], "")
 }
 
-// limited keeps the beginning of its input, and accepts all of it.
-type limited struct {
+// limitedBuffer keeps the beginning of its input, and accepts all of it.
+type limitedBuffer struct {
 	bytes.Buffer
 	most int
 }
 
-func (l *limited) Write(data []byte) (int, error) {
+func (l *limitedBuffer) Write(data []byte) (int, error) {
 	if room := l.most - l.Len(); room > 0 {
 		l.Buffer.Write(data[:min(room, len(data))])
 	}

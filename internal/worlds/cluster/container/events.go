@@ -17,11 +17,11 @@ type events struct {
 	over   chan struct{} // closed when nothing more is told
 }
 
-// listen calls died for every container that ends from now on, one at a time and in
+// listenForDeaths calls died for every container that ends from now on, one at a time and in
 // the engine's order.
-func listen(ctx context.Context, id string, died func(container, code string)) (*events, error) {
+func listenForDeaths(ctx context.Context, id string, died func(container, code string)) (*events, error) {
 	// The engine's clock may be another: what it tells begins with its own now.
-	now, err := docker(ctx, nil, "info", "--format", "{{.SystemTime}}")
+	now, err := callDocker(ctx, nil, "info", "--format", "{{.SystemTime}}")
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func listen(ctx context.Context, id string, died func(container, code string)) (
 	return e, nil
 }
 
-// close ends it, and returns when nothing more is told.
-func (e *events) close() {
+// stopListening ends it, and returns when nothing more is told.
+func (e *events) stopListening() {
 	e.cancel()
 	<-e.over
 }

@@ -25,9 +25,9 @@ const imageUser = 4000
 // genesisFile is what hosts calls it.
 const genesisFile = "genesis.cbor"
 
-// files are what a node is started with, as an archive: the owner inside is another than
+// archiveFiles are what a node is started with, as an archive: the owner inside is another than
 // outside, and the engine may be on another machine.
-func (c *Carrier) files(name string) (io.Reader, error) {
+func (c *Carrier) archiveFiles(name string) (io.Reader, error) {
 	var all bytes.Buffer
 	w := tar.NewWriter(&all)
 	for _, file := range []string{genesisFile, name + ".toml", name + ".key"} {
@@ -46,14 +46,14 @@ func (c *Carrier) files(name string) (io.Reader, error) {
 	return &all, w.Close()
 }
 
-// remembers reports whether a validator has its log of votes, so that it knows by itself
+// hasVoteLog reports whether a validator has its log of votes, so that it knows by itself
 // that it has run before.
-func (n *node) remembers(ctx context.Context) bool {
+func (n *node) hasVoteLog(ctx context.Context) bool {
 	votes := home.NodeFiles(path.Join(inside, "homes", n.Name), n.Name).Votes
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// The archive of an existing file has begun; its length does not matter.
-	cmd := exec.CommandContext(ctx, "docker", "cp", n.container()+":"+votes, "-")
+	cmd := exec.CommandContext(ctx, "docker", "cp", n.containerName()+":"+votes, "-")
 	out, err := cmd.StdoutPipe()
 	if err != nil || cmd.Start() != nil {
 		return false

@@ -20,7 +20,7 @@ func (c *Carrier) logFile(name string) string {
 // copyLogs copies what the container wrote to both of its outputs. For a missing
 // container it copies nothing.
 func (n *node) copyLogs(ctx context.Context, to io.Writer, args ...string) error {
-	cmd := exec.CommandContext(ctx, "docker", append(append([]string{"logs"}, args...), n.container())...)
+	cmd := exec.CommandContext(ctx, "docker", append(append([]string{"logs"}, args...), n.containerName())...)
 	cmd.Stdout, cmd.Stderr = to, to
 	// The engine's own complaint and what the node wrote come the same way, and only the
 	// first ends with an error.
@@ -43,8 +43,8 @@ func (n *node) keepLogs(ctx context.Context) error {
 	return errors.Join(n.copyLogs(ctx, f), f.Close())
 }
 
-// logs is all that the node has written so far.
-func (n *node) logs() (io.ReadCloser, error) {
+// readLogs is all that the node has written so far.
+func (n *node) readLogs() (io.ReadCloser, error) {
 	var kept io.ReadCloser = io.NopCloser(strings.NewReader(""))
 	f, err := os.Open(n.carrier.logFile(n.Name))
 	switch {

@@ -13,7 +13,7 @@ import (
 // addressOf is where a node's neighbours find it, "" while it is on no network.
 func addressOf(t *testing.T, container string) string {
 	t.Helper()
-	address, err := docker(t.Context(), nil, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", container)
+	address, err := callDocker(t.Context(), nil, "inspect", "--format", "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}", container)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,9 +27,9 @@ const maxHolders = 32
 func hold(t *testing.T, c *Carrier, address string) {
 	t.Helper()
 	for range maxHolders {
-		call := append(append([]string{"run", "--detach", "--no-healthcheck", "--network", c.called("net")}, c.labels...),
+		call := append(append([]string{"run", "--detach", "--no-healthcheck", "--network", c.engineName("net")}, c.labels...),
 			"--entrypoint", "python3", c.config.Image, "-c", "import signal; signal.pause()")
-		id, err := docker(t.Context(), nil, call...)
+		id, err := callDocker(t.Context(), nil, call...)
 		if err != nil {
 			t.Fatal(err)
 		}

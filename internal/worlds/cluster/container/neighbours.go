@@ -21,7 +21,7 @@ func roomFor(ctx context.Context, nodes []cluster.Node) error {
 	if crowded == nil {
 		return nil
 	}
-	name, err := docker(ctx, nil, "info", "--format", "{{.Name}}")
+	name, err := callDocker(ctx, nil, "info", "--format", "{{.Name}}")
 	if err != nil || name != owner.Machine() {
 		return err
 	}

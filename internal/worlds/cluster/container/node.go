@@ -50,8 +50,8 @@ func (n *node) URL() string {
 	return n.control
 }
 
-// running is its life, nil where it does not run.
-func (n *node) running() *life {
+// currentLife is its life, nil where it does not run.
+func (n *node) currentLife() *life {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.life
@@ -62,98 +62,98 @@ func (n *node) notRunning() error { return fmt.Errorf("%s does not run: start it
 
 // Start implements cluster.Carried.
 func (n *node) Start(ctx context.Context) error {
-	if n.running() != nil {
+	if n.currentLife() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
 	}
-	err := n.prepare(ctx)
+	err := n.prepareContainer(ctx)
 	if err == nil {
-		err = n.bring(ctx)
+		err = n.copySettings(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("%s does not start: %w", n.Name, err)
 	}
 	if n.detached { // it ended off the network
-		if err := n.connect(ctx); err != nil {
+		if err := n.connectToNetwork(ctx); err != nil {
 			return err
 		}
 	}
 	n.mu.Lock()
 	n.life, n.frozen = &life{gone: make(chan struct{})}, false // its end may be told before its start is
 	n.mu.Unlock()
-	if _, err := docker(ctx, nil, "start", n.container()); err != nil {
+	if _, err := callDocker(ctx, nil, "start", n.containerName()); err != nil {
 		n.mu.Lock()
 		n.life = nil
 		n.mu.Unlock()
 		return fmt.Errorf("%s does not start: %w", n.Name, err)
 	}
-	return n.locate(ctx)
+	return n.locateAPI(ctx)
 }
 
-// prepare makes the container, or a new one if its command has changed.
-func (n *node) prepare(ctx context.Context) error {
-	if n.exists && n.lost && n.remembers(ctx) {
+// prepareContainer makes the container, or a new one if its command has changed.
+func (n *node) prepareContainer(ctx context.Context) error {
+	if n.exists && n.lost && n.hasVoteLog(ctx) {
 		n.lost = false
 	}
 	if n.exists && n.withLost == n.lost {
 		return nil
 	}
-	if err := n.discard(ctx); err != nil {
+	if err := n.removeContainer(ctx); err != nil {
 		return err
 	}
-	args := append([]string{"create", "--name", n.container(), "--hostname", n.Name, "--network", n.carrier.called("net"),
-		"--network-alias", n.Name, "--publish", fmt.Sprintf("127.0.0.1::%d/tcp", port), "--volume", n.container() + ":" + inside,
+	args := append([]string{"create", "--name", n.containerName(), "--hostname", n.Name, "--network", n.carrier.engineName("net"),
+		"--network-alias", n.Name, "--publish", fmt.Sprintf("127.0.0.1::%d/tcp", port), "--volume", n.containerName() + ":" + inside,
 		"--init", "--no-healthcheck", "--log-driver", "json-file", "--log-opt", "max-size=16m", "--log-opt", "max-file=4"},
 		n.carrier.labels...)
 	args = append(args, n.carrier.config.Image, "node", n.Kind, "--config", inside+"/"+n.Name+".toml")
 	if n.lost {
 		args = append(args, "--lost")
 	}
-	volume := append(append([]string{"volume", "create"}, n.carrier.labels...), n.container())
-	if _, err := docker(ctx, nil, volume...); err != nil { // there may be one
+	volume := append(append([]string{"volume", "create"}, n.carrier.labels...), n.containerName())
+	if _, err := callDocker(ctx, nil, volume...); err != nil { // there may be one
 		return err
 	}
-	if _, err := docker(ctx, nil, args...); err != nil {
+	if _, err := callDocker(ctx, nil, args...); err != nil {
 		return err
 	}
 	n.exists, n.withLost = true, n.lost
 	return nil
 }
 
-// bring puts settings and key into the volume as they are now: both may change between
+// copySettings puts settings and key into the volume as they are now: both may change between
 // lives.
-func (n *node) bring(ctx context.Context) error {
-	files, err := n.carrier.files(n.Name)
+func (n *node) copySettings(ctx context.Context) error {
+	files, err := n.carrier.archiveFiles(n.Name)
 	if err != nil {
 		return err
 	}
-	_, err = docker(ctx, files, "cp", "-", n.container()+":"+inside)
+	_, err = callDocker(ctx, files, "cp", "-", n.containerName()+":"+inside)
 	return err
 }
 
-// container is the engine's name of the container, and of the volume.
-func (n *node) container() string { return n.carrier.called(n.Name) }
+// containerName is the engine's name of the container, and of the volume.
+func (n *node) containerName() string { return n.carrier.engineName(n.Name) }
 
-// discard removes the container, keeps what it wrote, and leaves the volume.
-func (n *node) discard(ctx context.Context) error {
+// removeContainer removes the container, keeps what it wrote, and leaves the volume.
+func (n *node) removeContainer(ctx context.Context) error {
 	if !n.exists {
 		return nil
 	}
 	if err := n.keepLogs(ctx); err != nil {
 		return err
 	}
-	if _, err := docker(ctx, nil, "rm", "--force", n.container()); err != nil {
+	if _, err := callDocker(ctx, nil, "rm", "--force", n.containerName()); err != nil {
 		return err
 	}
 	n.exists, n.detached = false, false
 	return nil
 }
 
-// locate finds out where this machine reaches the node's API. A container that ended at
+// locateAPI finds out where this machine reaches the node's API. A container that ended at
 // once has no address, and its end is reported.
-func (n *node) locate(ctx context.Context) error {
-	answer, err := docker(ctx, nil, "port", n.container(), fmt.Sprintf("%d/tcp", port))
+func (n *node) locateAPI(ctx context.Context) error {
+	answer, err := callDocker(ctx, nil, "port", n.containerName(), fmt.Sprintf("%d/tcp", port))
 	at := ""
-	if all := lines(answer); err == nil && len(all) > 0 {
+	if all := splitLines(answer); err == nil && len(all) > 0 {
 		at = "http://" + strings.TrimSpace(all[0])
 	}
 	n.mu.Lock()
@@ -168,8 +168,8 @@ func (n *node) locate(ctx context.Context) error {
 	return nil
 }
 
-// asked notes that the end of a node is wanted, and returns its life.
-func (n *node) asked() *life {
+// noteWantedEnd notes that the end of a node is wanted, and returns its life.
+func (n *node) noteWantedEnd() *life {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life != nil {
@@ -178,8 +178,8 @@ func (n *node) asked() *life {
 	return n.life
 }
 
-// died hears that the container has ended.
-func (n *node) died(code string) {
+// onContainerDied hears that the container has ended.
+func (n *node) onContainerDied(code string) {
 	n.mu.Lock()
 	l := n.life
 	n.life, n.frozen, n.control = nil, false, ""
@@ -189,36 +189,36 @@ func (n *node) died(code string) {
 	}
 	close(l.gone)
 	if !l.asked {
-		n.carrier.tell(n, code)
+		n.carrier.tellEnd(n, code)
 	}
 }
 
-// howEnded returns the engine's and the node's messages about its end.
-func (n *node) howEnded(code string) error {
+// describeEnd returns the engine's and the node's messages about its end.
+func (n *node) describeEnd(code string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
-	said := limited{most: maxAnswerBytes}
+	said := limitedBuffer{most: maxAnswerBytes}
 	if err := n.copyLogs(ctx, &said, "--tail", tailLines); err != nil || said.Len() == 0 {
 		return fmt.Errorf("exit status %s", code)
 	}
-	return fmt.Errorf("exit status %s: %s", code, end(strings.TrimSpace(said.String()), maxTailBytes))
+	return fmt.Errorf("exit status %s: %s", code, endOfText(strings.TrimSpace(said.String()), maxTailBytes))
 }
 
 // Stop implements cluster.Carried.
 func (n *node) Stop(ctx context.Context) error {
-	return n.end(ctx, "stop", "--time", stopSeconds, n.container())
+	return n.endBy(ctx, "stop", "--time", stopSeconds, n.containerName())
 }
 
 // Kill implements cluster.Carried.
-func (n *node) Kill(ctx context.Context) error { return n.end(ctx, "kill", n.container()) }
+func (n *node) Kill(ctx context.Context) error { return n.endBy(ctx, "kill", n.containerName()) }
 
-// end makes the call that ends a node, and waits for its end.
-func (n *node) end(ctx context.Context, call ...string) error {
-	l := n.asked()
+// endBy makes the call that ends a node, and waits for its end.
+func (n *node) endBy(ctx context.Context, call ...string) error {
+	l := n.noteWantedEnd()
 	if l == nil {
 		return n.notRunning()
 	}
-	_, err := docker(ctx, nil, call...)
+	_, err := callDocker(ctx, nil, call...)
 	if refused := (*EngineError)(nil); errors.As(err, &refused) && strings.Contains(refused.Said, "is not running") {
 		err = nil // it has ended meanwhile, and that is being told
 	}
@@ -237,15 +237,15 @@ func (n *node) end(ctx context.Context, call ...string) error {
 
 // Freeze implements cluster.Carried.
 func (n *node) Freeze(ctx context.Context) error {
-	return n.pause(ctx, true, "is already frozen: thaw it first", "pause")
+	return n.pauseOrResume(ctx, true, "is already frozen: thaw it first", "pause")
 }
 
 // Thaw implements cluster.Carried.
 func (n *node) Thaw(ctx context.Context) error {
-	return n.pause(ctx, false, "is not frozen", "unpause")
+	return n.pauseOrResume(ctx, false, "is not frozen", "unpause")
 }
 
-func (n *node) pause(ctx context.Context, frozen bool, already, call string) error {
+func (n *node) pauseOrResume(ctx context.Context, frozen bool, already, call string) error {
 	n.mu.Lock()
 	runs, was := n.life != nil, n.frozen
 	n.mu.Unlock()
@@ -255,7 +255,7 @@ func (n *node) pause(ctx context.Context, frozen bool, already, call string) err
 	case was == frozen:
 		return fmt.Errorf("%s %s", n.Name, already)
 	}
-	if _, err := docker(ctx, nil, call, n.container()); err != nil {
+	if _, err := callDocker(ctx, nil, call, n.containerName()); err != nil {
 		return fmt.Errorf("%s: %w", n.Name, err)
 	}
 	n.mu.Lock()
@@ -269,29 +269,29 @@ func (n *node) Wipe(ctx context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
 		return fmt.Errorf("%s is a runner, and a runner stores only its key", n.Name)
-	case n.running() != nil:
+	case n.currentLife() != nil:
 		return fmt.Errorf("%s runs: stop it first", n.Name)
 	case !n.exists:
 		return nil // it has never run
 	}
-	if err := n.discard(ctx); err != nil {
+	if err := n.removeContainer(ctx); err != nil {
 		return fmt.Errorf("%s is not wiped: %w", n.Name, err)
 	}
 	n.lost = true
-	if _, err := docker(ctx, nil, "volume", "rm", n.container()); err != nil {
+	if _, err := callDocker(ctx, nil, "volume", "rm", n.containerName()); err != nil {
 		return fmt.Errorf("%s is not wiped: %w", n.Name, err)
 	}
 	return nil
 }
 
-func (n *node) detach(ctx context.Context) error {
+func (n *node) detachFromNetwork(ctx context.Context) error {
 	switch {
-	case n.running() == nil:
+	case n.currentLife() == nil:
 		return n.notRunning()
 	case n.detached:
 		return fmt.Errorf("%s is off the network already: attach it first", n.Name)
 	}
-	if _, err := docker(ctx, nil, "network", "disconnect", n.carrier.called("net"), n.container()); err != nil {
+	if _, err := callDocker(ctx, nil, "network", "disconnect", n.carrier.engineName("net"), n.containerName()); err != nil {
 		return fmt.Errorf("%s: %w", n.Name, err)
 	}
 	n.detached = true
@@ -301,18 +301,18 @@ func (n *node) detach(ctx context.Context) error {
 	return nil
 }
 
-func (n *node) attach(ctx context.Context) error {
+func (n *node) attachToNetwork(ctx context.Context) error {
 	if !n.detached {
 		return fmt.Errorf("%s is on the network: detach it first", n.Name)
 	}
-	if err := n.connect(ctx); err != nil {
+	if err := n.connectToNetwork(ctx); err != nil {
 		return err
 	}
-	return n.locate(ctx)
+	return n.locateAPI(ctx)
 }
 
-func (n *node) connect(ctx context.Context) error {
-	if _, err := docker(ctx, nil, "network", "connect", "--alias", n.Name, n.carrier.called("net"), n.container()); err != nil {
+func (n *node) connectToNetwork(ctx context.Context) error {
+	if _, err := callDocker(ctx, nil, "network", "connect", "--alias", n.Name, n.carrier.engineName("net"), n.containerName()); err != nil {
 		return fmt.Errorf("%s: %w", n.Name, err)
 	}
 	n.detached = false

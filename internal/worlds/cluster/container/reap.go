@@ -16,11 +16,11 @@ func Reap(ctx context.Context) (folders []string, err error) { return owner.Reap
 // clearDead removes the same before a network starts, as far as the engine does.
 func clearDead(ctx context.Context) error { return owner.Clear(ctx, engine) }
 
-// remove removes all that has a label, KEY=VALUE.
-func remove(ctx context.Context, label string) error { return owner.Remove(ctx, engine, label) }
+// removeLabelled removes all that has a label, KEY=VALUE.
+func removeLabelled(ctx context.Context, label string) error { return owner.Remove(ctx, engine, label) }
 
 // engine is the one of the docker command line.
-var engine = owner.Engine{List: list, Remove: removeThose}
+var engine = owner.Engine{List: listHeld, Remove: removeThose}
 
 // kinds are the calls for each kind, and the field that identifies one.
 var kinds = map[owner.Kind]struct {
@@ -32,11 +32,11 @@ var kinds = map[owner.Kind]struct {
 	owner.Volumes:    {[]string{"volume", "ls"}, []string{"volume", "rm", "--force"}, "{{.Name}}"},
 }
 
-func list(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
+func listHeld(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
 	one := kinds[kind]
-	answer, err := docker(ctx, nil, append(slices.Clone(one.lists), "--filter", "label="+label, "--format",
+	answer, err := callDocker(ctx, nil, append(slices.Clone(one.lists), "--filter", "label="+label, "--format",
 		one.id+` {{.Label "`+owner.NetworkLabel+`"}} {{.Label "`+owner.ViewLabel+`"}} {{.Label "`+owner.FolderLabel+`"}}`)...)
-	for _, line := range lines(answer) {
+	for _, line := range splitLines(answer) {
 		id, labels, _ := strings.Cut(line, " ")
 		network, rest, _ := strings.Cut(labels, " ")
 		view, folder, _ := strings.Cut(rest, " ")
@@ -46,6 +46,6 @@ func list(ctx context.Context, kind owner.Kind, label string) (all []owner.Held,
 }
 
 func removeThose(ctx context.Context, kind owner.Kind, ids []string) error {
-	_, err := docker(ctx, nil, append(slices.Clone(kinds[kind].removes), ids...)...)
+	_, err := callDocker(ctx, nil, append(slices.Clone(kinds[kind].removes), ids...)...)
 	return err
 }

@@ -53,7 +53,7 @@ func code(err error) string {
 
 func TestWhoHasNoSecretIsToldNothing(t *testing.T) {
 	s, server, rules := ruled(t)
-	s.begin()
+	s.beginServing()
 	for _, wrong := range []string{"", "0123456789abcde", "0123456789abcdeg"} {
 		if err := client(t, server, wrong).SetRules(t.Context(), nil); code(err) != "not_the_driver" {
 			t.Errorf("%q: %v", wrong, err)
@@ -73,7 +73,7 @@ func TestASeatAnswersOnceItsNodeIsThere(t *testing.T) {
 	if err := c.SetRules(t.Context(), nil); code(err) != "starting" {
 		t.Error(err)
 	}
-	s.begin()
+	s.beginServing()
 	if err := c.SetRules(t.Context(), nil); err != nil {
 		t.Error(err)
 	}
@@ -81,7 +81,7 @@ func TestASeatAnswersOnceItsNodeIsThere(t *testing.T) {
 
 func TestOrdersThatMakeNoSenseAreRefused(t *testing.T) {
 	s, server, _ := ruled(t)
-	s.begin()
+	s.beginServing()
 	post := func(word, body string) string {
 		r, err := http.NewRequest(http.MethodPost, server.URL+Path+word, strings.NewReader(body))
 		if err != nil {
@@ -128,7 +128,7 @@ func TestOrdersThatMakeNoSenseAreRefused(t *testing.T) {
 // The effect of a rule is counted under the number of its fault, and reported.
 func TestEffectsAreCountedByTheDriversNumbers(t *testing.T) {
 	s, server, rules := ruled(t)
-	s.begin()
+	s.beginServing()
 	c := client(t, server, secret)
 	to := netip.MustParseAddrPort("127.0.0.1:4001")
 	err := c.SetRules(t.Context(), []Rule{{To: to.String(), Link: fault.Link{Latency: time.Millisecond}, LinkFault: 3, CutFault: 7}})
@@ -161,26 +161,26 @@ func TestEffectsAreCountedByTheDriversNumbers(t *testing.T) {
 func TestWhatIsHeardIsKeptUntilItIsRead(t *testing.T) {
 	h := newReports()
 	vote := []byte{mesh.Vote, 1}
-	h.sent(vote)
-	h.sent(vote) // to the next peer
-	h.sent([]byte{mesh.Proposal, 1})
-	h.sent(nil)
+	h.recordVote(vote)
+	h.recordVote(vote) // to the next peer
+	h.recordVote([]byte{mesh.Proposal, 1})
+	h.recordVote(nil)
 	leader, runner := types.Address{1}, types.Address{2}
 	for _, report := range []simplex.Report{simplex.Entered{View: 3, Leader: leader},
 		simplex.GaveUp{View: 3, Leader: leader, Detail: "late"}, simplex.Behind{}} {
 		if one, is := consensusReport(report); is {
-			h.add(one)
+			h.addReport(one)
 		}
 	}
 	words := "half"
 	for _, report := range []gateway.Report{gateway.Arrived{Runner: runner}, gateway.Progressed{Runner: runner, Fraction: 50, Detail: &words},
 		gateway.Left{Runner: runner, Reason: "gone"}} {
 		if one, is := gatewayReport(report); is {
-			h.add(one)
+			h.addReport(one)
 		}
 	}
-	all, more := h.after(0)
-	if len(all) != 6 || all[0].Vote() == nil || all[5].Seq != 6 || h.latest().Missed {
+	all, more := h.listAfter(0)
+	if len(all) != 6 || all[0].Vote() == nil || all[5].Seq != 6 || h.latestNumber().Missed {
 		t.Fatalf("%+v", all)
 	}
 	if r, is := all[2].Consensus().(simplex.GaveUp); !is || r.Detail != "late" || r.Leader != leader {
@@ -194,16 +194,16 @@ func TestWhatIsHeardIsKeptUntilItIsRead(t *testing.T) {
 		t.Error("there is more")
 	default:
 	}
-	h.add(Report{Kind: heardDropped})
+	h.addReport(Report{Kind: heardDropped})
 	<-more
-	if rest, _ := h.after(6); len(rest) != 1 || rest[0].Seq != 7 || len(h.kept) != 1 {
+	if rest, _ := h.listAfter(6); len(rest) != 1 || rest[0].Seq != 7 || len(h.kept) != 1 {
 		t.Errorf("%+v", rest)
 	}
 	for range maxHeard {
-		h.add(Report{Kind: heardEntered})
+		h.addReport(Report{Kind: heardEntered})
 	}
-	if len(h.kept) != maxHeard || !h.latest().Missed {
-		t.Errorf("%d are kept, missed %v", len(h.kept), h.latest().Missed)
+	if len(h.kept) != maxHeard || !h.latestNumber().Missed {
+		t.Errorf("%d are kept, missed %v", len(h.kept), h.latestNumber().Missed)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestANodeThatIsToBeKilledFallsSilent(t *testing.T) {
 	s, server, _ := ruled(t)
 	muted := 0
 	s.mute = func() { muted++ }
-	s.begin()
+	s.beginServing()
 	if err := client(t, server, secret).Mute(t.Context()); err != nil || muted != 1 {
 		t.Errorf("muted %d times: %v", muted, err)
 	}
@@ -219,10 +219,10 @@ func TestANodeThatIsToBeKilledFallsSilent(t *testing.T) {
 
 func TestASocketOfAllAddressesIsReachedAtOne(t *testing.T) {
 	at := netip.MustParseAddrPort("127.0.0.1:4000")
-	if reached(at) != at {
-		t.Error(reached(at))
+	if reachableAddress(at) != at {
+		t.Error(reachableAddress(at))
 	}
-	if all := reached(netip.MustParseAddrPort("[::]:4000")); all.Addr().IsUnspecified() || all.Port() != 4000 {
+	if all := reachableAddress(netip.MustParseAddrPort("[::]:4000")); all.Addr().IsUnspecified() || all.Port() != 4000 {
 		t.Error(all)
 	}
 }
@@ -231,8 +231,8 @@ func TestAStreamEndsWithItsSeat(t *testing.T) {
 	s := NewValidatorServer(secret, false)
 	server := httptest.NewServer(s)
 	defer server.Close()
-	s.begin()
-	s.hearing.add(Report{Kind: heardEntered, View: 9})
+	s.beginServing()
+	s.hearing.addReport(Report{Kind: heardEntered, View: 9})
 	c := client(t, server, secret)
 	var seen []uint64
 	err := c.Reports(context.Background(), 0, func(h *Report) error {

@@ -22,9 +22,9 @@ type entry struct {
 	over   bool
 }
 
-// of is what counts the effects of a fault, made at its first use. 0 is not a
+// entryOf is what counts the effects of a fault, made at its first use. 0 is not a
 // number.
-func (r *register) of(number int) (*entry, error) {
+func (r *register) entryOf(number int) (*entry, error) {
 	if number == 0 {
 		return nil, nil
 	}
@@ -43,8 +43,8 @@ func (r *register) of(number int) (*entry, error) {
 	return r.all[number], nil
 }
 
-// end says that a fault can have no effect any more.
-func (r *register) end(e *entry) {
+// endFault says that a fault can have no effect any more.
+func (r *register) endFault(e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.over = true
@@ -54,9 +54,9 @@ func (r *register) end(e *entry) {
 // first handles its queued events.
 const panicPatience = 2 * time.Second
 
-// order executes a fault of a kind of node, or ends it if the fault has no number. It waits
+// executeOrder executes a fault of a kind of node, or ends it if the fault has no number. It waits
 // for the panic of a role, so that the supervisor learns about it before the process ends.
-func (r *register) order(ctx context.Context, in orderRequest, kind fault.Whose,
+func (r *register) executeOrder(ctx context.Context, in orderRequest, kind fault.Whose,
 	do func(*fault.Order, *fault.Counts, func(time.Duration)) error) error {
 	o := &in.Order
 	if err := o.Check(); err != nil {
@@ -65,7 +65,7 @@ func (r *register) order(ctx context.Context, in orderRequest, kind fault.Whose,
 	if err := o.CheckOf(kind); err != nil {
 		return err
 	}
-	e, err := r.of(in.Fault)
+	e, err := r.entryOf(in.Fault)
 	switch {
 	case err != nil:
 		return err
@@ -77,9 +77,9 @@ func (r *register) order(ctx context.Context, in orderRequest, kind fault.Whose,
 	done := make(chan struct{})
 	err = do(o, &e.counts, func(after time.Duration) {
 		if after > 0 {
-			time.AfterFunc(after, func() { r.end(e) })
+			time.AfterFunc(after, func() { r.endFault(e) })
 		} else {
-			r.end(e)
+			r.endFault(e)
 		}
 		close(done)
 	})
@@ -96,8 +96,8 @@ func (r *register) order(ctx context.Context, in orderRequest, kind fault.Whose,
 	return nil
 }
 
-// list is what each fault did so far, by number.
-func (r *register) list() (all []counted) {
+// listCounts is what each fault did so far, by number.
+func (r *register) listCounts() (all []counted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, number := range slices.Sorted(maps.Keys(r.all)) {

@@ -60,10 +60,10 @@ func DriveRunner(config *node.RunnerConfig, secret string, strict bool, clock *c
 		d.mask, given = byzantine.NewRunnerMask(given)
 		shown := types.Height(0)
 		if d.held != nil {
-			shown = d.held.seen()
+			shown = d.held.seenHeight()
 		}
-		d.held = gated(given.Executor)
-		d.held.show(shown)
+		d.held = newGatedExecutor(given.Executor)
+		d.held.showHeight(shown)
 		given.Executor = d.held
 		return given
 	}
@@ -81,7 +81,7 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string, reload func() (added, re
 		return fmt.Errorf("cannot serve the supervisor at %s: %w", at, err)
 	}
 	d.reload = reload
-	d.orders.Begin(d.runner(r))
+	d.orders.Begin(d.runnerOf(r))
 	d.server = d.orders.Server()
 	go func() { _ = d.server.Serve(listener) }() // it ends with Close
 	return nil
@@ -91,16 +91,16 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string, reload func() (added, re
 func (d *DrivenRunner) Again(r *node.Runner, manual *custom.Manual) {
 	if d != nil {
 		d.manual = manual
-		d.orders.Again(d.runner(r))
+		d.orders.Again(d.runnerOf(r))
 	}
 }
 
-func (d *DrivenRunner) runner(r *node.Runner) Runner {
+func (d *DrivenRunner) runnerOf(r *node.Runner) Runner {
 	does := &byzantine.RunnerProcess{Mask: d.mask, Shell: r.Shell(), Actors: r}
-	shown := Runner{Name: r.Name, Shell: r.Shell(), Do: does.Do, Socket: d.socket, SetRules: d.setRules, Mute: d.silence,
+	shown := Runner{Name: r.Name, Shell: r.Shell(), Do: does.Do, Socket: d.socket, SetRules: d.setRules, Mute: d.silenceRunner,
 		Clock: d.clock, Manual: d.manual, Reload: d.reload}
 	if d.held != nil {
-		shown.Show = d.held.show
+		shown.Show = d.held.showHeight
 	}
 	return shown
 }
@@ -112,7 +112,7 @@ func (d *DrivenRunner) setRules(rules map[netip.AddrPort]lossy.Rule) {
 	d.conn.SetRules(rules)
 }
 
-func (d *DrivenRunner) silence() {
+func (d *DrivenRunner) silenceRunner() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.conn.Kill()

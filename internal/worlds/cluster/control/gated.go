@@ -31,7 +31,7 @@ type waiting struct {
 	over  *time.Timer // of the patience with the driver
 }
 
-func gated(x env.Executor) *gatedExecutor {
+func newGatedExecutor(x env.Executor) *gatedExecutor {
 	return &gatedExecutor{Executor: x, waits: map[execution.ID]*waiting{}}
 }
 
@@ -45,12 +45,12 @@ func (h *gatedExecutor) Execute(id execution.ID, spec *push.JobSpec, tell func(e
 	case id.Drawn <= h.shown:
 		begin()
 	default:
-		h.waits[id] = &waiting{begin, time.AfterFunc(holdPatience, func() { h.release(id) })}
+		h.waits[id] = &waiting{begin, time.AfterFunc(holdPatience, func() { h.letGo(id) })}
 	}
 }
 
 // letGo begins what still waits.
-func (h *gatedExecutor) release(id execution.ID) {
+func (h *gatedExecutor) letGo(id execution.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if w := h.waits[id]; w != nil {
@@ -60,8 +60,8 @@ func (h *gatedExecutor) release(id execution.ID) {
 	}
 }
 
-// show is told up to which block the driver has seen the chain.
-func (h *gatedExecutor) show(height types.Height) {
+// showHeight is told up to which block the driver has seen the chain.
+func (h *gatedExecutor) showHeight(height types.Height) {
 	h.mu.Lock()
 	h.shown = max(h.shown, height)
 	var free []execution.ID
@@ -72,12 +72,12 @@ func (h *gatedExecutor) show(height types.Height) {
 	}
 	h.mu.Unlock()
 	for _, id := range free {
-		h.release(id)
+		h.letGo(id)
 	}
 }
 
-// seen is the height up to which the driver has seen the chain.
-func (h *gatedExecutor) seen() types.Height {
+// seenHeight is the height up to which the driver has seen the chain.
+func (h *gatedExecutor) seenHeight() types.Height {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.shown

@@ -27,7 +27,7 @@ func (b *begun) Close()              {}
 func TestWorkBeginsWhenTheDriverHasSeenItsBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &begun{}
-		h := gated(b)
+		h := newGatedExecutor(b)
 		draw := func(height types.Height) { h.Execute(execution.ID{Drawn: height}, nil, nil) }
 		want := func(all ...types.Height) {
 			t.Helper()
@@ -36,22 +36,22 @@ func TestWorkBeginsWhenTheDriverHasSeenItsBlock(t *testing.T) {
 				t.Fatalf("work of the blocks %v has begun, want %v", b.drawn, all)
 			}
 		}
-		h.show(4)
+		h.showHeight(4)
 		draw(4)
 		draw(5)
 		draw(6)
 		draw(6)
 		want(4)
-		h.show(5)
+		h.showHeight(5)
 		want(4, 5)
-		h.show(3) // what came late
+		h.showHeight(3) // what came late
 		h.Cancel(execution.ID{Drawn: 6})
-		h.show(6)
+		h.showHeight(6)
 		want(4, 5)
 		draw(7)
 		time.Sleep(holdPatience) // virtual: the driver looks elsewhere
 		want(4, 5, 7)
-		h.show(7)
+		h.showHeight(7)
 		want(4, 5, 7)
 		draw(8)
 		h.Close()

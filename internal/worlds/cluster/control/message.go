@@ -44,23 +44,23 @@ type Hello struct {
 	Socket  string        `json:"socket"` // ip:port of its UDP socket, as peers see it
 	Boot    *Boot         `json:"boot,omitempty"`
 	// Travel is how far time travel came, as the node has that on disk.
-	Travel travelled `json:"travel"`
+	Travel travelFrame `json:"travel"`
 }
 
-// travelled is network.Travel as frames have it.
-type travelled struct {
+// travelFrame is network.Travel as frames have it.
+type travelFrame struct {
 	Number uint64        `json:"number,omitempty"`
 	Clock  time.Duration `json:"clock_ns"`
 	To     types.Height  `json:"to,omitempty"`
 	Every  bool          `json:"every,omitempty"`
 }
 
-func travelledOf(t network.Travel) travelled {
-	return travelled{t.Number, t.Clock, t.Goal.Height, t.Goal.Every}
+func travelledOf(t network.Travel) travelFrame {
+	return travelFrame{t.Number, t.Clock, t.Goal.Height, t.Goal.Every}
 }
 
 // Record is the record of a node's time travel.
-func (t travelled) Record() network.Travel {
+func (t travelFrame) Record() network.Travel {
 	return network.Travel{Number: t.Number, Clock: t.Clock, Goal: simplex.Goal{Height: t.To, Every: t.Every}}
 }
 
@@ -121,7 +121,7 @@ type (
 		Over    bool                 `json:"over,omitempty"` // it can have no effect any more
 	}
 	clockRequest struct {
-		travelled
+		travelFrame
 	}
 	pauseRequest struct {
 		On bool `json:"on"`

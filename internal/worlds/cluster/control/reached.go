@@ -5,9 +5,9 @@ import (
 	"net/netip"
 )
 
-// reached is where peers find a socket: one that listens at every address of its host
+// reachableAddress is where peers find a socket: one that listens at every address of its host
 // has the first that is not loopback's.
-func reached(socket netip.AddrPort) netip.AddrPort {
+func reachableAddress(socket netip.AddrPort) netip.AddrPort {
 	if !socket.Addr().IsUnspecified() {
 		return netip.AddrPortFrom(socket.Addr().Unmap(), socket.Port())
 	}

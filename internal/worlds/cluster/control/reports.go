@@ -68,8 +68,8 @@ type Report struct {
 	Hash *types.Hash `json:"hash,omitempty"` // of a transaction that was dropped
 }
 
-// size is about what it takes, in bytes.
-func (h *Report) size() int { return 200 + len(h.Frame) + len(h.Detail) }
+// approximateSize is about what it takes, in bytes.
+func (h *Report) approximateSize() int { return 200 + len(h.Frame) + len(h.Detail) }
 
 // reports queues a node's events until a supervisor has read them. It is safe for
 // concurrent use, and its callers never wait.
@@ -85,34 +85,34 @@ type reports struct {
 
 func newReports() *reports { return &reports{news: make(chan struct{})} }
 
-func (h *reports) add(one Report) {
+func (h *reports) addReport(one Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.enter(one)
+	h.enterReport(one)
 }
 
-func (h *reports) enter(one Report) {
+func (h *reports) enterReport(one Report) {
 	h.seq++
 	one.Seq = h.seq
 	h.kept = append(h.kept, one)
-	h.bytes += one.size()
+	h.bytes += one.approximateSize()
 	for len(h.kept) > maxHeard || h.bytes > maxHeardBytes {
 		h.missed = true
-		h.drop(1)
+		h.dropOldest(1)
 	}
 	close(h.news)
 	h.news = make(chan struct{})
 }
 
-func (h *reports) drop(n int) {
+func (h *reports) dropOldest(n int) {
 	for i := range h.kept[:n] {
-		h.bytes -= h.kept[i].size()
+		h.bytes -= h.kept[i].approximateSize()
 	}
 	h.kept = h.kept[n:]
 }
 
-// sent records a frame that leaves the node, if it is a vote.
-func (h *reports) sent(frame []byte) {
+// recordVote records a frame that leaves the node, if it is a vote.
+func (h *reports) recordVote(frame []byte) {
 	if len(frame) == 0 || len(frame) > observe.MaxVoteBytes || !observe.IsVote(frame) {
 		return
 	}
@@ -122,19 +122,19 @@ func (h *reports) sent(frame []byte) {
 		return
 	}
 	h.last = &frame[0]
-	h.enter(Report{Kind: heardVote, Frame: frame})
+	h.enterReport(Report{Kind: heardVote, Frame: frame})
 }
 
-// latest returns the number of the latest event.
-func (h *reports) latest() heardAnswer {
+// latestNumber returns the number of the latest event.
+func (h *reports) latestNumber() heardAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return heardAnswer{h.seq, h.missed}
 }
 
-// after lists the events after a number, up to which the caller has read, and
+// listAfter lists the events after a number, up to which the caller has read, and
 // returns a channel that signals more.
-func (h *reports) after(seq uint64) (all []Report, more <-chan struct{}) {
+func (h *reports) listAfter(seq uint64) (all []Report, more <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	read := 0
@@ -142,7 +142,7 @@ func (h *reports) after(seq uint64) (all []Report, more <-chan struct{}) {
 		read++
 	}
 	if read > 0 {
-		h.drop(read)
+		h.dropOldest(read)
 	}
 	return append(all, h.kept...), h.news
 }

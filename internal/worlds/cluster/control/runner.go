@@ -44,14 +44,14 @@ type RunnerServer struct {
 // the driver reads, and gives no orders.
 func NewRunnerServer(secret string, strict bool) *RunnerServer {
 	s := &RunnerServer{server: newSeat(secret, strict)}
-	answer(s.server, "hello", s.hello)
-	answer(s.server, "status", s.status)
-	obey(s.server, "order", s.server.ordered(s.order))
-	obey(s.server, "clock", s.clock)
-	obey(s.server, "answer", s.answer)
-	answer(s.server, "leave", s.leave)
-	answer(s.server, "show", s.show)
-	answer(s.server, "reload", s.reload)
+	handleRequests(s.server, "hello", s.serveHello)
+	handleRequests(s.server, "status", s.serveStatus)
+	handleOrders(s.server, "order", s.server.answerWithCounts(s.serveOrder))
+	handleOrders(s.server, "clock", s.serveClock)
+	handleOrders(s.server, "answer", s.serveAnswer)
+	handleRequests(s.server, "leave", s.serveLeave)
+	handleRequests(s.server, "show", s.serveShow)
+	handleRequests(s.server, "reload", s.serveReload)
 	return s
 }
 
@@ -59,72 +59,73 @@ func NewRunnerServer(secret string, strict bool) *RunnerServer {
 func (s *RunnerServer) Begin(r Runner) {
 	s.server.rules, s.server.mute = r.SetRules, r.Mute
 	s.Again(r)
-	s.begin()
+	s.beginServing()
 }
 
 // Again lets it answer for the next process of that runner.
 func (s *RunnerServer) Again(r Runner) { s.runner.Store(&r) }
 
-func (s *RunnerServer) at() *Runner { return s.runner.Load() }
+func (s *RunnerServer) currentRunner() *Runner { return s.runner.Load() }
 
-func (s *RunnerServer) hello(context.Context, empty) (Hello, error) {
-	return Hello{Life: s.life, Name: s.at().Name, Address: s.at().Shell.Status().Address, Socket: reached(s.at().Socket).String()}, nil
+func (s *RunnerServer) serveHello(context.Context, empty) (Hello, error) {
+	return Hello{Life: s.life, Name: s.currentRunner().Name, Address: s.currentRunner().Shell.Status().Address,
+		Socket: reachableAddress(s.currentRunner().Socket).String()}, nil
 }
 
-func (s *RunnerServer) status(context.Context, empty) (out RunnerStatus, err error) {
-	out.Status = s.at().Shell.Status()
-	if s.at().Manual != nil {
-		out.Waiting = s.at().Manual.Waiting()
+func (s *RunnerServer) serveStatus(context.Context, empty) (out RunnerStatus, err error) {
+	out.Status = s.currentRunner().Shell.Status()
+	if s.currentRunner().Manual != nil {
+		out.Waiting = s.currentRunner().Manual.Waiting()
 	}
 	return out, nil
 }
 
-func (s *RunnerServer) clock(_ context.Context, r clockRequest) (empty, error) {
+func (s *RunnerServer) serveClock(_ context.Context, r clockRequest) (empty, error) {
 	if r.Clock.Abs() > MaxOffset {
 		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
 	}
-	s.at().Clock.SetOffset(r.Clock)
+	s.currentRunner().Clock.SetOffset(r.Clock)
 	return empty{}, nil
 }
 
-func (s *RunnerServer) answer(_ context.Context, r answerRequest) (empty, error) {
-	if s.at().Manual == nil {
+func (s *RunnerServer) serveAnswer(_ context.Context, r answerRequest) (empty, error) {
+	if s.currentRunner().Manual == nil {
 		return empty{}, errors.New("this runner has no executor manual")
 	}
-	if err := s.at().Manual.Answer(r.Job, r.Given); err != nil {
+	if err := s.currentRunner().Manual.Answer(r.Job, r.Given); err != nil {
 		return empty{}, refusal.New("bad_result", "%v", err).At(api.GivenField(r.Given))
 	}
 	return empty{}, nil
 }
 
-func (s *RunnerServer) show(_ context.Context, r showRequest) (empty, error) {
-	if show := s.at().Show; show != nil {
+func (s *RunnerServer) serveShow(_ context.Context, r showRequest) (empty, error) {
+	if show := s.currentRunner().Show; show != nil {
 		show(r.Height)
 	}
 	return empty{}, nil
 }
 
-func (s *RunnerServer) reload(context.Context, empty) (empty, error) {
-	if _, _, err := s.at().Reload(); err != nil {
-		return empty{}, refusal.New("bad_settings", "the settings of %s stay as they were: %v", s.at().Name, err).
+func (s *RunnerServer) serveReload(context.Context, empty) (empty, error) {
+	if _, _, err := s.currentRunner().Reload(); err != nil {
+		return empty{}, refusal.New("bad_settings", "the settings of %s stay as they were: %v", s.currentRunner().Name, err).
 			Hint("Correct the file and reload it again.").At("runner")
 	}
 	return empty{}, nil
 }
 
-// leave answers when the Goodbyes are said, or at once with finish: they are said when
+// serveLeave answers when the Goodbyes are said, or at once with finish: they are said when
 // what the runner accepted is over.
-func (s *RunnerServer) leave(ctx context.Context, r leaveRequest) (empty, error) {
+func (s *RunnerServer) serveLeave(ctx context.Context, r leaveRequest) (empty, error) {
 	if r.Finish {
-		s.at().Shell.Leave(true, func() {})
+		s.currentRunner().Shell.Leave(true, func() {})
 		return empty{}, nil
 	}
-	return awaited(ctx, func(done func(empty)) { s.at().Shell.Leave(false, func() { done(empty{}) }) })
+	return awaitAnswer(ctx, func(done func(empty)) { s.currentRunner().Shell.Leave(false, func() { done(empty{}) }) })
 }
 
-// order does a fault of the runner itself.
-func (s *RunnerServer) order(ctx context.Context, r orderRequest) error {
-	return s.faults.order(ctx, r, fault.Runners, s.at().Do)
+// serveOrder does a fault of the runner itself.
+func (s *RunnerServer) serveOrder(ctx context.Context, r orderRequest) error {
+	return s.faults.executeOrder(ctx, r, fault.Runners, s.currentRunner().Do)
 }
 
 // Server serves the control server of a runner, which has no other API.

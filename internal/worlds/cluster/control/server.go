@@ -46,11 +46,11 @@ func NewSecret() string { return rand.Text() }
 func newSeat(secret string, strict bool) *server {
 	s := &server{secret: secret, strict: strict, life: rand.Text(), mux: http.NewServeMux()}
 	s.ended, s.end = context.WithCancel(context.Background())
-	answer(s, "counts", func(context.Context, countsRequest) (countsAnswer, error) {
-		return countsAnswer{s.faults.list()}, nil
+	handleRequests(s, "counts", func(context.Context, countsRequest) (countsAnswer, error) {
+		return countsAnswer{s.faults.listCounts()}, nil
 	})
-	obey(s, "rules", func(_ context.Context, r rulesRequest) (empty, error) { return empty{}, s.setRules(r.Rules) })
-	obey(s, "mute", func(context.Context, empty) (empty, error) {
+	handleOrders(s, "rules", func(_ context.Context, r rulesRequest) (empty, error) { return empty{}, s.setRules(r.Rules) })
+	handleOrders(s, "mute", func(context.Context, empty) (empty, error) {
 		if s.mute != nil {
 			s.mute()
 		}
@@ -59,25 +59,25 @@ func newSeat(secret string, strict bool) *server {
 	return s
 }
 
-// ordered answers an order with the counts of the node's faults: its process may end
+// answerWithCounts answers an order with the counts of the node's faults: its process may end
 // because of this order before it is asked.
-func (s *server) ordered(do func(context.Context, orderRequest) error) func(context.Context, orderRequest) (countsAnswer, error) {
+func (s *server) answerWithCounts(do func(context.Context, orderRequest) error) func(context.Context, orderRequest) (countsAnswer, error) {
 	return func(ctx context.Context, r orderRequest) (countsAnswer, error) {
 		if err := do(ctx, r); err != nil {
 			return countsAnswer{}, err
 		}
-		return countsAnswer{s.faults.list()}, nil
+		return countsAnswer{s.faults.listCounts()}, nil
 	}
 }
 
-// begin lets the server answer: its node exists.
-func (s *server) begin() {
+// beginServing lets the server answer: its node exists.
+func (s *server) beginServing() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open = true
 }
 
-func (s *server) begun() bool {
+func (s *server) hasBegun() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
@@ -92,38 +92,38 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case subtle.ConstantTimeCompare([]byte(given), []byte(s.secret)) != 1:
-		refuse(w, refusal.New("not_the_driver", "order refused: it does not carry the supervisor's secret").
+		writeRefusal(w, refusal.New("not_the_driver", "order refused: it does not carry the supervisor's secret").
 			Hint("Send the secret in the node's setting driver with each request."))
-	case !s.begun():
-		refuse(w, refusal.New("starting", "the node is not up yet"))
+	case !s.hasBegun():
+		writeRefusal(w, refusal.New("starting", "the node is not up yet"))
 	default:
 		s.mux.ServeHTTP(w, r)
 	}
 }
 
-func refuse(w http.ResponseWriter, why *refusal.Error) {
+func writeRefusal(w http.ResponseWriter, why *refusal.Error) {
 	e := api.Answer(why)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(refusedAnswer{e.Status, e.Body})
 }
 
-// answer has a server answer requests of a kind. An error that is not made for the
+// handleRequests has a server answer requests of a kind. An error that is not made for the
 // driver's user is told by its words all the same: who has the secret may know.
-func answer[In, Out any](s *server, word string, do func(context.Context, In) (Out, error)) {
+func handleRequests[In, Out any](s *server, word string, do func(context.Context, In) (Out, error)) {
 	s.mux.HandleFunc("POST "+Path+word, func(w http.ResponseWriter, r *http.Request) {
 		var in In
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 		if err == nil {
-			err = decode(body, &in)
+			err = decodeStrict(body, &in)
 		}
 		if err != nil {
-			refuse(w, refusal.New("invalid_request", "%s: %v", word, err))
+			writeRefusal(w, refusal.New("invalid_request", "%s: %v", word, err))
 			return
 		}
 		out, err := do(r.Context(), in)
 		if err != nil {
-			refuse(w, readable(err))
+			writeRefusal(w, readableRefusal(err))
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -131,9 +131,9 @@ func answer[In, Out any](s *server, word string, do func(context.Context, In) (O
 	})
 }
 
-// obey is answer for orders, which a strict network refuses.
-func obey[In, Out any](s *server, word string, do func(context.Context, In) (Out, error)) {
-	answer(s, word, func(ctx context.Context, in In) (out Out, err error) {
+// handleOrders is answer for orders, which a strict network refuses.
+func handleOrders[In, Out any](s *server, word string, do func(context.Context, In) (Out, error)) {
+	handleRequests(s, word, func(ctx context.Context, in In) (out Out, err error) {
 		if s.strict {
 			return out, network.ErrStrict(word)
 		}
@@ -141,8 +141,8 @@ func obey[In, Out any](s *server, word string, do func(context.Context, In) (Out
 	})
 }
 
-// decode reads one value of JSON, whose fields are all known.
-func decode(data []byte, into any) error {
+// decodeStrict reads one value of JSON, whose fields are all known.
+func decodeStrict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
@@ -154,7 +154,7 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-func readable(err error) *refusal.Error {
+func readableRefusal(err error) *refusal.Error {
 	var refused *refusal.Error
 	if errors.As(err, &refused) {
 		return refused
@@ -179,11 +179,11 @@ func (s *server) setRules(given []Rule) error {
 		if err := one.Link.Check(); err != nil {
 			return fmt.Errorf("a rule for %s: %w", to, err)
 		}
-		link, err := s.faults.of(one.LinkFault)
+		link, err := s.faults.entryOf(one.LinkFault)
 		if err != nil {
 			return err
 		}
-		cut, err := s.faults.of(one.CutFault)
+		cut, err := s.faults.entryOf(one.CutFault)
 		if err != nil {
 			return err
 		}
@@ -200,9 +200,9 @@ func (s *server) setRules(given []Rule) error {
 	return nil
 }
 
-// stream writes lines until the driver goes, or the server is closed. next returns the
+// streamLines writes lines until the driver goes, or the server is closed. next returns the
 // available lines, and a channel that signals more.
-func (s *server) stream(w http.ResponseWriter, r *http.Request, next func() (lines []any, more <-chan struct{}, err error)) {
+func (s *server) streamLines(w http.ResponseWriter, r *http.Request, next func() (lines []any, more <-chan struct{}, err error)) {
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.WriteHeader(http.StatusOK)

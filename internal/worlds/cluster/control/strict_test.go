@@ -13,8 +13,8 @@ import (
 // A client with the secret of a strict node reads it, and gives it no orders.
 func TestAStrictNodeTakesNoOrders(t *testing.T) {
 	validator, runner := NewValidatorServer(secret, true), NewRunnerServer(secret, true)
-	validator.begin()
-	runner.begin()
+	validator.beginServing()
+	runner.beginServing()
 	servers := []*httptest.Server{httptest.NewServer(validator), httptest.NewServer(runner)}
 	t.Cleanup(func() {
 		validator.Close()

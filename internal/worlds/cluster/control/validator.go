@@ -65,22 +65,22 @@ type ValidatorServer struct {
 // strict the driver reads and submits, and gives no orders.
 func NewValidatorServer(secret string, strict bool) *ValidatorServer {
 	s := &ValidatorServer{server: newSeat(secret, strict), hearing: newReports(), news: make(chan struct{})}
-	answer(s.server, "hello", s.hello)
-	answer(s.server, "status", s.status)
-	obey(s.server, "order", s.server.ordered(s.order))
-	obey(s.server, "clock", s.clock)
-	obey(s.server, "pause", s.pause)
-	obey(s.server, "skip", s.skip)
-	answer(s.server, "submit", s.submit)
-	answer(s.server, "waiting", s.waiting)
-	answer(s.server, "nonce", s.nonce)
-	answer(s.server, "heartbeat", s.heartbeat)
-	answer(s.server, "result", s.result)
-	answer(s.server, "refusal", s.refusal)
-	answer(s.server, "heard", func(context.Context, empty) (heardAnswer, error) { return s.hearing.latest(), nil })
-	answer(s.server, "call", s.call)
+	handleRequests(s.server, "hello", s.serveHello)
+	handleRequests(s.server, "status", s.serveStatus)
+	handleOrders(s.server, "order", s.server.answerWithCounts(s.serveOrder))
+	handleOrders(s.server, "clock", s.serveClock)
+	handleOrders(s.server, "pause", s.servePause)
+	handleOrders(s.server, "skip", s.serveSkip)
+	handleRequests(s.server, "submit", s.serveSubmit)
+	handleRequests(s.server, "waiting", s.serveWaiting)
+	handleRequests(s.server, "nonce", s.serveNonce)
+	handleRequests(s.server, "heartbeat", s.serveHeartbeat)
+	handleRequests(s.server, "result", s.serveResult)
+	handleRequests(s.server, "refusal", s.serveRefusal)
+	handleRequests(s.server, "heard", func(context.Context, empty) (heardAnswer, error) { return s.hearing.latestNumber(), nil })
+	handleRequests(s.server, "call", s.serveCall)
 	s.mux.HandleFunc("GET "+Path+"final", s.streamFinal)
-	s.mux.HandleFunc("GET "+Path+"heard", s.streamHeard)
+	s.mux.HandleFunc("GET "+Path+"heard", s.streamReports)
 	return s
 }
 
@@ -88,7 +88,7 @@ func NewValidatorServer(secret string, strict bool) *ValidatorServer {
 func (s *ValidatorServer) Begin(node Validator) {
 	s.node = node
 	s.server.rules, s.server.mute = node.SetRules, node.Mute
-	s.begin()
+	s.beginServing()
 }
 
 // Observe is called for the blocks that the validator made final.
@@ -108,35 +108,36 @@ func (s *ValidatorServer) Booted(header *types.Header, hash, root types.Hash) {
 }
 
 // Overhear is called for each frame that leaves the validator.
-func (s *ValidatorServer) Overhear(_ types.Address, frame []byte) { s.hearing.sent(frame) }
+func (s *ValidatorServer) Overhear(_ types.Address, frame []byte) { s.hearing.recordVote(frame) }
 
 // Tell is told what its consensus reports.
 func (s *ValidatorServer) Tell(_ types.Time, _ string, report simplex.Report) {
 	if one, is := consensusReport(report); is {
-		s.hearing.add(one)
+		s.hearing.addReport(one)
 	}
 }
 
 // Gateway is told what its gateway reports.
 func (s *ValidatorServer) Gateway(_ types.Address, report gateway.Report) {
 	if one, is := gatewayReport(report); is {
-		s.hearing.add(one)
+		s.hearing.addReport(one)
 	}
 }
 
 // Dropped is called for the transactions that it gave up.
 func (s *ValidatorServer) Dropped(hash types.Hash, why string) {
-	s.hearing.add(Report{Kind: heardDropped, Hash: &hash, Detail: why})
+	s.hearing.addReport(Report{Kind: heardDropped, Hash: &hash, Detail: why})
 }
 
-func (s *ValidatorServer) hello(context.Context, empty) (Hello, error) {
+func (s *ValidatorServer) serveHello(context.Context, empty) (Hello, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Hello{Life: s.life, Name: s.node.Name(), Address: s.node.Shell().Status().Address, Socket: reached(s.node.Socket()).String(),
-		Boot: s.boot, Travel: travelledOf(s.node.Travelled())}, nil
+	return Hello{Life: s.life, Name: s.node.Name(), Address: s.node.Shell().Status().Address,
+		Socket: reachableAddress(s.node.Socket()).String(),
+		Boot:   s.boot, Travel: travelledOf(s.node.Travelled())}, nil
 }
 
-func (s *ValidatorServer) status(context.Context, empty) (out ValidatorStatus, err error) {
+func (s *ValidatorServer) serveStatus(context.Context, empty) (out ValidatorStatus, err error) {
 	v := s.node.Shell()
 	out.Status = v.Status()
 	out.Round = out.Status.Round
@@ -149,23 +150,23 @@ func (s *ValidatorServer) status(context.Context, empty) (out ValidatorStatus, e
 	return out, nil
 }
 
-func (s *ValidatorServer) order(ctx context.Context, r orderRequest) error {
-	return s.faults.order(ctx, r, fault.Validators, s.node.Do)
+func (s *ValidatorServer) serveOrder(ctx context.Context, r orderRequest) error {
+	return s.faults.executeOrder(ctx, r, fault.Validators, s.node.Do)
 }
 
-func (s *ValidatorServer) clock(_ context.Context, r clockRequest) (empty, error) {
+func (s *ValidatorServer) serveClock(_ context.Context, r clockRequest) (empty, error) {
 	if r.Clock.Abs() > MaxOffset {
 		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
 	}
 	return empty{}, s.node.SetTravel(r.Record())
 }
 
-func (s *ValidatorServer) pause(_ context.Context, r pauseRequest) (empty, error) {
+func (s *ValidatorServer) servePause(_ context.Context, r pauseRequest) (empty, error) {
 	s.node.Pause(r.On)
 	return empty{}, nil
 }
 
-func (s *ValidatorServer) call(_ context.Context, r callRequest) (empty, error) {
+func (s *ValidatorServer) serveCall(_ context.Context, r callRequest) (empty, error) {
 	if len(r.Names) > maxNames {
 		return empty{}, fmt.Errorf("%d names, at most %d", len(r.Names), maxNames)
 	}
@@ -178,21 +179,21 @@ func (s *ValidatorServer) call(_ context.Context, r callRequest) (empty, error) 
 	return empty{}, nil
 }
 
-// skip answers when the validator knows where to go.
-func (s *ValidatorServer) skip(ctx context.Context, r skipRequest) (empty, error) {
+// serveSkip answers when the validator knows where to go.
+func (s *ValidatorServer) serveSkip(ctx context.Context, r skipRequest) (empty, error) {
 	travel := s.node.Shell().SkipTo
 	if r.Every {
 		travel = s.node.Shell().MakeTo
 	}
-	return awaited(ctx, func(done func(empty)) { travel(r.To, func() { done(empty{}) }) })
+	return awaitAnswer(ctx, func(done func(empty)) { travel(r.To, func() { done(empty{}) }) })
 }
 
-func (s *ValidatorServer) submit(ctx context.Context, r submitRequest) (hashAnswer, error) {
+func (s *ValidatorServer) serveSubmit(ctx context.Context, r submitRequest) (hashAnswer, error) {
 	type answer struct {
 		hash types.Hash
 		err  error
 	}
-	a, err := awaited(ctx, func(done func(answer)) {
+	a, err := awaitAnswer(ctx, func(done func(answer)) {
 		s.node.Shell().Submit(r.Raw, func(hash types.Hash, err error) { done(answer{hash, err}) })
 	})
 	if err == nil {
@@ -201,16 +202,16 @@ func (s *ValidatorServer) submit(ctx context.Context, r submitRequest) (hashAnsw
 	return hashAnswer{a.hash}, err
 }
 
-func (s *ValidatorServer) waiting(ctx context.Context, r hashAnswer) (out waitingAnswer, err error) {
-	found, err := awaited(ctx, func(done func(*ledger.Checked)) { s.node.Shell().Waiting(r.Hash, done) })
+func (s *ValidatorServer) serveWaiting(ctx context.Context, r hashAnswer) (out waitingAnswer, err error) {
+	found, err := awaitAnswer(ctx, func(done func(*ledger.Checked)) { s.node.Shell().Waiting(r.Hash, done) })
 	if err == nil && found != nil {
 		out = waitingAnswer{found.Tx.Encode(), found.Sender}
 	}
 	return out, err
 }
 
-func (s *ValidatorServer) nonce(ctx context.Context, r nonceRequest) (out nonceAnswer, err error) {
-	out.Nonce, err = awaited(ctx, func(done func(types.Nonce)) { s.node.Shell().NextNonce(r.Account, r.Final, done) })
+func (s *ValidatorServer) serveNonce(ctx context.Context, r nonceRequest) (out nonceAnswer, err error) {
+	out.Nonce, err = awaitAnswer(ctx, func(done func(types.Nonce)) { s.node.Shell().NextNonce(r.Account, r.Final, done) })
 	return out, err
 }
 
@@ -222,7 +223,7 @@ type Brought struct {
 	Refusal *push.JobAck        `json:"refusal,omitempty"`
 }
 
-func (s *ValidatorServer) heartbeat(ctx context.Context, r Brought) (hashAnswer, error) {
+func (s *ValidatorServer) serveHeartbeat(ctx context.Context, r Brought) (hashAnswer, error) {
 	if r.Ping == nil {
 		return hashAnswer{}, errors.New("there is no ping")
 	}
@@ -230,7 +231,7 @@ func (s *ValidatorServer) heartbeat(ctx context.Context, r Brought) (hashAnswer,
 		hash types.Hash
 		err  error
 	}
-	a, err := awaited(ctx, func(done func(answer)) {
+	a, err := awaitAnswer(ctx, func(done func(answer)) {
 		s.node.Shell().BringHeartbeat(r.Runner, r.Ping, func(hash types.Hash, err error) { done(answer{hash, err}) })
 	})
 	if err == nil {
@@ -239,31 +240,31 @@ func (s *ValidatorServer) heartbeat(ctx context.Context, r Brought) (hashAnswer,
 	return hashAnswer{a.hash}, err
 }
 
-func (s *ValidatorServer) result(ctx context.Context, r Brought) (empty, error) {
+func (s *ValidatorServer) serveResult(ctx context.Context, r Brought) (empty, error) {
 	if r.Result == nil {
 		return empty{}, errors.New("there is no result")
 	}
-	return brought(ctx, func(done func(error)) { s.node.Shell().BringResult(r.Runner, r.Result, done) })
+	return awaitSubmission(ctx, func(done func(error)) { s.node.Shell().BringResult(r.Runner, r.Result, done) })
 }
 
-func (s *ValidatorServer) refusal(ctx context.Context, r Brought) (empty, error) {
+func (s *ValidatorServer) serveRefusal(ctx context.Context, r Brought) (empty, error) {
 	if r.Refusal == nil {
 		return empty{}, errors.New("there is no refusal")
 	}
-	return brought(ctx, func(done func(error)) { s.node.Shell().BringRefusal(r.Runner, r.Refusal, done) })
+	return awaitSubmission(ctx, func(done func(error)) { s.node.Shell().BringRefusal(r.Runner, r.Refusal, done) })
 }
 
-// brought waits for the validator's answer to a submission.
-func brought(ctx context.Context, hand func(done func(error))) (empty, error) {
-	refused, err := awaited(ctx, hand)
+// awaitSubmission waits for the validator's answer to a submission.
+func awaitSubmission(ctx context.Context, hand func(done func(error))) (empty, error) {
+	refused, err := awaitAnswer(ctx, hand)
 	if err == nil {
 		err = readmodel.Refusal(refused)
 	}
 	return empty{}, err
 }
 
-// awaited waits for an answer, with a limit.
-func awaited[T any](ctx context.Context, ask func(done func(T))) (answer T, err error) {
+// awaitAnswer waits for an answer, with a limit.
+func awaitAnswer[T any](ctx context.Context, ask func(done func(T))) (answer T, err error) {
 	answers := make(chan T, 1)
 	ask(func(a T) { answers <- a })
 	wait, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -286,7 +287,7 @@ func (s *ValidatorServer) streamFinal(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	at := types.Height(after)
-	s.stream(w, r, func() (lines []any, more <-chan struct{}, err error) {
+	s.streamLines(w, r, func() (lines []any, more <-chan struct{}, err error) {
 		s.mu.Lock()
 		more = s.news
 		s.mu.Unlock()
@@ -314,13 +315,13 @@ func (s *ValidatorServer) streamFinal(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *ValidatorServer) streamHeard(w http.ResponseWriter, r *http.Request) {
+func (s *ValidatorServer) streamReports(w http.ResponseWriter, r *http.Request) {
 	at, ok := numberIn(w, r, "after")
 	if !ok {
 		return
 	}
-	s.stream(w, r, func() (lines []any, more <-chan struct{}, err error) {
-		all, more := s.hearing.after(at)
+	s.streamLines(w, r, func() (lines []any, more <-chan struct{}, err error) {
+		all, more := s.hearing.listAfter(at)
 		for i := range all {
 			lines, at = append(lines, &all[i]), all[i].Seq
 		}
@@ -331,7 +332,7 @@ func (s *ValidatorServer) streamHeard(w http.ResponseWriter, r *http.Request) {
 func numberIn(w http.ResponseWriter, r *http.Request, name string) (uint64, bool) {
 	n, err := strconv.ParseUint(r.URL.Query().Get(name), 10, 64)
 	if err != nil {
-		refuse(w, refusal.New("invalid_request", "%s: %v", name, err).At(name))
+		writeRefusal(w, refusal.New("invalid_request", "%s: %v", name, err).At(name))
 		return 0, false
 	}
 	return n, true

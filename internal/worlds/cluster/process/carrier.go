@@ -93,7 +93,7 @@ func (c *Carrier) Close() error {
 		others := slices.DeleteFunc(slices.Clone(all), runs)
 		err := errors.Join(endAll(runners, runnerPatience), endAll(others, validatorPatience))
 		c.waiters.Wait()
-		c.spawner.close()
+		c.spawner.stopThread()
 		for _, n := range all {
 			n.log.Close()
 		}
@@ -109,7 +109,7 @@ func endAll(nodes []*node, patience time.Duration) error {
 	var all sync.WaitGroup
 	for i, n := range nodes {
 		all.Go(func() {
-			if n.running() == nil {
+			if n.currentLife() == nil {
 				return
 			}
 			if n.Stop(ctx) != nil {

@@ -232,7 +232,7 @@ func TestANodeThatEndsByItselfIsToldOfInItsOwnWords(t *testing.T) {
 	hears(t, told, "v0 | process")
 	v0, err := c.Find("v0")
 	must(t, err)
-	l := v0.running()
+	l := v0.currentLife()
 	must(t, l.cmd.Process.Kill())
 	if e := <-c.Ended(); e.Name != "v0" || !strings.Contains(e.Err.Error(), "signal: killed") {
 		t.Errorf("%+v", e)

@@ -55,7 +55,7 @@ type settings struct {
 func newNode(c *Carrier, one cluster.Node) (*node, error) {
 	n := &node{Node: one, carrier: c, log: home.NewLogFile(c.config.Logs, one.Name)}
 	var s settings
-	path := n.file(".toml")
+	path := n.filePath(".toml")
 	// The rest of a file is ignored: in a runner's file http is a table.
 	var err error
 	if one.Kind == cluster.Validator {
@@ -83,8 +83,10 @@ func newNode(c *Carrier, one cluster.Node) (*node, error) {
 	return n, nil
 }
 
-// file is a file of the node's in the folder.
-func (n *node) file(suffix string) string { return filepath.Join(n.carrier.config.Dir, n.Name+suffix) }
+// filePath is a file of the node's in the folder.
+func (n *node) filePath(suffix string) string {
+	return filepath.Join(n.carrier.config.Dir, n.Name+suffix)
+}
 
 // URL implements cluster.Carried.
 func (n *node) URL() string {
@@ -98,8 +100,8 @@ func (n *node) URL() string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// running is its life, nil where it does not run.
-func (n *node) running() *life {
+// currentLife is its life, nil where it does not run.
+func (n *node) currentLife() *life {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.life
@@ -107,14 +109,14 @@ func (n *node) running() *life {
 
 // Start implements cluster.Carried.
 func (n *node) Start(context.Context) error {
-	if n.running() != nil {
+	if n.currentLife() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
 	}
 	if err := n.carrier.Over(); err != nil {
 		return err
 	}
-	args := []string{"node", n.Kind, "--attached", "--config", n.file(".toml")}
-	lost, err := n.lost()
+	args := []string{"node", n.Kind, "--attached", "--config", n.filePath(".toml")}
+	lost, err := n.hasLostLog()
 	if err != nil {
 		return err
 	}
@@ -123,7 +125,7 @@ func (n *node) Start(context.Context) error {
 	}
 	args = append(args, n.carrier.config.Args...)
 	l := &life{cmd: n.carrier.config.Command(args...), gone: make(chan struct{})}
-	bind(l.cmd)
+	bindToParent(l.cmd)
 	if l.leash, err = l.cmd.StdinPipe(); err != nil {
 		return fmt.Errorf("%s does not start: %w", n.Name, err)
 	}
@@ -131,25 +133,25 @@ func (n *node) Start(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s does not start: %w", n.Name, errors.Join(err, l.leash.Close()))
 	}
-	if err := n.carrier.spawner.start(l.cmd); err != nil {
-		out.close()
+	if err := n.carrier.spawner.startProcess(l.cmd); err != nil {
+		out.closeBoth()
 		return fmt.Errorf("%s does not start: %w", n.Name, errors.Join(err, l.leash.Close()))
 	}
 	n.mu.Lock()
 	n.life, n.frozen = l, false
 	n.mu.Unlock()
-	n.carrier.waiters.Go(func() { n.attend(l, out) })
+	n.carrier.waiters.Go(func() { n.readUntilEnd(l, out) })
 	return nil
 }
 
-// attend reads a process's output until it has ended, and reports an end without an
+// readUntilEnd reads a process's output until it has ended, and reports an end without an
 // order.
-func (n *node) attend(l *life, from *pipes) {
+func (n *node) readUntilEnd(l *life, from *pipes) {
 	var each func(string)
 	if tell := n.carrier.config.Tell; tell != nil {
 		each = func(line string) { tell(n.Name, line) }
 	}
-	read := from.read(newOutput(n.Name, n.log, each))
+	read := from.readBoth(newOutput(n.Name, n.log, each))
 	l.err = l.cmd.Wait()
 	_ = l.leash.Close()
 	words := read()
@@ -171,8 +173,8 @@ func (n *node) attend(l *life, from *pipes) {
 	}
 }
 
-// ask sends a signal that ends a running node.
-func (n *node) ask(signal syscall.Signal) (*life, error) {
+// signalEnd sends a signal that ends a running node.
+func (n *node) signalEnd(signal syscall.Signal) (*life, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.life == nil {
@@ -189,13 +191,13 @@ func (n *node) ask(signal syscall.Signal) (*life, error) {
 }
 
 // Stop implements cluster.Carried.
-func (n *node) Stop(ctx context.Context) error { return n.end(ctx, syscall.SIGTERM) }
+func (n *node) Stop(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGTERM) }
 
 // Kill implements cluster.Carried.
-func (n *node) Kill(ctx context.Context) error { return n.end(ctx, syscall.SIGKILL) }
+func (n *node) Kill(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGKILL) }
 
-func (n *node) end(ctx context.Context, signal syscall.Signal) error {
-	l, err := n.ask(signal)
+func (n *node) endBySignal(ctx context.Context, signal syscall.Signal) error {
+	l, err := n.signalEnd(signal)
 	if err != nil {
 		return err
 	}
@@ -209,13 +211,15 @@ func (n *node) end(ctx context.Context, signal syscall.Signal) error {
 
 // Freeze implements cluster.Carried.
 func (n *node) Freeze(context.Context) error {
-	return n.pause(true, "is already frozen: thaw it first", syscall.SIGSTOP)
+	return n.pauseOrResume(true, "is already frozen: thaw it first", syscall.SIGSTOP)
 }
 
 // Thaw implements cluster.Carried.
-func (n *node) Thaw(context.Context) error { return n.pause(false, "is not frozen", syscall.SIGCONT) }
+func (n *node) Thaw(context.Context) error {
+	return n.pauseOrResume(false, "is not frozen", syscall.SIGCONT)
+}
 
-func (n *node) pause(frozen bool, already string, signal syscall.Signal) error {
+func (n *node) pauseOrResume(frozen bool, already string, signal syscall.Signal) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -237,10 +241,10 @@ func (n *node) Wipe(context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
 		return fmt.Errorf("%s is a runner, and a runner stores only its key", n.Name)
-	case n.running() != nil:
+	case n.currentLife() != nil:
 		return fmt.Errorf("%s runs: stop it first", n.Name)
 	}
-	if err := os.WriteFile(n.file(lostSuffix), nil, 0o600); err != nil {
+	if err := os.WriteFile(n.filePath(lostSuffix), nil, 0o600); err != nil {
 		return fmt.Errorf("%s is not wiped: %w", n.Name, err)
 	}
 	if err := os.RemoveAll(n.home); err != nil {
@@ -252,16 +256,16 @@ func (n *node) Wipe(context.Context) error {
 // lostSuffix is the suffix of the file that records that a home was wiped.
 const lostSuffix = ".lost"
 
-// lost reports whether a validator has to be told that it has run before. Once it has
+// hasLostLog reports whether a validator has to be told that it has run before. Once it has
 // its log of votes again it knows.
-func (n *node) lost() (bool, error) {
-	if _, err := os.Stat(n.file(lostSuffix)); err != nil {
+func (n *node) hasLostLog() (bool, error) {
+	if _, err := os.Stat(n.filePath(lostSuffix)); err != nil {
 		return false, nil
 	}
 	if _, err := os.Stat(home.NodeFiles(n.home, n.Name).Votes); err != nil {
 		return true, nil
 	}
-	if err := os.Remove(n.file(lostSuffix)); err != nil {
+	if err := os.Remove(n.filePath(lostSuffix)); err != nil {
 		return false, fmt.Errorf("%s does not start: %w", n.Name, err)
 	}
 	return false, nil

@@ -34,23 +34,23 @@ func newOutput(name string, log io.Writer, each func(string)) *output {
 	return &output{log: log, stamped: slog.New(slog.NewTextHandler(log, nil)).With("node", name), each: each}
 }
 
-// read takes lines until the node, and each process that has its outputs, has
+// readLines takes lines until the node, and each process that has its outputs, has
 // ended.
-func (o *output) read(from io.Reader, errors bool) {
+func (o *output) readLines(from io.Reader, errors bool) {
 	lines := bufio.NewReaderSize(from, maxLineBytes)
 	for {
 		line, _, err := lines.ReadLine() // in parts, if it is too long
 		if err != nil {
 			return
 		}
-		o.take(line, errors)
+		o.takeLine(line, errors)
 	}
 }
 
 // logged is the beginning of a line of the log, which has its own time.
 var logged = []byte("time=")
 
-func (o *output) take(line []byte, errors bool) {
+func (o *output) takeLine(line []byte, errors bool) {
 	isLog := bytes.HasPrefix(line, logged)
 	text := string(line)
 	switch {

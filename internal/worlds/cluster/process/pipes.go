@@ -21,32 +21,32 @@ func newPipes(cmd *exec.Cmd) (*pipes, error) {
 	p.out, p.writesOut, err = os.Pipe()
 	p.errs, p.writeErr, err2 = os.Pipe()
 	if err = errors.Join(err, err2); err != nil {
-		p.close()
+		p.closeBoth()
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = p.writesOut, p.writeErr
 	return &p, nil
 }
 
-// read begins to read both, once the process has started. finish waits, once the process
+// readBoth begins to read both, once the process has started. finish waits, once the process
 // has ended, until all its output is read, and returns its last lines.
-func (p *pipes) read(o *output) (finish func() string) {
+func (p *pipes) readBoth(o *output) (finish func() string) {
 	_ = p.writesOut.Close()
 	_ = p.writeErr.Close()
 	var both sync.WaitGroup
-	both.Go(func() { o.read(p.out, false) })
-	both.Go(func() { o.read(p.errs, true) })
+	both.Go(func() { o.readLines(p.out, false) })
+	both.Go(func() { o.readLines(p.errs, true) })
 	return func() string {
 		// A process that inherited the outputs and lives on does not delay this.
-		late := time.AfterFunc(outputPatience, p.close)
+		late := time.AfterFunc(outputPatience, p.closeBoth)
 		both.Wait()
 		late.Stop()
-		p.close()
+		p.closeBoth()
 		return o.stderrTail()
 	}
 }
 
-func (p *pipes) close() {
+func (p *pipes) closeBoth() {
 	for _, f := range []*os.File{p.out, p.errs, p.writesOut, p.writeErr} {
 		if f != nil {
 			_ = f.Close()

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// bind makes a node a process group, which a terminal's Ctrl-C does not reach, and has
+// bindToParent makes a node a process group, which a terminal's Ctrl-C does not reach, and has
 // the kernel kill it when the thread that started it ends.
-func bind(cmd *exec.Cmd) {
+func bindToParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// bind makes a node a process group, which a terminal's Ctrl-C does not reach. That this
+// bindToParent makes a node a process group, which a terminal's Ctrl-C does not reach. That this
 // process has died the node hears from its standard input.
-func bind(cmd *exec.Cmd) {
+func bindToParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

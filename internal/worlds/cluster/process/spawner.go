@@ -27,12 +27,12 @@ func newSpawner() *spawner {
 	return s
 }
 
-// start starts a process. It must not be called after close.
-func (s *spawner) start(cmd *exec.Cmd) error {
+// startProcess starts a process. It must not be called after close.
+func (s *spawner) startProcess(cmd *exec.Cmd) error {
 	one := spawning{cmd, make(chan error, 1)}
 	s.asked <- one
 	return <-one.done
 }
 
-// close ends the thread, and with it all its processes that still run.
-func (s *spawner) close() { close(s.asked) }
+// stopThread ends the thread, and with it all its processes that still run.
+func (s *spawner) stopThread() { close(s.asked) }

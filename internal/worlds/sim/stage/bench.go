@@ -87,7 +87,7 @@ func newBench(version string, c bench.Config, told *scenario.Timeline, hosts *py
 	if c.Runners > 0 && !c.Open {
 		settled.Answers = new(sim.Answers)
 	}
-	s, err := open(scenario.Config{Seed: c.Seed, Validators: c.Validators, BlockTime: pace.BlockTime, Auto: pace.Auto,
+	s, err := openStage(scenario.Config{Seed: c.Seed, Validators: c.Validators, BlockTime: pace.BlockTime, Auto: pace.Auto,
 		Params: c.Params, Timeline: told}, settled, hosts)
 	if err != nil {
 		return nil, refusal.New("invalid_request", "%v", err).At("params")
@@ -165,7 +165,7 @@ func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error
 			return nil, refusal.New("not_final", "the transaction %s is not final after %v of the network's time", hash,
 				benchPatience).Hint("Advance the network, or see what keeps it: validators that are down or cut off.")
 		}
-		if _, err := b.Next(b.height(), benchRound); err != nil {
+		if _, err := b.Next(b.finalHeight(), benchRound); err != nil {
 			return nil, err
 		}
 		if err := b.Violation(); err != nil {
@@ -196,7 +196,7 @@ func (b *Bench) Subscribe(each func(types.Height)) (cancel func()) {
 // Tell announces the network's height to the follower.
 func (b *Bench) Tell() {
 	if b.follows != nil {
-		b.follows(b.height())
+		b.follows(b.finalHeight())
 	}
 }
 
@@ -207,7 +207,7 @@ func (b *Bench) Liveness() api.Liveness {
 		return api.Liveness{} // what is handed in waits in the pool
 	case b.Paused():
 		return api.Liveness{Blocked: true, Cause: "the network is paused", Hint: "Call resume."}
-	case b.best() == "":
+	case b.bestValidator() == "":
 		return api.Liveness{Blocked: true, Cause: "no validator is running", Hint: "Restart one."}
 	}
 	return api.Liveness{}
@@ -223,7 +223,7 @@ func (b *Bench) Run(d time.Duration) error {
 
 // Snapshot implements bench.Network.
 func (b *Bench) Snapshot() (revert func() error, err error) {
-	again, err := b.keep()
+	again, err := b.keepNetwork()
 	if err != nil {
 		return nil, err
 	}

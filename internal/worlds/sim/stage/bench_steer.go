@@ -13,7 +13,7 @@ import (
 
 // Steer implements api.Backend.
 func (b *Bench) Steer() api.Steering {
-	return operator{network.Actions{Network: b.operated(), Read: b.Reader}, b}
+	return operator{network.Actions{Network: b.operatedNetwork(), Read: b.Reader}, b}
 }
 
 // operator has the verbs of governance and time in the form of the HTTP API.
@@ -59,7 +59,7 @@ func (o operator) AnswerJob(id types.Hash, said execution.Given) (given []types.
 		if over {
 			return given, nil
 		}
-		if _, err := b.Next(b.height(), benchRound); err != nil {
+		if _, err := b.Next(b.finalHeight(), benchRound); err != nil {
 			return nil, err
 		}
 	}

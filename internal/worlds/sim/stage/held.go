@@ -116,7 +116,7 @@ type happenings struct {
 // maxHappenings bounds them.
 const maxHappenings = 24
 
-func (h *happenings) add(format string, args ...any) {
+func (h *happenings) addLine(format string, args ...any) {
 	if len(h.lines) == maxHappenings {
 		h.omitted++
 		return
@@ -129,32 +129,32 @@ func NewHeld(ctx context.Context, version string, s Script) *Held {
 	return &Held{Bench: &Bench{version: version, awaits: true, waiting: map[types.Hash][]byte{}}, script: s, ctx: ctx}
 }
 
-// begin begins to play the script, and stops before its first line.
-func (h *Held) begin() {
+// beginScript begins to play the script, and stops before its first line.
+func (h *Held) beginScript() {
 	ctx, leave := context.WithCancel(h.ctx)
 	h.leave, h.play, h.differs = leave, progress{}, ""
 	h.resume, h.stop = iter.Pull(func(yield func(struct{}) bool) {
 		h.yield = yield
-		failure := h.script.Play(ctx, h.open, printed{h})
+		failure := h.script.Play(ctx, h.openNetwork, scriptOutput{h})
 		if h.play.left {
 			return
 		}
 		h.play.ended, h.play.ends, h.play.failure = true, h.play.steps, failure
 		if failure == "" {
-			h.play.happens.add("the script passed")
+			h.play.happens.addLine("the script passed")
 		} else {
 			first, _, _ := strings.Cut(failure, "\n")
-			h.play.happens.add("the script failed: %s", first)
+			h.play.happens.addLine("the script failed: %s", first)
 		}
 	})
 }
 
-// open makes the network of a script, and of this run. The one before has ended.
-func (h *Held) open(c scenario.Config) (scenario.Backend, error) {
-	h.drop()
+// openNetwork makes the network of a script, and of this run. The one before has ended.
+func (h *Held) openNetwork(c scenario.Config) (scenario.Backend, error) {
+	h.closePresent()
 	settled := ofScript(c)
-	settled.World.Stepped, settled.Final = h.stepped, h.final
-	s, err := open(c, settled, newHosts(nil))
+	settled.World.Stepped, settled.Final = h.afterStep, h.noteFinal
+	s, err := openStage(c, settled, newHosts(nil))
 	if err != nil {
 		return nil, err
 	}
@@ -173,19 +173,19 @@ type heldStage struct{ *Stage }
 // Close implements scenario.Backend.
 func (*heldStage) Close() error { return nil }
 
-// printed is what the script prints. What was printed by an earlier playing is not printed again.
-type printed struct{ h *Held }
+// scriptOutput is what the script prints. What was printed by an earlier playing is not printed again.
+type scriptOutput struct{ h *Held }
 
 // Write implements io.Writer.
-func (p printed) Write(text []byte) (int, error) {
+func (p scriptOutput) Write(text []byte) (int, error) {
 	if p.h.play.left || p.h.play.steps < p.h.furthest {
 		return len(text), nil
 	}
 	return p.h.script.Out.Write(text)
 }
 
-// drop closes the present network, if there is one.
-func (h *Held) drop() {
+// closePresent closes the present network, if there is one.
+func (h *Held) closePresent() {
 	if h.Stage != nil {
 		_ = h.Stage.Close() // of a simulated network: the trace's file, of which the run's end tells
 		h.Stage = nil
@@ -199,11 +199,11 @@ func (h *Held) Close() {
 		h.leave()
 		h.stop()
 	}
-	h.drop()
+	h.closePresent()
 }
 
-// final notes a block that a validator made final, within a step.
-func (h *Held) final(_ types.Time, r *ledger.Result) {
+// noteFinal notes a block that a validator made final, within a step.
+func (h *Held) noteFinal(_ types.Time, r *ledger.Result) {
 	p := &h.play
 	if h.Stage != nil && p.world != h.Network { // it went back to a snapshot
 		p.world, p.told = h.Network, r.Block.Header.Height-1
@@ -223,32 +223,32 @@ func (h *Held) final(_ types.Time, r *ledger.Result) {
 	if p.goal == nil {
 		return
 	}
-	p.happens.add("block %d: %s, %s, %s", height, plural.Of(counts[types.OriginTransaction], "transaction"),
+	p.happens.addLine("block %d: %s, %s, %s", height, plural.Of(counts[types.OriginTransaction], "transaction"),
 		plural.Of(counts[types.OriginMessage], "message"), plural.Of(counts[types.OriginTimer], "fire"))
 	for i := range r.Receipts {
 		if one := &r.Receipts[i]; one.Origin == types.OriginTimer || one.Status != types.StatusOK {
-			p.happens.add("  %s %s, %s of %s: %s", one.Origin, one.Hash, one.Handler, one.To, one.Status)
+			p.happens.addLine("  %s %s, %s of %s: %s", one.Origin, one.Hash, one.Handler, one.To, one.Status)
 		}
 	}
 }
 
-// stepped is called after each step of the network's. At the goal of the present move it lets the mover go on: the
+// afterStep is called after each step of the network's. At the goal of the present move it lets the mover go on: the
 // script rests within this call.
-func (h *Held) stepped() error {
+func (h *Held) afterStep() error {
 	p := &h.play
 	if p.left {
 		return errLeft
 	}
 	if p.goal == nil { // who looks at the network runs it
-		h.change()
+		h.noteChange()
 	}
 	p.steps++
 	if p.changed == "" {
-		h.compare()
+		h.compareRuns()
 	}
 	if p.fresh {
 		p.fresh = false
-		if height := h.height(); height > p.height {
+		if height := h.finalHeight(); height > p.height {
 			p.blocks += uint64(height - p.height)
 			p.height, p.peak = height, max(p.peak, height)
 			if p.changed == "" && len(p.marks) < maxMarks {
@@ -260,9 +260,9 @@ func (h *Held) stepped() error {
 		return nil
 	}
 	if p.goal.names {
-		p.happens.add("%s stepped", h.LatestStep())
+		p.happens.addLine("%s stepped", h.LatestStep())
 	}
-	if !p.reached() {
+	if !p.isReached() {
 		return nil
 	}
 	p.goal = nil
@@ -275,22 +275,22 @@ func (h *Held) stepped() error {
 	return nil
 }
 
-// reached says whether the goal is.
-func (p *progress) reached() bool {
+// isReached says whether the goal is.
+func (p *progress) isReached() bool {
 	g := p.goal
 	return g.step > 0 && p.steps >= g.step || g.blocks > 0 && p.blocks >= g.blocks || g.peak > 0 && p.peak >= g.peak ||
 		g.fires > 0 && p.fires >= g.fires
 }
 
-// compare compares the run, at some steps, with those of the same seed before it.
-func (h *Held) compare() {
+// compareRuns compares the run, at some steps, with those of the same seed before it.
+func (h *Held) compareRuns() {
 	p := &h.play
 	if p.steps%pointEvery == 0 {
 		digest, _ := h.Digest() // of a simulated network: there is no error
 		at := int(p.steps/pointEvery) - 1
 		switch {
 		case at < len(h.points) && h.points[at] != digest:
-			h.differ(p.steps)
+			h.noteDifference(p.steps)
 		case at == len(h.points) && at < maxPoints:
 			h.points = append(h.points, digest)
 		}
@@ -298,15 +298,15 @@ func (h *Held) compare() {
 	h.furthest = max(h.furthest, p.steps)
 }
 
-func (h *Held) differ(step uint64) {
+func (h *Held) noteDifference(step uint64) {
 	if h.differs == "" {
 		h.differs = fmt.Sprintf("up to step %d the run is another than before: its digest differs", step)
 	}
 }
 
-// move moves the present playing to a goal, at most to the script's end; beyond says that the network then goes
+// moveTo moves the present playing to a goal, at most to the script's end; beyond says that the network then goes
 // on without it.
-func (h *Held) move(to goal, beyond bool) error {
+func (h *Held) moveTo(to goal, beyond bool) error {
 	p := &h.play
 	p.goal = &to
 	defer func() { p.goal = nil }()
@@ -332,11 +332,11 @@ func (h *Held) move(to goal, beyond bool) error {
 	return err
 }
 
-// again plays the script again from its seed, to a goal.
-func (h *Held) again(to goal) error {
+// replayTo plays the script again from its seed, to a goal.
+func (h *Held) replayTo(to goal) error {
 	h.Close()
-	h.begin()
-	if err := h.move(to, true); err != nil {
+	h.beginScript()
+	if err := h.moveTo(to, true); err != nil {
 		return err
 	}
 	if h.differs != "" {

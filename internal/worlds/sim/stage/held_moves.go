@@ -15,11 +15,11 @@ var _ api.Holding = (*Held)(nil)
 // Begin plays the script to a moment, at most to its end. It reports whether it came there. The error is that the
 // context ended.
 func (h *Held) Begin(at moment.Moment) (reached bool, err error) {
-	h.begin()
-	if err := h.move(goalOf(at), false); err != nil {
+	h.beginScript()
+	if err := h.moveTo(goalOf(at), false); err != nil {
 		return false, err
 	}
-	h.note()
+	h.noteLook()
 	return !h.play.ended || at.Kind == moment.AtEnd, nil
 }
 
@@ -43,7 +43,7 @@ func (h *Held) Held() model.Held {
 	if !p.ended {
 		at = h.script.At()
 	}
-	return model.Held{Moment: h.Moment(), At: at, Changed: p.changed, Step: p.steps, Height: h.height(), TimeMS: int64(h.Now().Millis()),
+	return model.Held{Moment: h.Moment(), At: at, Changed: p.changed, Step: p.steps, Height: h.finalHeight(), TimeMS: int64(h.Now().Millis()),
 		Digest: digest, Ended: p.ended, Failure: p.failure, From: p.steps, Happened: []string{}}
 }
 
@@ -56,9 +56,9 @@ func (h *Held) Moment() string {
 	return moment.Step(h.script.Name, h.seed, p.steps).String()
 }
 
-// answer is the answer to a move from a step.
-func (h *Held) answer(from uint64, err error) (model.Held, error) {
-	h.note()
+// answerMove is the answer to a move from a step.
+func (h *Held) answerMove(from uint64, err error) (model.Held, error) {
+	h.noteLook()
 	if err == nil && h.Stage == nil {
 		err = refusal.New("no_network", "played again, the script makes no network: %s", h.play.failure)
 	}
@@ -70,14 +70,14 @@ func (h *Held) answer(from uint64, err error) (model.Held, error) {
 	return m, nil
 }
 
-// note notes what the network looks like, which only a move may change.
-func (h *Held) note() {
+// noteLook notes what the network looks like, which only a move may change.
+func (h *Held) noteLook() {
 	if h.Stage != nil {
-		h.moved = h.look()
+		h.moved = h.currentLook()
 	}
 }
 
-func (h *Held) look() look {
+func (h *Held) currentLook() look {
 	digest, _ := h.Digest() // of a simulated network: there is no error
 	return look{digest, h.Stirred()}
 }
@@ -87,14 +87,14 @@ func (h *Held) Tell() {
 	if h.Stage == nil {
 		return
 	}
-	if h.play.changed == "" && h.look() != h.moved {
-		h.change()
+	if h.play.changed == "" && h.currentLook() != h.moved {
+		h.noteChange()
 	}
 	h.Bench.Tell()
 }
 
-// change notes that the run is changed by hand.
-func (h *Held) change() {
+// noteChange notes that the run is changed by hand.
+func (h *Held) noteChange() {
 	if h.play.changed == "" {
 		h.play.changed = h.Moment()
 	}
@@ -119,11 +119,11 @@ func (h *Held) Step(r model.StepRequest) (model.Held, error) {
 		to.step, to.names = from+count, count <= maxHappenings
 	}
 	ended := p.ended
-	err := h.move(to, ended)
+	err := h.moveTo(to, ended)
 	if err == nil && !ended && p.ended && r.Unit != model.UnitEnd {
-		p.happens.add("the network goes on without the script at the next step")
+		p.happens.addLine("the network goes on without the script at the next step")
 	}
-	return h.answer(from, err)
+	return h.answerMove(from, err)
 }
 
 // Back implements api.Holding.
@@ -133,7 +133,7 @@ func (h *Held) Back(r model.StepRequest) (model.Held, error) {
 	to := goal{}
 	switch r.Unit {
 	case model.UnitBlock, model.UnitFire:
-		at := h.before(r.Unit == model.UnitFire, count)
+		at := h.markBefore(r.Unit == model.UnitFire, count)
 		if at == nil {
 			return model.Held{}, refusal.New("too_far_back", "the run has no %s before here", plural.Of(count, r.Unit)).At("count")
 		}
@@ -149,14 +149,14 @@ func (h *Held) Back(r model.StepRequest) (model.Held, error) {
 		}
 		to.step = from - count
 	}
-	err := h.again(to)
+	err := h.replayTo(to)
 	h.play.happens = happenings{}
-	return h.answer(from, err)
+	return h.answerMove(from, err)
 }
 
-// before returns the mark of the count-th last block before the present step, or of the count-th last block with a
+// markBefore returns the mark of the count-th last block before the present step, or of the count-th last block with a
 // fire; nil if there are fewer.
-func (h *Held) before(fires bool, count uint64) *mark {
+func (h *Held) markBefore(fires bool, count uint64) *mark {
 	marks := h.play.marks
 	for i := len(marks) - 1; i >= 0; i-- {
 		at := &marks[i]
@@ -186,11 +186,11 @@ func (h *Held) Go(r model.GoRequest) (model.Held, error) {
 	}
 	from := h.play.steps
 	h.play.happens = happenings{}
-	return h.answer(from, h.to(at))
+	return h.answerMove(from, h.goTo(at))
 }
 
-// to goes to a moment of the seed's run, on or back.
-func (h *Held) to(at moment.Moment) error {
+// goTo goes to a moment of the seed's run, on or back.
+func (h *Held) goTo(at moment.Moment) error {
 	p := &h.play
 	ahead := p.changed == "" && (at.Kind == moment.AtStep && at.Step > p.steps || at.Kind == moment.AtHeight && at.Height > p.peak ||
 		at.Kind == moment.AtEnd && !p.ended)
@@ -198,7 +198,7 @@ func (h *Held) to(at moment.Moment) error {
 	case p.changed == "" && at.Kind == moment.AtStep && at.Step == p.steps && !p.ended:
 		return nil
 	case ahead:
-		return h.move(goalOf(at), true)
+		return h.moveTo(goalOf(at), true)
 	}
-	return h.again(goalOf(at))
+	return h.replayTo(goalOf(at))
 }

@@ -22,7 +22,8 @@ func TestC18ReadsOfASimulatedNetworkAreNeverLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	s, err := open(scenario.Config{Validators: 1, BlockTime: time.Second}, sim.NetworkConfig{Accounts: wallet.Users(), Open: true}, hosts())
+	s, err := openStage(scenario.Config{Validators: 1, BlockTime: time.Second}, sim.NetworkConfig{Accounts: wallet.Users(), Open: true},
+		hosts())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ var _ scenario.Backend = (*Stage)(nil)
 // Open makes a world for a script. Python starts when the first Python actor is
 // deployed.
 func Open(c scenario.Config) (scenario.Backend, error) {
-	s, err := open(c, ofScript(c), newHosts(nil))
+	s, err := openStage(c, ofScript(c), newHosts(nil))
 	if err != nil {
 		return nil, err // a nil *Stage would make a Backend that is not nil
 	}
@@ -68,9 +68,9 @@ func ofScript(c scenario.Config) sim.NetworkConfig {
 		Keeps: c.Snapshots}
 }
 
-// open makes the world of a script's configuration, and of more that is settled.
+// openStage makes the world of a script's configuration, and of more that is settled.
 // Where it cannot, the hosts are closed.
-func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *Stage, err error) {
+func openStage(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *Stage, err error) {
 	defer func() {
 		if err != nil {
 			hosts.Close()
@@ -109,15 +109,15 @@ func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *
 	views := readmodel.NewSource(n.Genesis, samples.Mux{Other: sim.Unhurried{Host: hosts}}, n.Scheme())
 	views.Sightings = seen
 	s := &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto, views: views, seen: seen}
-	s.Verbs = stage.Verbs{Context: context.Background(), Network: s.operated, Read: s.Reader, Done: done}
+	s.Verbs = stage.Verbs{Context: context.Background(), Network: s.operatedNetwork, Read: s.Reader, Done: errorOf}
 	return s, nil
 }
 
-// operated is what the operator does with the network.
-func (s *Stage) operated() *network.Network { return s.Network.Network }
+// operatedNetwork is what the operator does with the network.
+func (s *Stage) operatedNetwork() *network.Network { return s.Network.Network }
 
-// done returns the error of a verb. The trace of the world has the verb already.
-func done(err error, _ ...any) error { return err }
+// errorOf returns the error of a verb. The trace of the world has the verb already.
+func errorOf(err error, _ ...any) error { return err }
 
 // newHosts has one interpreter for blocks, and one for reads: a world's goroutine
 // runs one message at a time, and each further Python takes longer to start than most
@@ -148,9 +148,9 @@ func (s *Stage) Info() api.Info {
 		Strategy: s.config.Strategy}
 }
 
-// best is the running honest validator with the highest final block, or "".
+// bestValidator is the running honest validator with the highest final block, or "".
 // A frozen validator shows its state, and answers nothing.
-func (s *Stage) best() (best string) {
+func (s *Stage) bestValidator() (best string) {
 	for _, name := range s.Names() {
 		if s.Running(name) && s.Honest(name) && !s.Frozen(name) && (best == "" || s.Height(name) > s.Height(best)) {
 			best = name
@@ -162,7 +162,7 @@ func (s *Stage) best() (best string) {
 // Reader implements scenario.Backend.
 func (s *Stage) Reader(node string) (api.Reader, error) {
 	if node == "" {
-		node = s.best()
+		node = s.bestValidator()
 	}
 	if node == "" {
 		return nil, network.ErrNoValidator
@@ -185,7 +185,7 @@ func (s *Stage) Nodes() []api.Node {
 			head, status := v.Head(), v.Status()
 			node.Height, node.StateRoot = head.Block.Header.Height, head.State.Root()
 			node.View, node.Connections, node.Pooled = status.Round.View, len(status.Connected), status.Pool
-			node.Runners = connected(v)
+			node.Runners = listConnected(v)
 			node.DeadLetters, node.Restarted = status.Roles.DeadLetters, status.Roles.Restarted+status.Roles.Contracts
 		}
 		nodes = append(nodes, node)
@@ -224,10 +224,10 @@ func (s *Stage) Cheated(e fault.Effect) { s.Network.Cheated(e) }
 // Next implements scenario.Backend: it drives the world.
 func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, error) {
 	if s.failed != nil {
-		return s.height(), s.failed
+		return s.finalHeight(), s.failed
 	}
 	until := s.Now().Add(patience)
-	err := s.RunUntil(func() bool { return s.Err() != nil || s.height() > above }, until)
+	err := s.RunUntil(func() bool { return s.Err() != nil || s.finalHeight() > above }, until)
 	switch {
 	case errors.Is(err, sim.ErrDeadline), errors.Is(err, sim.ErrAsleep):
 		if rest := until.Sub(s.Now()); rest > 0 {
@@ -237,11 +237,11 @@ func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, 
 		}
 	}
 	s.failed = err
-	return s.height(), err
+	return s.finalHeight(), err
 }
 
-func (s *Stage) height() types.Height {
-	if name := s.best(); name != "" {
+func (s *Stage) finalHeight() types.Height {
+	if name := s.bestValidator(); name != "" {
 		s.last = s.Height(name)
 	}
 	return s.last // the last known state, if no validator runs
@@ -285,7 +285,7 @@ func (s *Stage) Snapshot() (restore func() error, err error) {
 	if !s.config.Keeps {
 		return nil, refusal.New("unsupported", "the script has to name it: nothing was kept for its oracles to judge on")
 	}
-	revert, err := s.keep()
+	revert, err := s.keepNetwork()
 	if err != nil {
 		return nil, err
 	}
@@ -303,8 +303,8 @@ func (s *Stage) Snapshot() (restore func() error, err error) {
 	}, nil
 }
 
-// keep keeps the network; revert makes it that again, as if nothing had been since.
-func (s *Stage) keep() (revert func() error, err error) {
+// keepNetwork keeps the network; revert makes it that again, as if nothing had been since.
+func (s *Stage) keepNetwork() (revert func() error, err error) {
 	rest, err := s.Rest()
 	var unrest *sim.UnrestError
 	switch {
