@@ -24,6 +24,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
 	"github.com/cowboyinc/devnet/validators/mempool"
@@ -46,11 +47,12 @@ func TestMain(m *testing.M) {
 }
 
 // Beside its home, a victim is told of a Python actor that an earlier life
-// deployed, and of the bytes that a file may have: a file that cannot grow stands
+// deployed, of its durability, and of the bytes that a file may have: a file that cannot grow stands
 // for a disk that is full.
 const (
-	victimActor = "DEVNET_TEST_VICTIM_ACTOR"
-	victimFull  = "DEVNET_TEST_VICTIM_FULL"
+	victimActor      = "DEVNET_TEST_VICTIM_ACTOR"
+	victimDurability = "DEVNET_TEST_VICTIM_DURABILITY"
+	victimFull       = "DEVNET_TEST_VICTIM_FULL"
 )
 
 // payee is nobody's; each transfer gives it 1 wei.
@@ -86,7 +88,11 @@ func victim(dir string) error {
 			fmt.Println(line)
 		}
 	}()
-	n, err := Up(context.Background(), Config{Home: dir, BlockTime: 2 * time.Millisecond, Seed: testSeed(),
+	var durability store.Durability
+	if err := durability.UnmarshalText([]byte(os.Getenv(victimDurability))); err != nil {
+		return err
+	}
+	n, err := Up(context.Background(), Config{Home: dir, Durability: durability, BlockTime: 2 * time.Millisecond, Seed: testSeed(),
 		Params: map[string]string{"chain.link_delay_ms": "20"}, Log: slog.New(slog.NewTextHandler(stops(lines), nil))})
 	if err != nil {
 		fmt.Println("refused", strings.ReplaceAll(err.Error(), "\n", " "))
@@ -224,9 +230,10 @@ const (
 
 // witness is what a victim said in all its lives, and what was done to it.
 type witness struct {
-	dir    string
-	random *rand.Rand
-	node   string // whose files are damaged: one of four, which is f
+	dir        string
+	random     *rand.Rand
+	durability store.Durability
+	node       string // whose files are damaged: one of four, which is f
 
 	final, floor types.Height // the highest; and what a life begins with at least
 	done         map[types.Hash]bool
@@ -265,9 +272,9 @@ func TestKillMinus9(t *testing.T) {
 	for i := range homes {
 		w := &homes[i]
 		*w = witness{dir: t.TempDir() + "/home", random: rand.New(rand.NewPCG(seed, uint64(i))), done: map[types.Hash]bool{}}
-		w.node = wallet.ValidatorName(w.random.IntN(4))
+		w.node, w.durability = wallet.ValidatorName(w.random.IntN(4)), []store.Durability{store.Process, store.Disk}[i%2]
 		share := (kills + i) / homesAtOnce // they add up
-		all.Go(func() { t.Run(fmt.Sprint("home", i), func(t *testing.T) { w.kill(t, share) }) })
+		all.Go(func() { t.Run(fmt.Sprint("home", i, " ", w.durability), func(t *testing.T) { w.kill(t, share) }) })
 	}
 	all.Wait()
 	var sum witness
@@ -436,7 +443,7 @@ func (w *witness) live(t *testing.T, since string, full int64) (refusal string) 
 	t.Helper()
 	life := time.Duration(20+w.random.IntN(400)) * time.Millisecond
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), victimHome+"="+w.dir, victimActor+"="+w.actor)
+	command.Env = append(os.Environ(), victimHome+"="+w.dir, victimActor+"="+w.actor, victimDurability+"="+w.durability.String())
 	if full > 0 {
 		command.Env = append(command.Env, fmt.Sprintf("%s=%d", victimFull, full))
 	}
