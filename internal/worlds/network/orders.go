@@ -350,3 +350,15 @@ func (w *Orders) comeBack(name string, fresh bool) error {
 
 // rise notes that a higher block has become final.
 func (w *Orders) rise() { w.heights.rise() }
+
+// OrderOf is the order of the remembered fault that counts there, or nil.
+func (w *Orders) OrderOf(counts *fault.Counts) (o *fault.Order) {
+	w.record.do(func(r *record) {
+		for _, f := range r.all {
+			if &f.Counts == counts {
+				o = &f.Order
+			}
+		}
+	})
+	return o
+}

@@ -181,7 +181,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	w.trace.content(w.now, kindAppend, n, len(records), w.hashed.all(records))
 	if l.process.planned(TornAppend) {
 		if len(records) > 1 {
-			d.append(records[:w.links.rand.IntN(len(records))])
+			d.append(records[:w.tear(n, len(records))])
 		}
 		l.process.die()
 	}
@@ -209,7 +209,7 @@ func (d *disk) tear(before int, size int64) {
 	}
 	keep := before
 	if unsynced := len(d.records) - before; unsynced > 0 {
-		keep += d.node.world.links.rand.IntN(unsynced)
+		keep += d.node.world.tear(d.node, unsynced)
 	}
 	if d.node.death != nil {
 		d.node.death.Lost.Add(int64(len(d.records) - keep))
