@@ -114,6 +114,9 @@ func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
 			}
 			defer r.options.Pulse.set(r.options.Pulse.set(false))
 		}
+		if c.undoes(v) {
+			return starlark.None, nil
+		}
 		value, err := v.do(c)
 		if err != nil {
 			return nil, c.explain(err)

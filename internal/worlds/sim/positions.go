@@ -97,10 +97,13 @@ func (r *Record) add(m Mishap) {
 // Trial is a run of a recorded seed in which single frames fare otherwise. All else is drawn as it was
 // in the recorded run: a draw at a position that was not there is a function of the position.
 type Trial struct {
-	Base *Record
-	// Deliver are frames that arrive as usual, and Lose frames that are lost unless they are in Deliver.
-	Deliver, Lose map[Position]bool
-	worlds        uint16
+	Base *Record // nil: the generators run on
+	// Deliver are frames that arrive as usual.
+	Deliver map[Position]bool
+	// Lose says which other frames are lost, whatever the seed draws: a test's plant. It may be nil, and is a function of
+	// its arguments.
+	Lose   func(from, to string, s Saying) bool
+	worlds uint16
 }
 
 // positions gives each draw of a world its position.
@@ -136,7 +139,7 @@ func newPositions(c *Config, links, schedule *rand.PCG) *positions {
 
 // draw sets a generator to what it was at the position in the recorded run.
 func (p *positions) draw(source *rand.PCG, at Position) {
-	if p.trial != nil {
+	if p.trial != nil && p.trial.Base != nil {
 		state, known := p.trial.Base.states[at]
 		if known {
 			*source = state
@@ -203,8 +206,8 @@ func (p *positions) tear(n *node) {
 
 // delivers and loses say what the trial does with a frame.
 func (p *positions) delivers(at Position) bool { return p.trial != nil && p.trial.Deliver[at] }
-func (p *positions) loses(at Position) bool {
-	return p.trial != nil && p.trial.Lose[at] && !p.trial.Deliver[at]
+func (p *positions) loses(o *observedFlight) bool {
+	return p.trial != nil && p.trial.Lose != nil && !o.assured && p.trial.Lose(o.link.from.name, o.link.to.name, saysOf(o.frame.frame))
 }
 
 // lateAfter is the time from which on a frame is late: one of the slowest fourth, or slower than the usual link ever is.
@@ -276,7 +279,7 @@ func (n *links) sendObserved(f *flight) {
 	case !f.from.connected(link.to):
 		lose(WhyNotConnected, n.link(link.to, link.from).cut)
 		return
-	case p.loses(o.at):
+	case p.loses(o):
 		lose(WhyLost, nil)
 		return
 	}
@@ -344,8 +347,9 @@ type Saying struct {
 }
 
 // Says reads what the frame of a mishap says.
-func (m *Mishap) Says() (s Saying) {
-	frame := m.frame
+func (m *Mishap) Says() Saying { return saysOf(m.frame) }
+
+func saysOf(frame []byte) (s Saying) {
 	if len(frame) == 0 || int(frame[0]) >= len(frameNames) {
 		return s
 	}
@@ -374,3 +378,6 @@ func (m *Mishap) Delay() time.Duration {
 	}
 	return m.Arrives.Sub(m.Usual)
 }
+
+// World is which network of the run it is of, from 1 on.
+func (at Position) World() int { return int(at.world) }

@@ -27,6 +27,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 const (
@@ -90,8 +91,14 @@ func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *
 	if err := p.Apply(overrides); err != nil {
 		return nil, err
 	}
-	told, watches := c.Timeline, settled.Final
+	told, watches, hears := c.Timeline, settled.Final, settled.Tell
 	settled.Tell = told.Tell
+	if hears != nil {
+		settled.Tell = func(at types.Time, name string, report simplex.Report) {
+			told.Tell(at, name, report)
+			hears(at, name, report)
+		}
+	}
 	settled.Final = func(at types.Time, r *ledger.Result) {
 		told.Final(at, r.Block.Header.Height, r.Receipts)
 		if watches != nil {
