@@ -25,7 +25,7 @@ const defaultTrials = 200
 func whyCommand() *cli.Command {
 	return &cli.Command{
 		Name: "why", Usage: "find the single thing that makes a simulated run fail", ArgsUsage: "MOMENT",
-		Description: "Example: devnet why fixtures/scenarios/plants/busy_lane.star@6:view9\n" +
+		Description: "Example: devnet why fixtures/scenarios/partition_and_heal.star@1:view7\n" +
 			"MOMENT is a script with --seed, or SCRIPT@SEED, SCRIPT@SEED:h57, SCRIPT@SEED:18231 or SCRIPT@SEED:view17.\n" +
 			"It asks for the script's failure, for the last view, timer or job that failed up to the moment, or for the one\n" +
 			"that is named. It makes the run of the seed again with one thing undone: a frame that was lost or late, or an\n" +

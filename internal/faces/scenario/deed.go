@@ -19,14 +19,19 @@ type Deed struct {
 	Node string // whose verb it is; "" of the network's
 }
 
-// String is the deed as it stands in the script, with its place.
-func (d *Deed) String() string {
-	return fmt.Sprintf("%s (%s:%d)", strings.TrimSpace(d.At.Source), d.At.File, d.At.Line)
+// Text is the deed as it stands in the script, with its place, and for a line that was there before its time in seconds
+// after began.
+func (d *Deed) Text(began types.Time) string {
+	again := ""
+	if d.Nth > 1 {
+		again = fmt.Sprintf(", at %.3f", d.When.Sub(began).Seconds())
+	}
+	return fmt.Sprintf("%s (%s:%d%s)", strings.TrimSpace(d.At.Source), d.At.File, d.At.Line, again)
 }
 
 // barren are the verbs that return nothing, besides faults.
-var barren = []string{"pause", "resume", "automine", "set_param", "cancel_timer", "extend_timer", "set_balance", "set_state", "leave_validator",
-	"leave_runner", "offer", "add_stake"}
+var barren = []string{"pause", "resume", "automine", "set_param", "cancel_timer", "extend_timer", "set_balance", "set_state",
+	"leave_validator", "leave_runner", "offer", "add_stake"}
 
 // undoes reports a deed to who watches the run, before it is done, and returns whether it is to be left out.
 func (c *call) undoes(v *verb) bool {

@@ -125,7 +125,8 @@ func newPositions(c *Config, links, schedule *rand.PCG) *positions {
 	if c.Record == nil && c.Trial == nil {
 		return nil
 	}
-	p := &positions{seed: c.Seed, record: c.Record, trial: c.Trial, usual: c.Link, links: links, schedule: schedule, times: map[Position]uint32{}}
+	p := &positions{seed: c.Seed, record: c.Record, trial: c.Trial, usual: c.Link, links: links, schedule: schedule,
+		times: map[Position]uint32{}}
 	if p.trial != nil {
 		p.trial.worlds++
 		p.world = p.trial.worlds

@@ -42,13 +42,15 @@ type Stage struct {
 	config sim.NetworkConfig
 	views  *readmodel.Source
 	hosts  *pyhost.Pool
-	params params.Params
-	auto   bool
-	failed error // why the world cannot continue
-	last   types.Height
-	seen   *readmodel.Sightings
-	past   []fault.Effect // of faults before the last restore
-	before types.Hash     // digest of all before it
+	// borrows says that the hosts outlive it.
+	borrows bool
+	params  params.Params
+	auto    bool
+	failed  error // why the world cannot continue
+	last    types.Height
+	seen    *readmodel.Sightings
+	past    []fault.Effect // of faults before the last restore
+	before  types.Hash     // digest of all before it
 }
 
 var _ scenario.Backend = (*Stage)(nil)
@@ -340,6 +342,8 @@ func (s *Stage) keep() (revert func() error, err error) {
 // Close implements scenario.Backend.
 func (s *Stage) Close() error {
 	err := s.Network.Close()
-	s.hosts.Close()
+	if !s.borrows {
+		s.hosts.Close()
+	}
 	return err
 }

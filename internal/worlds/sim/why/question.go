@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -108,7 +109,7 @@ func (q *ofView) judge(p *played) (verdict, string) {
 		return unclear, ""
 	case v.Final != 0:
 		return changed, fmt.Sprintf("block %d is final at %s", v.Height, clock(v.Final))
-	case v.Nullified != 0:
+	case v.Nullified != 0 || len(v.GaveUp) > 0:
 		return same, ""
 	}
 	return unclear, ""
@@ -233,7 +234,8 @@ func (p *played) ask(about About) (question, error) {
 			}
 			return &ofTimer{*one, number}, nil
 		}
-		return nil, refusal.New("unknown_timer", "the run has no timer %.20s", about.Timer).Hint("devnet run --hold and devnet timer list tell them.")
+		return nil, refusal.New("unknown_timer", "the run has no timer %.20s", about.Timer).
+			Hint("devnet run --hold and devnet timer list tell them.")
 	case about.Job != "":
 		for id, one := range n.jobs { // order: one has the prefix, or the first of them is as good
 			if !strings.HasPrefix(id.String(), about.Job) {
@@ -244,7 +246,8 @@ func (p *played) ask(about About) (question, error) {
 			}
 			return &ofJob{*one, number}, nil
 		}
-		return nil, refusal.New("unknown_job", "the run has no job %.20s", about.Job).Hint("devnet run --hold and devnet job list tell them.")
+		return nil, refusal.New("unknown_job", "the run has no job %.20s", about.Job).
+			Hint("devnet run --hold and devnet job list tell them.")
 	}
 	return p.latestTrouble(n, number)
 }
@@ -263,14 +266,14 @@ func (p *played) askView(view types.View) (question, error) {
 		told := n.timeline.Views().Between(view, view)
 		for i := range told.Views {
 			v := &told.Views[i]
-			if v.Nullified == 0 || v.Final != 0 {
+			if v.Final != 0 || v.Nullified == 0 && len(v.GaveUp) == 0 {
 				return nil, refusal.New("not_failed", "view %d did not fail: %s", view, v.Text(told.Now, " s"))
 			}
 			since := v.Began
 			if before := n.view(v.Epoch, view-1); before != nil {
 				since = before.Began
 			}
-			return &ofView{v.Epoch, view, v.Text(told.Now, " s"), since, v.Nullified, number}, nil
+			return &ofView{v.Epoch, view, v.Text(told.Now, " s"), since, cmp.Or(v.Nullified, p.now), number}, nil
 		}
 	}
 	return nil, refusal.New("unknown_view", "the run has no view %d up to there", view)

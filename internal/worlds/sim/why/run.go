@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -25,6 +26,9 @@ type Script struct {
 	Settings []scenario.Setting
 	Pace     *scenario.Pace
 }
+
+// runsOn is how long, in virtual time, a trial goes on beyond its script and the run's outcome: some of the longest views.
+const runsOn = time.Minute
 
 // Errors that end a run before its script does.
 var (
@@ -95,13 +99,16 @@ type place struct {
 type player struct {
 	script Script
 	record *sim.Record
+	hosts  *stage.Hosts
 	trial  *sim.Trial
 	undo   *undone // nil: nothing is undone
 	until  moment.Moment
 	most   uint64                // steps; 0: any
 	stop   func(p *played) error // asked after each report on a view, and after each block; nil: never
 	out    played
-	cause  error // why it was stopped
+	cause  error      // why it was stopped
+	of     int        // the network of the question
+	known  types.Time // when the question had its answer
 
 	stage *stage.Stage
 	peak  types.Height    // of the first network that came to it, as moments count
@@ -111,9 +118,10 @@ type player struct {
 // play plays it, until the context ends.
 func (p *player) play(ctx context.Context) *played {
 	p.down = map[string]bool{}
-	open := stage.OpenWatched(stage.Watch{Record: p.record, Trial: p.trial, Opened: p.opened, Stepped: p.stepped, Tell: p.tell, Final: p.final})
-	options := scenario.Options{Open: open, Seed: p.script.Seed, Pace: p.script.Pace, Settings: p.script.Settings, Out: io.Discard, Stop: ctx,
-		Deed: p.deed, MayBeIdle: p.undo != nil}
+	open := stage.OpenWatched(stage.Watch{Record: p.record, Hosts: p.hosts, Trial: p.trial, Opened: p.opened, Stepped: p.stepped,
+		Tell: p.tell, Final: p.final, Closing: p.closing})
+	options := scenario.Options{Open: open, Seed: p.script.Seed, Pace: p.script.Pace, Settings: p.script.Settings, Out: io.Discard,
+		Stop: ctx, Deed: p.deed, MayBeIdle: p.undo != nil}
 	report, err := scenario.Run(p.script.Path, options)
 	p.out.seed, p.out.err = report.Seed, err
 	p.out.ended = p.cause == nil && ctx.Err() == nil
@@ -218,6 +226,17 @@ func (n *network) noteJob(at types.Time, change *types.JobChange) {
 		one.when = at
 		n.failed = append(n.failed, one)
 	}
+}
+
+// closing runs the network of a trial on without its script, as long as it takes to come to the question.
+func (p *player) closing(s *stage.Stage) {
+	if p.stop == nil || p.cause != nil || len(p.out.networks) != p.of {
+		return
+	}
+	if p.ask(); p.cause != nil {
+		return
+	}
+	_ = s.RunUntil(func() bool { return p.cause != nil }, max(p.known, s.Now()).Add(runsOn)) // what keeps it is the trial's answer
 }
 
 // deed notes a deed of the script, and says whether this trial leaves it out. With a crash or a freeze goes what ends it.

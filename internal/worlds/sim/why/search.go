@@ -21,6 +21,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
 // Limits of a search.
@@ -31,6 +32,8 @@ const (
 	maxPairs = 64
 	// longest is how much longer than the run a trial takes at most.
 	longest = 4
+	// enough is how many findings end a search in which each order was tried.
+	enough = 5
 )
 
 // Options say what to ask, and how long.
@@ -73,7 +76,7 @@ type Report struct {
 	Findings []Finding `json:"findings"` // those of one thing, and without any those of two; the closest first
 	Things   int       `json:"things"`   // that could be undone
 	Trials   int       `json:"trials"`
-	Stopped  bool      `json:"stopped"` // before all single things were tried
+	Stopped  bool      `json:"stopped"` // without a finding, before all single things were tried
 }
 
 // search is one.
@@ -84,12 +87,16 @@ type search struct {
 	steps    uint64
 	mu       sync.Mutex
 	made     int
+	found    int
+	orders   int // how many of the things are orders, every other of the first
 }
 
 // Find looks for the cause of an outcome. Where the context ends, the report is what is known by then.
 func Find(ctx context.Context, o Options) (*Report, error) {
 	s := &search{Options: o, base: sim.NewRecord()}
-	p := &player{script: o.Script, until: o.Until, record: s.base}
+	hosts := stage.NewHosts()
+	defer hosts.Close()
+	p := &player{script: o.Script, until: o.Until, record: s.base, hosts: hosts}
 	if o.Lose != nil {
 		p.trial = &sim.Trial{Lose: o.Lose}
 	}
@@ -119,11 +126,11 @@ func Find(ctx context.Context, o Options) (*Report, error) {
 		report.Detail = q.end.why
 	}
 	var single []func() []Thing
-	for i := range min(len(things), o.Trials) {
+	for i := range min(len(things), o.Trials-o.Trials/3) { // the rest is for pairs
 		single = append(single, func() []Thing { return []Thing{things[i]} })
 	}
 	report.Findings = s.try(ctx, single)
-	report.Stopped = s.made < len(things)
+	report.Stopped = s.made < len(things) && len(report.Findings) == 0
 	if len(report.Findings) == 0 && ctx.Err() == nil {
 		report.Findings = s.try(ctx, s.pairs(things))
 	}
@@ -158,11 +165,14 @@ func (s *search) things(run *played) []Thing {
 		if d.network != network || d.When > known || d.Verb == "heal" || d.Verb == "restart" || d.Verb == "thaw" {
 			continue
 		}
-		deeds = append(deeds, Thing{Kind: "order", deed: d, What: d.String(), At: d.When.Sub(firstInstant).Seconds()})
+		deeds = append(deeds, Thing{Kind: "order", deed: d, What: d.Text(firstInstant), At: d.When.Sub(firstInstant).Seconds()})
 	}
 	nearest := func(a, b Thing) int { return cmp.Or(cmp.Compare(a.close, b.close), cmp.Compare(b.At, a.At)) }
+	slices.Reverse(frames) // of those at one time the later is nearer
+	slices.Reverse(deeds)
 	slices.SortStableFunc(frames, nearest)
 	slices.SortStableFunc(deeds, nearest)
+	s.orders = len(deeds)
 	var all []Thing
 	for i := range max(len(frames), len(deeds)) {
 		if i < len(deeds) {
@@ -175,19 +185,27 @@ func (s *search) things(run *played) []Thing {
 	return all
 }
 
-// pairs are the things by twos, the closest first, as far as trials are left.
+// pairs are the things by twos, as far as trials are left: first orders, which do more than a frame, then all, the closest
+// first.
 func (s *search) pairs(things []Thing) (all []func() []Thing) {
-	things = things[:min(len(things), maxPairs)]
+	var orders []Thing
+	for _, one := range things {
+		if one.deed != nil {
+			orders = append(orders, one)
+		}
+	}
+	all = byTwos(orders[:min(len(orders), maxPairs)], func(_, _ Thing) bool { return true })
+	all = append(all, byTwos(things[:min(len(things), maxPairs)], func(a, b Thing) bool { return a.frame != nil || b.frame != nil })...)
+	return all[:min(len(all), s.Trials-s.made)]
+}
+
+// byTwos are the pairs of things that are wanted, the closest first.
+func byTwos(things []Thing, isWanted func(a, b Thing) bool) (all []func() []Thing) {
 	for sum := 1; sum < 2*len(things)-2; sum++ {
 		for i := range things {
-			j := sum - i
-			if j <= i || j >= len(things) {
-				continue
+			if j := sum - i; i < j && j < len(things) && isWanted(things[i], things[j]) {
+				all = append(all, func() []Thing { return []Thing{things[i], things[j]} })
 			}
-			if len(all) >= s.Trials-s.made {
-				return all
-			}
-			all = append(all, func() []Thing { return []Thing{things[i], things[j]} })
 		}
 	}
 	return all
@@ -200,9 +218,14 @@ func (s *search) try(ctx context.Context, all []func() []Thing) []Finding {
 	var wait sync.WaitGroup
 	for range max(s.Jobs, 1) {
 		wait.Go(func() {
+			hosts := stage.NewHosts()
+			defer hosts.Close()
 			for i := range next {
 				things := all[i]()
-				if instead, is := s.changes(ctx, things); is {
+				if instead, is := s.changes(ctx, hosts, things); is {
+					s.mu.Lock()
+					s.found++
+					s.mu.Unlock()
 					found[i] = &Finding{Things: things, Instead: instead, Sentence: s.sentence(things, instead)}
 				}
 				s.count(ctx, len(all))
@@ -210,7 +233,7 @@ func (s *search) try(ctx context.Context, all []func() []Thing) []Finding {
 		})
 	}
 	for i := range all {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || s.hasEnough(i) {
 			break
 		}
 		next <- i
@@ -218,7 +241,10 @@ func (s *search) try(ctx context.Context, all []func() []Thing) []Finding {
 	close(next)
 	wait.Wait()
 	findings := []Finding{}
-	for _, one := range found {
+	for i, one := range found {
+		if len(findings) >= enough && i >= 2*s.orders {
+			break // however many were tried beside each other
+		}
 		if one != nil {
 			findings = append(findings, *one)
 		}
@@ -240,6 +266,13 @@ func (f *Finding) vagueness() (n int) {
 	return n
 }
 
+// hasEnough says that no further things need be tried, of which i were.
+func (s *search) hasEnough(i int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.found >= enough && i >= 2*s.orders
+}
+
 // count counts a trial that was made to its end.
 func (s *search) count(ctx context.Context, of int) {
 	if ctx.Err() != nil {
@@ -254,7 +287,7 @@ func (s *search) count(ctx context.Context, of int) {
 }
 
 // changes makes the run again without the things, and says what comes of it instead.
-func (s *search) changes(ctx context.Context, things []Thing) (instead string, is bool) {
+func (s *search) changes(ctx context.Context, hosts *stage.Hosts, things []Thing) (instead string, is bool) {
 	trial := &sim.Trial{Base: s.base, Lose: s.Lose, Deliver: map[sim.Position]bool{}}
 	undo := &undone{deeds: map[place]bool{}}
 	for _, one := range things {
@@ -264,12 +297,17 @@ func (s *search) changes(ctx context.Context, things []Thing) (instead string, i
 			undo.deeds[place{one.deed.At, one.deed.Nth}] = true
 		}
 	}
-	p := &player{script: s.Script, trial: trial, undo: undo, most: s.steps * longest, stop: func(p *played) error {
+	_, known, network := s.question.at()
+	if _, ofScript := s.question.(*ofFailure); ofScript {
+		network = 0 // a script that has passed has its answer
+	}
+	p := &player{script: s.Script, hosts: hosts, of: network, known: known, trial: trial, undo: undo, most: s.steps * longest}
+	p.stop = func(p *played) error {
 		if s.question.decided(p) {
 			return errDecided
 		}
 		return nil
-	}}
+	}
 	run := p.play(ctx)
 	if ctx.Err() != nil {
 		return "", false
