@@ -115,7 +115,7 @@ func TestAFindIsShrunk(t *testing.T) {
 }
 
 // On a sound chain no rule is broken, whatever the faults; programs that reach something new are kept.
-func TestNothingIsFoundOnASoundChain(t *testing.T) {
+func TestSeedsFindNothingOnASoundChain(t *testing.T) {
 	runs := 12
 	if os.Getenv("DEVNET_SOAK") != "" {
 		runs = 500

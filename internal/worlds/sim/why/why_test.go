@@ -33,7 +33,7 @@ var noise = []string{
 
 // Some views fail by one planted frame that is lost among noise: a leader's proposal to one of the others. It is named
 // first. Replay one by its seed: each is a function of it.
-func TestThePlantedFrameIsNamed(t *testing.T) {
+func TestSeedsNameThePlantedFrame(t *testing.T) {
 	views, least := 3, 3
 	if os.Getenv("DEVNET_SOAK") != "" {
 		views, least = 20, 18
@@ -70,7 +70,7 @@ func TestThePlantedFrameIsNamed(t *testing.T) {
 }
 
 // A view fails by an order of the script: it is named.
-func TestTheDeedIsNamed(t *testing.T) {
+func TestSeedsNameTheDeed(t *testing.T) {
 	const network = `net = network(validators = 4, link = link(latency = "20ms", jitter = "20ms"))`
 	deeds := map[string][]string{
 		`net.partition([["v0", "v1"], ["v2", "v3"]])`: {`net.run(blocks = 4)`, `net.heal()`},
