@@ -49,7 +49,8 @@ func (t *tester) run(ctx context.Context, text string) (*outcome, error) {
 		return nil, err
 	}
 	t.out, t.tip, t.steps = &outcome{reached: map[string]bool{}}, 0, 0
-	open := stage.OpenWatched(stage.Watch{Hosts: t.hosts, Opened: t.opened, Stepped: t.stepped, Tell: t.tell, Final: t.final, Closing: t.closing})
+	open := stage.OpenWatched(stage.Watch{Hosts: t.hosts, Opened: t.opened, Stepped: t.stepped, Tell: t.tell, Final: t.final,
+		Closing: t.closing})
 	report, err := scenario.Run(t.path, scenario.Options{MayBeIdle: true, Out: io.Discard, Stop: ctx,
 		Open: func(c scenario.Config) (scenario.Backend, error) {
 			b, err := open(c)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"time"
@@ -83,11 +82,8 @@ type jobEnd struct {
 	when   types.Time
 }
 
-// undone is what a trial leaves out or delivers.
-type undone struct {
-	frames map[sim.Position]bool
-	deeds  map[place]bool
-}
+// undone is what a trial leaves out of its script.
+type undone struct{ deeds map[place]bool }
 
 // place is where a deed is in a script.
 type place struct {
@@ -302,6 +298,3 @@ func isMistake(err error) bool {
 	_, python := errors.AsType[*scenario.NoPython](err)
 	return mistake || mistakes || python
 }
-
-// clone returns what is undone with one more thing.
-func (u *undone) clone() *undone { return &undone{maps.Clone(u.frames), maps.Clone(u.deeds)} }
