@@ -48,6 +48,10 @@ type Options struct {
 	Memory uint64          // MaxMemory, in bytes
 	Stop   context.Context // ends the run early; may be nil
 	Pulse  *Pulse          // shows the script's progress; nil without a watcher
+	// Deed is told each deed before it is done, and returns whether it is left out. It may be nil.
+	Deed func(Deed) (undo bool)
+	// MayBeIdle lets every fault be without effect.
+	MayBeIdle bool
 }
 
 // Report is the outcome of a run, also of a failed one.
@@ -124,11 +128,12 @@ type runtime struct {
 	net     *network // nil until network(…)
 	loaded  map[string]starlark.StringDict
 	loading []string
-	allowed map[int]bool // faults by index that may be idle
-	places  []Position   // of the call that made each fault
-	closed  int          // networks that ended
-	samples int          // that measure(…) took
-	asked   []asked      // settings that it read
+	allowed map[int]bool     // faults by index that may be idle
+	places  []Position       // of the call that made each fault
+	closed  int              // networks that ended
+	samples int              // that measure(…) took
+	deeds   map[Position]int // how often each deed was done, or left out
+	asked   []asked          // settings that it read
 }
 
 var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
@@ -199,7 +204,7 @@ func (r *runtime) judgeEnd() error {
 		return newFailure("%v", err)
 	}
 	for i, fault := range r.net.backend.Faults() {
-		if fault.Idle && !r.allowed[i] {
+		if fault.Idle && !r.allowed[i] && !r.options.MayBeIdle {
 			var at Position
 			if i < len(r.places) {
 				at = r.places[i]

@@ -114,6 +114,9 @@ func (r *runtime) bindVerb(v *verb, of string, on any) *starlark.Builtin {
 			}
 			defer r.options.Pulse.setAlone(r.options.Pulse.setAlone(false))
 		}
+		if c.undoes(v) {
+			return starlark.None, nil
+		}
 		value, err := v.do(c)
 		if err != nil {
 			return nil, c.explainError(err)

@@ -350,3 +350,15 @@ func (w *Orders) comeBack(name string, fresh bool) error {
 
 // noteHigherBlock notes that a higher block has become final.
 func (w *Orders) noteHigherBlock() { w.heights.wakeWaiting() }
+
+// OrderOf is the order of the remembered fault that counts there, or nil.
+func (w *Orders) OrderOf(counts *fault.Counts) (o *fault.Order) {
+	w.record.withValue(func(r *record) {
+		for _, f := range r.all {
+			if &f.Counts == counts {
+				o = &f.Order
+			}
+		}
+	})
+	return o
+}

@@ -181,7 +181,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	w.trace.traceContent(w.now, kindAppend, n, len(records), w.hashed.hashRecords(records))
 	if l.process.isCrashDue(TornAppend) {
 		if len(records) > 1 {
-			d.appendRecords(records[:w.links.rand.IntN(len(records))])
+			d.appendRecords(records[:w.drawTear(n, len(records))])
 		}
 		l.process.endWithinStep()
 	}
@@ -209,7 +209,7 @@ func (d *disk) tearRecords(before int, size int64) {
 	}
 	keep := before
 	if unsynced := len(d.records) - before; unsynced > 0 {
-		keep += d.node.world.links.rand.IntN(unsynced)
+		keep += d.node.world.drawTear(d.node, unsynced)
 	}
 	if d.node.death != nil {
 		d.node.death.Lost.Add(int64(len(d.records) - keep))

@@ -162,7 +162,7 @@ func (n *node) Freeze(counts *fault.Counts) error {
 
 // holdEvent keeps an event for a frozen node.
 func (n *node) holdEvent(e event) {
-	if _, frame := e.what.(*flight); frame && len(n.held) >= MaxHeld {
+	if isFrame(e.what) && len(n.held) >= MaxHeld {
 		n.frozen.Dropped.Add(1)
 		return
 	}

@@ -45,6 +45,10 @@ func (n *links) sendFrame(from *process, peer *node, frame []byte) {
 	departs := from.timeAfterWork()
 	n.showTap(from, departs, frame)
 	link := n.findOrAddLink(from.node, peer)
+	if n.loop.positions != nil {
+		n.sendObserved(&flight{from: from, departs: departs, frame: frame, hash: hash, link: link})
+		return
+	}
 	if link.cut != nil {
 		link.cut.Dropped.Add(1)
 		n.loop.trace.traceDrop(n.loop.now, from.node, peer, &flight{frame: frame, hash: hash}, "cut")
@@ -81,6 +85,14 @@ func (n *links) showTap(from *process, departs types.Time, frame []byte) {
 			}
 		})
 	}
+}
+
+// drawTear draws how many of n records a disk keeps, less than all.
+func (n *links) drawTear(of *node, records int) int {
+	if n.loop.positions != nil {
+		n.loop.positions.tear(of)
+	}
+	return n.rand.IntN(records)
 }
 
 // drawArrival draws when a frame arrives: in order, unless it is to be overtaken.

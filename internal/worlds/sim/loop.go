@@ -17,7 +17,9 @@ type loop struct {
 	seed     uint64
 	runtime  *roles.Runtime
 	schedule *rand.Rand // which role steps next
-	trace    trace
+	// positions are those of all draws, in a run that is recorded or a trial; nil in others.
+	positions *positions
+	trace     trace
 
 	now       types.Time
 	sequence  uint64 // of the event entered last
@@ -153,6 +155,9 @@ func (l *loop) runToFixpoint() error {
 func (l *loop) stepRole() {
 	i := 0
 	if n := len(l.runnable); n > 1 {
+		if l.positions != nil {
+			l.positions.choose(l.now)
+		}
 		i = int(l.schedule.Uint64N(uint64(n)))
 	}
 	next := l.runnable[i]

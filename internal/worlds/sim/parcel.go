@@ -97,6 +97,26 @@ func (s *side) loseBoth() {
 // drawTransit draws the arrival times of the first and the last of the given bytes, which
 // are sent again if they are lost.
 func (l *linkState) drawTransit(w *World, departs types.Time, bytes int) (first, whole types.Time, lost bool) {
+	p := w.loop.positions
+	if p == nil {
+		return l.drawUnobserved(w, departs, bytes)
+	}
+	at := p.carry(l, bytes)
+	first, whole, lost = l.drawUnobserved(w, departs, bytes)
+	usual := p.usually(departs)
+	switch {
+	case p.delivers(at):
+		return min(first, usual), min(whole, usual), false
+	case lost:
+		p.carried(at, l, departs, 0, bytes)
+	case whole > p.lateAfter(departs):
+		p.carried(at, l, departs, whole, bytes)
+	}
+	return first, whole, lost
+}
+
+// drawUnobserved draws what drawTransit returns.
+func (l *linkState) drawUnobserved(w *World, departs types.Time, bytes int) (first, whole types.Time, lost bool) {
 	first = departs
 	whole = first
 	if l.Bandwidth > 0 {

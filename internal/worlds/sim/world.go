@@ -38,6 +38,10 @@ type Config struct {
 	// Stepped is called after each step of a role, before anything else happens; an error ends the
 	// present run of the world, which may go on later. It may run the world itself. It may be nil.
 	Stepped func() error
+	// Record keeps what it takes to make the run again with single things undone; nil: nothing is kept.
+	Record *Record
+	// Trial is such a run; nil: the run of the seed.
+	Trial *Trial
 }
 
 // Parts are what a node is given from outside the world.
@@ -79,16 +83,21 @@ func New(c Config) *World {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	schedule, chance := rand.NewPCG(c.Seed, 1), rand.NewPCG(c.Seed, 2)
 	w := &World{log: log, disk: c.Disk, work: c.Work,
-		loop: loop{seed: c.Seed, now: firstInstant, stepped: c.Stepped, runtime: roles.New(log), schedule: rand.New(rand.NewPCG(c.Seed, 1)),
-			trace: newTrace(c.Seed, c.Trace)},
+		loop: loop{seed: c.Seed, now: firstInstant, stepped: c.Stepped, runtime: roles.New(log), schedule: rand.New(schedule),
+			positions: newPositions(&c, chance, schedule),
+			trace:     newTrace(c.Seed, c.Trace)},
 		machines: machines{byName: make(map[string]*node), byAddress: make(map[types.Address]*node)}}
-	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(rand.NewPCG(c.Seed, 2)), rules: &network.LinkRules{}}
+	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(chance), rules: &network.LinkRules{}}
 	w.hooks.height, w.hooks.can = func() types.Height { return 0 }, network.Simulated
 	w.trace.traceFault(w.now, "network the links as configured")
 	w.orders = network.NewOrders(backend{w}, network.NewTurn(&w.loop), fault.Simulated)
 	if err := w.orders.SetUsualLink(c.Link); err != nil {
 		panic("sim: the link as configured: " + err.Error())
+	}
+	if w.loop.positions != nil {
+		w.loop.positions.by = w.orders.OrderOf
 	}
 	w.runtime.Later = w.delayMessages
 	w.runtime.OnPanic = func(role string, value any, stack []byte) {

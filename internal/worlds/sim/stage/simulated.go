@@ -27,6 +27,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 const (
@@ -41,13 +42,15 @@ type Stage struct {
 	config sim.NetworkConfig
 	views  *readmodel.Source
 	hosts  *pyhost.Pool
-	params params.Params
-	auto   bool
-	failed error // why the world cannot continue
-	last   types.Height
-	seen   *readmodel.Sightings
-	past   []fault.Effect // of faults before the last restore
-	before types.Hash     // digest of all before it
+	// borrows says that the hosts outlive it.
+	borrows bool
+	params  params.Params
+	auto    bool
+	failed  error // why the world cannot continue
+	last    types.Height
+	seen    *readmodel.Sightings
+	past    []fault.Effect // of faults before the last restore
+	before  types.Hash     // digest of all before it
 }
 
 var _ scenario.Backend = (*Stage)(nil)
@@ -90,8 +93,14 @@ func openStage(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool)
 	if err := p.Apply(overrides); err != nil {
 		return nil, err
 	}
-	told, watches := c.Timeline, settled.Final
+	told, watches, hears := c.Timeline, settled.Final, settled.Tell
 	settled.Tell = told.Tell
+	if hears != nil {
+		settled.Tell = func(at types.Time, name string, report simplex.Report) {
+			told.Tell(at, name, report)
+			hears(at, name, report)
+		}
+	}
 	settled.Final = func(at types.Time, r *ledger.Result) {
 		told.Final(at, r.Block.Header.Height, r.Receipts)
 		if watches != nil {
@@ -333,6 +342,8 @@ func (s *Stage) keepNetwork() (revert func() error, err error) {
 // Close implements scenario.Backend.
 func (s *Stage) Close() error {
 	err := s.Network.Close()
-	s.hosts.Close()
+	if !s.borrows {
+		s.hosts.Close()
+	}
 	return err
 }

@@ -1,0 +1,346 @@
+// Package explore looks for runs in which an oracle sees a rule broken. It puts faults between the statements of a script,
+// as they are in the table of verbs, and keeps those programs that reach something new. What it finds it shrinks to a
+// script of a few lines, which fails by itself.
+//
+//	Explore  the search
+//	program  a script, as statements of its top level
+//	draws    makes episodes of faults
+//	tester   runs a program, and notes what it reached
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// runs is a statement that runs the network for some blocks.
+var runs = regexp.MustCompile(`run\(blocks = [0-9]+\)`)
+
+// Limits of a search.
+const (
+	mostEpisodes = 6    // of a program
+	mostSeeds    = 1000 // the seeds of programs are below it
+	mostShrinks  = 400  // runs for one find
+	provings     = 2    // how often a shrunk script is run again
+)
+
+// Options say what to explore.
+type Options struct {
+	Path string
+	For  time.Duration
+	Jobs int
+	Dir  string // of the corpus and the finds
+	Seed uint64 // of the search
+	Most int    // finds that end the search; 0: time alone does
+	Runs int    // runs that end it; 0: time alone does
+	// Progress is told how far it is; Found of each find. They may be nil.
+	Progress func(Progress)
+	Found    func(Find)
+}
+
+// Progress is how far a search is.
+type Progress struct {
+	Runs    int `json:"runs"`
+	Reached int `json:"reached"` // kinds of things
+	Corpus  int `json:"corpus"`  // programs that reached something new
+	Finds   int `json:"finds"`
+	Failed  int `json:"ended_early"` // programs that ended by themselves before their end
+}
+
+// Find is a program in which something is wrong.
+type Find struct {
+	What   string `json:"what"`
+	File   string `json:"file"`  // the shrunk script
+	Lines  int    `json:"lines"` // of it, without comments
+	Run    int    `json:"run"`   // which run found it
+	Proven bool   `json:"proven"`
+}
+
+// Report is what a search came to.
+type Report struct {
+	Progress
+	Finds   []Find        `json:"found"`
+	Took    time.Duration `json:"-"`
+	Seconds float64       `json:"seconds"`
+}
+
+// kept is a program of the corpus.
+type kept struct {
+	program *program
+	reached []string
+}
+
+// search is one.
+type search struct {
+	Options
+	base  *base
+	nodes nodes
+
+	mu     sync.Mutex
+	rand   *rand.Rand
+	corpus []kept
+	counts map[string]int // in how many runs each thing was reached
+	known  map[string]bool
+	report Report
+}
+
+// Explore looks for runs that break a rule, for a time or until the context ends.
+func Explore(ctx context.Context, o Options) (*Report, error) {
+	b, err := readBase(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	if b.folder = filepath.Dir(o.Path); !exists(o.Path) { // the program itself has it
+		b.folder = o.Dir
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	s := &search{Options: o, base: b, rand: rand.New(rand.NewPCG(o.Seed, 3)), counts: map[string]int{}, known: map[string]bool{}}
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, o.For)
+	defer cancel()
+	first := newTester(b.folder, 0)
+	defer first.close()
+	plain := &program{statements: append(slices.Clone(b.statements), s.end()...), seed: 1}
+	out, err := first.run(ctx, plain.text(""))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(out.nodes.validators) == 0:
+		return nil, out.err
+	}
+	s.nodes = out.nodes
+	if err := s.take(ctx, first, plain, out); err != nil {
+		return nil, err
+	}
+	var wait sync.WaitGroup
+	failures := make([]error, max(o.Jobs, 1))
+	for i := range failures {
+		wait.Go(func() {
+			t := newTester(b.folder, i+1)
+			defer t.close()
+			failures[i] = s.work(ctx, t)
+		})
+	}
+	wait.Wait()
+	s.report.Took = time.Since(began)
+	s.report.Seconds = s.report.Took.Seconds()
+	return &s.report, errors.Join(failures...)
+}
+
+// exists says that there is a file.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// work makes runs until the time is over, or there are enough finds.
+func (s *search) work(ctx context.Context, t *tester) error {
+	for ctx.Err() == nil {
+		s.mu.Lock()
+		over := s.Most > 0 && len(s.report.Finds) >= s.Most || s.Runs > 0 && s.report.Runs >= s.Runs
+		p := s.draw()
+		s.mu.Unlock()
+		if over {
+			return nil
+		}
+		out, err := t.run(ctx, p.text(""))
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.take(ctx, t, p, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end is what each program ends with: sound links, and some blocks for the oracles to judge.
+func (s *search) end() (all []statement) {
+	return []statement{{s.base.name + ".heal()", true}, {s.base.name + ".run(blocks = 4)", true}}
+}
+
+// draw makes the next program: a new one, or a program of the corpus that is changed. Rare things are followed up.
+func (s *search) draw() *program {
+	d := &draws{Rand: s.rand, nodes: s.nodes, network: s.base.name}
+	if s.nodes.liars() > 0 {
+		d.victim = one(d, d.validators)
+	}
+	p := &program{statements: append(slices.Clone(s.base.statements), s.end()...), seed: s.rand.Uint64N(mostSeeds)}
+	if len(s.corpus) > 1 && s.rand.IntN(4) > 0 {
+		p = s.rarest(d).clone()
+		if s.rand.IntN(3) == 0 {
+			p.seed = s.rand.Uint64N(mostSeeds)
+		}
+		p.dropDrawn(d, len(s.end()))
+	}
+	for range 1 + s.rand.IntN(mostEpisodes) {
+		p.insert(d, s.base.opens, len(s.end()), d.episode())
+	}
+	return p
+}
+
+// rarest draws a program of the corpus, more often one that reached what few others did.
+func (s *search) rarest(d *draws) *program {
+	best, score := 0, 1<<30
+	for range 4 {
+		i := d.IntN(len(s.corpus))
+		least := 1 << 30
+		for _, what := range s.corpus[i].reached {
+			least = min(least, s.counts[what])
+		}
+		if least < score {
+			best, score = i, least
+		}
+	}
+	return s.corpus[best].program
+}
+
+// insert puts an episode after the statement that makes the network, and before the end: together, or spread.
+func (p *program) insert(d *draws, opens, end int, episode []statement) {
+	at := opens + 1 + d.IntN(len(p.statements)-end-opens)
+	for i, s := range episode {
+		p.statements = slices.Insert(p.statements, at, s)
+		at++
+		if i < len(episode)-1 && d.IntN(4) == 0 { // others come between
+			at += d.IntN(len(p.statements) - end - at + 1)
+		}
+	}
+}
+
+// dropDrawn leaves some drawn statements out.
+func (p *program) dropDrawn(d *draws, end int) {
+	last := len(p.statements) - end
+	var keep []statement
+	for i, s := range p.statements {
+		if i < last && s.drawn && d.IntN(4) == 0 {
+			continue
+		}
+		keep = append(keep, s)
+	}
+	p.statements = keep
+}
+
+// take notes what a program reached, and shrinks it if something is wrong that was not known.
+func (s *search) take(ctx context.Context, t *tester, p *program, out *outcome) error {
+	s.mu.Lock()
+	s.report.Runs++
+	run := s.report.Runs
+	if out.err != nil && out.wrong == "" {
+		s.report.Failed++
+	}
+	fresh := false
+	var reached []string
+	for what := range out.reached { // order: a set
+		reached = append(reached, what)
+		fresh = fresh || s.counts[what] == 0
+		s.counts[what]++
+	}
+	if fresh {
+		slices.Sort(reached)
+		s.corpus = append(s.corpus, kept{p, reached})
+	}
+	s.report.Reached, s.report.Corpus = len(s.counts), len(s.corpus)
+	isNew := out.wrong != "" && !s.known[out.wrong]
+	if isNew {
+		s.known[out.wrong] = true
+	}
+	if s.Progress != nil {
+		s.Progress(s.report.Progress)
+	}
+	number := len(s.corpus)
+	s.mu.Unlock()
+	if fresh {
+		if err := os.WriteFile(filepath.Join(s.Dir, fmt.Sprintf("corpus-%04d.star", number)), []byte(p.text("")), 0o644); err != nil {
+			return err
+		}
+	}
+	if !isNew {
+		return nil
+	}
+	return s.keep(ctx, t, p, out, run)
+}
+
+// keep shrinks a find, writes it, and runs it again.
+func (s *search) keep(ctx context.Context, t *tester, p *program, out *outcome, run int) error {
+	left := mostShrinks
+	p = p.shrink(func(p *program) bool {
+		if left == 0 {
+			return false
+		}
+		left--
+		again, err := t.run(context.WithoutCancel(ctx), p.text("")) // a find is worth its time
+		return err == nil && again.wrong == out.wrong
+	})
+	sum := fnv.New32a()
+	sum.Write([]byte(out.wrong))
+	file := filepath.Join(s.Dir, fmt.Sprintf("found-%08x.star", sum.Sum32()))
+	header := "# " + strings.Join(strings.Fields(out.says), " ") + "\n# devnet run " + file + "\n"
+	if err := os.WriteFile(file, []byte(p.text(header)), 0o644); err != nil {
+		return err
+	}
+	f := Find{What: out.says, File: file, Lines: p.lines(), Run: run, Proven: true}
+	for range provings {
+		again, err := t.run(context.WithoutCancel(ctx), p.text(""))
+		if err != nil {
+			return err
+		}
+		f.Proven = f.Proven && again.wrong == out.wrong
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report.Finds = append(s.report.Finds, f)
+	s.report.Progress.Finds++
+	if s.Found != nil {
+		s.Found(f)
+	}
+	return nil
+}
+
+// shrink leaves out what the find does not need: groups of statements, from half of them down to one, until none can go;
+// then it shortens runs.
+func (p *program) shrink(fails func(*program) bool) *program {
+	for size := max(len(p.statements)/2, 1); size > 0; {
+		shrunk := false
+		for at := len(p.statements) - size; at > -size; at -= size {
+			from := max(at, 0)
+			less := p.clone()
+			less.statements = slices.Delete(less.statements, from, min(from+size, len(less.statements)))
+			if fails(less) {
+				p, shrunk = less, true
+			}
+		}
+		if !shrunk {
+			size /= 2
+		}
+	}
+	for i := range p.statements {
+		for blocks := 1; blocks < mostBlocks; blocks++ {
+			text := runs.ReplaceAllString(p.statements[i].text, fmt.Sprintf("run(blocks = %d)", blocks))
+			if text == p.statements[i].text {
+				break
+			}
+			less := p.clone()
+			less.statements[i].text = text
+			if fails(less) {
+				p = less
+				break
+			}
+		}
+	}
+	return p
+}

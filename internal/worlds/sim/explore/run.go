@@ -1,0 +1,185 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// maxSteps bounds a run: a script that loops by what was drawn ends.
+const maxSteps = 3_000_000
+
+// errTooLong ends a run beyond maxSteps.
+var errTooLong = errors.New("the run is too long")
+
+// outcome is what a run reached, and what was wrong with it.
+type outcome struct {
+	reached map[string]bool
+	wrong   string // what an oracle said, or a panic; "": nothing. It is a line, with numbers masked
+	says    string // the same as it was said
+	nodes   nodes
+	err     error // of the script
+}
+
+// tester runs programs, one at a time.
+type tester struct {
+	hosts *stage.Hosts
+	path  string // where it puts the script to be run, in the folder of the explored one
+	out   *outcome
+	stage *stage.Stage
+	tip   types.Height
+	steps int
+}
+
+// run plays a program.
+func (t *tester) run(ctx context.Context, text string) (*outcome, error) {
+	if err := os.WriteFile(t.path, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	t.out, t.tip, t.steps = &outcome{reached: map[string]bool{}}, 0, 0
+	open := stage.OpenWatched(stage.Watch{Hosts: t.hosts, Opened: t.opened, Stepped: t.stepped, Tell: t.tell, Final: t.final,
+		Closing: t.closing})
+	report, err := scenario.Run(t.path, scenario.Options{MayBeIdle: true, Out: io.Discard, Stop: ctx,
+		Open: func(c scenario.Config) (scenario.Backend, error) {
+			b, err := open(c)
+			if err != nil {
+				return nil, err
+			}
+			return &judged{b, t.out}, nil
+		}})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	t.out.err = err
+	if bug, is := errors.AsType[*sim.Bug](err); is {
+		t.out.blame(fmt.Sprintf("%s panicked: %v", bug.Role, bug.Value))
+	}
+	for _, s := range report.Sometimes {
+		if s.True {
+			t.out.reached["sometimes "+s.Name] = true
+		}
+	}
+	for _, f := range report.Faults {
+		if !f.Idle {
+			t.out.reached["fault "+f.Verb] = true
+		}
+	}
+	return t.out, nil
+}
+
+func (t *tester) opened(s *stage.Stage, _ *scenario.Timeline) {
+	t.stage = s
+	for _, one := range s.Nodes() {
+		t.out.nodes.validators = append(t.out.nodes.validators, one.Name)
+	}
+	for _, one := range s.Runners() {
+		t.out.nodes.runners = append(t.out.nodes.runners, one.Name)
+	}
+}
+
+func (t *tester) stepped() error {
+	if t.steps++; t.steps > maxSteps {
+		return errTooLong
+	}
+	return nil
+}
+
+// tell notes what consensus reached: kinds of reports, and causes of views that were given up.
+func (t *tester) tell(_ types.Time, _ string, report simplex.Report) {
+	kind := strings.TrimPrefix(fmt.Sprintf("%T", report), "simplex.")
+	switch r := report.(type) {
+	case simplex.GaveUp:
+		kind += " " + r.Cause.String()
+	case simplex.Rejected:
+		kind += " " + figures.ReplaceAllString(fmt.Sprint(r.Reason), "#")
+	}
+	t.reach(kind)
+}
+
+// reach notes something with each fault in force beside it.
+func (t *tester) reach(what string) {
+	t.out.reached[what] = true
+	if t.stage == nil {
+		return
+	}
+	for _, f := range t.stage.Faults() {
+		if !f.Ended {
+			t.out.reached[what+" during "+f.Verb] = true
+		}
+	}
+}
+
+// final notes what blocks reached: how receipts, timers and jobs end.
+func (t *tester) final(_ types.Time, r *ledger.Result) {
+	if r.Block.Header.Height <= t.tip {
+		return
+	}
+	t.tip = r.Block.Header.Height
+	for i := range r.Receipts {
+		t.reach(fmt.Sprintf("receipt %s %s", r.Receipts[i].Origin, r.Receipts[i].Status))
+	}
+	for i := range r.Timers {
+		t.reach(fmt.Sprintf("timer %v %s", r.Timers[i].Kind, r.Timers[i].Reason))
+	}
+	for i := range r.Jobs {
+		t.reach(fmt.Sprintf("job %v %s", r.Jobs[i].Kind, r.Jobs[i].Status))
+	}
+}
+
+// closing notes what an oracle saw.
+func (t *tester) closing(s *stage.Stage) {
+	if err := s.Violation(); err != nil && !errors.Is(err, errTooLong) && !errors.Is(err, context.Canceled) {
+		t.out.blame(err.Error())
+	}
+}
+
+// judged is a network whose checks are noted.
+type judged struct {
+	scenario.Backend
+	out *outcome
+}
+
+// Check implements scenario.Backend.
+func (j *judged) Check(oracle string) error {
+	err := j.Backend.Check(oracle)
+	if err != nil && err.Error() != scenario.NothingJudged(oracle).Error() {
+		j.out.blame(err.Error())
+	}
+	return err
+}
+
+var (
+	figures = regexp.MustCompile(`0x[0-9a-f]+…?|[0-9]+|[vr][0-9]+\b`)
+	seeds   = regexp.MustCompile(`^sim: seed [0-9]+: `)
+)
+
+// blame notes what was wrong first.
+func (o *outcome) blame(what string) {
+	if o.wrong != "" {
+		return
+	}
+	what, _, _ = strings.Cut(seeds.ReplaceAllString(what, ""), "\n")
+	o.says, o.wrong = what, figures.ReplaceAllString(what, "#")
+}
+
+// newTester returns one that puts its script into a folder.
+func newTester(folder string, number int) *tester {
+	return &tester{hosts: stage.NewHosts(), path: filepath.Join(folder, fmt.Sprintf(".explored-%d-%d.star", os.Getpid(), number))}
+}
+
+func (t *tester) close() {
+	t.hosts.Close()
+	_ = os.Remove(t.path) // it may not have been made
+}
