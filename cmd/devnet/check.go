@@ -39,8 +39,8 @@ func checkHome(c *cli.Context, args []string) error {
 	}
 	report.Advise(remedyCommands(dir))
 	problems := 0
-	err = emit(c, report, func(w io.Writer) {
-		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rowsOf(report.Nodes, func(n *audit.NodeReport) []string {
+	err = printAnswerOrJSON(c, report, func(w io.Writer) {
+		printTable(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rowsOf(report.Nodes, func(n *audit.NodeReport) []string {
 			verdict := "clean"
 			if len(n.Problems) > 0 {
 				verdict = "PROBLEMS"
