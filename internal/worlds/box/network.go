@@ -54,7 +54,7 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 
 // composeNetwork puts the parts of a network together, none of which does anything yet.
 func composeNetwork(o *origin) *Network {
-	s := prepareShared(o)
+	s := prepareParts(o)
 	n := &Network{origin: o, sharedParts: s, nodeList: &nodeList{}, runnerList: &runnerList{}, links: newLinks(),
 		finality: newFinality(), presence: &presence{feed: node.NewStateFeed(s.book)}}
 	views := readmodel.NewSource(o.genesis, s.programs, s.verifier)
@@ -63,7 +63,7 @@ func composeNetwork(o *origin) *Network {
 	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList, turn: network.NewTurn(n.scheduler)}
 	operated := backend{n.scheduler, n}
 	n.keeper = newTimekeeper(o, s.clock, s.log)
-	begin := o.beginDecided()
+	begin := o.beginFromDecision()
 	begin.Goal = n.keeper.travelRecord().Goal
 	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), begin)
 	n.finality.final = n.Final
@@ -138,7 +138,7 @@ func (n *Network) startNodes(ctx context.Context) error {
 			}
 		}
 	}
-	return n.files.refuseTooManyBroken()
+	return n.files.refuseBeyondHelp()
 }
 
 // startNode starts a validator. One whose files are beyond help stays down.
@@ -176,7 +176,7 @@ func (n *Network) Close() error {
 		errs := n.stopRunners()
 		n.presence.feed.Close()
 		errs = append(errs, n.stopNodes()...)
-		n.sharedParts.closeShared()
+		n.sharedParts.closeParts()
 		n.finality.closeSubscriptions()
 		return errors.Join(append(errs, n.origin.closeHome())...)
 	})
