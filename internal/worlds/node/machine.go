@@ -210,7 +210,7 @@ func (m *Machine) Thaw() bool {
 	if !m.frozen.Swap(false) {
 		return false
 	}
-	m.gate.deliverKept()
+	m.gate.deliverBacklog()
 	m.loops.thawAll()
 	return true
 }
