@@ -143,7 +143,7 @@ func (a *archiving) commitWaiting() {
 		return
 	}
 	for i := range a.waiting {
-		a.v.showStored(&a.waiting[i])
+		a.v.showStoredBlocks(&a.waiting[i])
 	}
 	for i := range a.waiting {
 		if event := &a.waiting[i]; event.batch != 0 || i == len(a.waiting)-1 {

@@ -440,8 +440,8 @@ func (v *Validator) setPeers(state *ledger.State) {
 	v.ingress.connectMembers(peers)
 }
 
-// showStored lets readers see what is in the store now.
-func (v *Validator) showStored(event *archiveRequest) {
+// showStoredBlocks lets readers see what is in the store now.
+func (v *Validator) showStoredBlocks(event *archiveRequest) {
 	v.shown.Store(event.lastHead())
 	if v.config.Observe != nil {
 		v.config.Observe(FinalBlocks{Validator: v.name, Results: event.Results, Finalization: event.Finalization})
