@@ -59,7 +59,10 @@ func stopNetwork(c *cli.Context) error {
 			return c.Context.Err()
 		}
 	}
-	return printAnswerOrJSON(c, downReport{dir, pid}, func(w io.Writer) { fmt.Fprintf(w, "Stopped process %d. The state is in %s.\n", pid, dir) })
+	return printAnswerOrJSON(c, downReport{dir, pid}, func(w io.Writer) {
+		fmt.Fprintf(w, "Stopped process %d. The state is in %s.\n", pid,
+			dir)
+	})
 }
 
 // downContainers removes what owners of containers left that died.

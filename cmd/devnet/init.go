@@ -127,7 +127,8 @@ func (m *initReport) printReport(w io.Writer, plan hosts.Plan) {
 	if m.Seed != nil {
 		seed = fmt.Sprint(*m.Seed)
 	}
-	printFacts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", rangesOf(m.Validators), "runners", rangesOf(m.Runners), "seed",
+	printFacts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", rangesOf(m.Validators), "runners", rangesOf(m.Runners),
+		"seed",
 		seed)
 	if m.Warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapText("Warning, "+m.Warning+".", "", helpColumns))

@@ -149,7 +149,8 @@ func (v *loneValidator) serveUntilEnd(listener net.Listener, names []string) (er
 
 func (v *loneValidator) introduceValidator() {
 	node := v.network.Nodes()[0]
-	printFacts(v.App.Writer, "validator", node.Name, "address", node.Validator.Address.String(), "genesis", v.network.Genesis().Hash().String(),
+	printFacts(v.App.Writer, "validator", node.Name, "address", node.Validator.Address.String(), "genesis",
+		v.network.Genesis().Hash().String(),
 		"reached at", node.Validator.Endpoint, "HTTP API", "http://"+v.address, "home", v.network.Home().Dir())
 	if warning := exposureWarning(v.address, v.network.Config().Strict); warning != "" {
 		fmt.Fprintln(v.App.Writer, wrapText(warning, "", helpColumns))

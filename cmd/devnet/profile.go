@@ -30,7 +30,8 @@ func txProfile(c *cli.Context, hash string) error {
 	return printAnswerOrJSON(c, t, func(w io.Writer) {
 		names := newNaming(c.Context, n)
 		r := &t.Receipt
-		printFacts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", plainHeight(r.Height), "status", r.Status, "did", executedWhat(r, names),
+		printFacts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", plainHeight(r.Height), "status", r.Status, "did",
+			executedWhat(r, names),
 			"used", groupDigits(uint64(r.Cycles))+" cycles", "written", c.String("folded"))
 		printProfile(w, &t)
 	})

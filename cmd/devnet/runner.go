@@ -55,12 +55,13 @@ func runnerList(c *cli.Context) error {
 }
 
 func runnerTable(w io.Writer, runners []model.Runner) {
-	printTable(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY", rowsOf(runners, func(r *model.Runner) []string {
-		return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yesOrNo(r.Present),
-			strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
-			strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
-			strconv.FormatUint(r.Reputation, 10), amountWords(r.Stake)}
-	}))
+	printTable(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY",
+		rowsOf(runners, func(r *model.Runner) []string {
+			return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yesOrNo(r.Present),
+				strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
+				strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
+				strconv.FormatUint(r.Reputation, 10), amountWords(r.Stake)}
+		}))
 }
 
 func yesOrNo(is bool) string {

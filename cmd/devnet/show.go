@@ -273,7 +273,8 @@ func (f *shownBlocks) showReceipt(r *model.Receipt) error {
 	if f.u.told[r.Hash] {
 		return nil
 	}
-	f.u.printLine("block %d  %s  %s  %s cycles  fee %s", r.Height, executedWhat(r, f.names), r.Status, groupDigits(uint64(r.Cycles)), cby(r.Fee))
+	f.u.printLine("block %d  %s  %s  %s cycles  fee %s", r.Height, executedWhat(r, f.names), r.Status, groupDigits(uint64(r.Cycles)),
+		cby(r.Fee))
 	f.showBelow(r)
 	return nil
 }

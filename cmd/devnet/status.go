@@ -49,7 +49,8 @@ func showStatus(c *cli.Context) error {
 		if ready.Stalled != "" && !ready.Paused {
 			last += ": " + ready.Stalled
 		}
-		printFacts(w, "network", fmt.Sprintf("%s, %s", n.URL(), state), "held", describeHold(ready), "chain id", strconv.FormatUint(ready.ChainID, 10),
+		printFacts(w, "network", fmt.Sprintf("%s, %s", n.URL(), state), "held", describeHold(ready), "chain id",
+			strconv.FormatUint(ready.ChainID, 10),
 			"height", strconv.FormatUint(uint64(ready.Height), 10), "travels", describeTravel(ready), "last block", last,
 			"runners", runnersOf(ready), "supervision", ready.Strategy, "version", ready.Version)
 		fmt.Fprintln(w)
