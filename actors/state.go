@@ -167,15 +167,15 @@ func (s *State) writtenKeys(from, to []byte) (keys []string) {
 func (o *keyOrder) keysFrom(bound string) []string {
 	if len(o.fresh) > 0 {
 		slices.Sort(o.fresh)
-		o.sorted = mergeSorted(o.sorted, o.fresh)
+		o.sorted = unionOfSorted(o.sorted, o.fresh)
 		o.fresh = nil
 	}
 	at, _ := slices.BinarySearch(o.sorted, bound)
 	return o.sorted[at:]
 }
 
-// mergeSorted returns the union of two sorted lists, each key once.
-func mergeSorted(a, b []string) []string {
+// unionOfSorted returns the union of two sorted lists, each key once.
+func unionOfSorted(a, b []string) []string {
 	union := make([]string, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
 		var key string

@@ -327,7 +327,7 @@ func (u *upgrading) compareSchemas(migrate []byte) *program.Outcome {
 		}
 	}
 	if !u.hasMigrate() {
-		if fault := u.addCovered(&lost); fault != nil {
+		if fault := u.addStateOfNewAttributes(&lost); fault != nil {
 			outcome := newFailedOutcome(fault.Status, fault.Code, fault.Message)
 			return &outcome
 		}
@@ -349,10 +349,10 @@ func schemaOf(schema []byte) (*typed.Schema, error) {
 	return typed.Parse(schema)
 }
 
-// addCovered adds what new attributes would read that other code wrote, at the cost of a read
+// addStateOfNewAttributes adds what new attributes would read that other code wrote, at the cost of a read
 // each. The entries of a Map have no common key: over code that declares no state a new
 // Map wants empty state.
-func (u *upgrading) addCovered(lost *list) *program.Fault {
+func (u *upgrading) addStateOfNewAttributes(lost *list) *program.Fault {
 	s, raw := u.x.state, len(u.before.State) == 0
 	for i := range u.after.State {
 		a := &u.after.State[i]

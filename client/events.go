@@ -116,7 +116,7 @@ func scanEvents(body io.Reader, each func(Event) error) (whole bool, err error) 
 			e.Data = json.RawMessage(value)
 		case "":
 			if e.Kind == model.EventDropped {
-				return false, decodeDropped(e.Data)
+				return false, decodeDropReason(e.Data)
 			}
 			if e.Kind != "" {
 				if err := each(e); err != nil {
@@ -129,7 +129,7 @@ func scanEvents(body io.Reader, each func(Event) error) (whole bool, err error) 
 	return false, lines.Err()
 }
 
-func decodeDropped(data []byte) error {
+func decodeDropReason(data []byte) error {
 	e := &Error{Status: http.StatusOK}
 	if err := json.Unmarshal(data, &e.ErrorBody); err != nil {
 		return fmt.Errorf("the network ended the stream of events: %s", data)

@@ -124,7 +124,7 @@ func (a *auction) paymentOf(winner int) types.Wei {
 		if a.p.BiasPayment == PaymentPerCycle {
 			due = a.criticalBid(winner)
 		} else {
-			due = a.paymentAsWritten(o)
+			due = a.literalPayment(o)
 		}
 	}
 	if due.Less(a.p.BiasReservePrice) {
@@ -133,9 +133,9 @@ func (a *auction) paymentOf(winner int) types.Wei {
 	return due.Min(o.bid)
 }
 
-// paymentAsWritten is §9.5's bid(runner_up) - Bias(winner), rounded down and at least 0; 0
+// literalPayment is §9.5's bid(runner_up) - Bias(winner), rounded down and at least 0; 0
 // if no offer was left out.
-func (a *auction) paymentAsWritten(winner *offer) types.Wei {
+func (a *auction) literalPayment(winner *offer) types.Wei {
 	if a.runnerUp < 0 {
 		return types.Wei{}
 	}

@@ -29,7 +29,7 @@ type revenue struct {
 	Paid    types.Wei
 }
 
-func (s *revenue) addPaid(paid types.Wei) {
+func (s *revenue) addPayment(paid types.Wei) {
 	sum, ok := s.Paid.AddOk(paid)
 	if !ok {
 		sum = types.MaxWei
@@ -142,9 +142,9 @@ func (b *biasRun) countPayments() {
 		switch {
 		case !d.fired:
 		case d.Height < r.Height:
-			c.Waited.addPaid(t.payment)
+			c.Waited.addPayment(t.payment)
 		default:
-			c.Fresh.addPaid(t.payment)
+			c.Fresh.addPayment(t.payment)
 		}
 	}
 	if c.End == r.Height {

@@ -24,7 +24,7 @@ func (b *InBlock) takeBid(t *types.Timer, signed *types.Sponsorship, stated *typ
 		return nil, newError(CodeArgDeprecated, "CIP-1 §6, T22",
 			"bid is withdrawn under the policy %s; state max_fee_per_cycle and max_priority_fee_per_cycle instead", b.Params.Policy)
 	}
-	return []types.Event{newBidIgnored(t.ID, *stated)}, nil
+	return []types.Event{bidIgnoredEvent(t.ID, *stated)}, nil
 }
 
 // lockBid moves a bid from the fee payer into the escrow. InBlock.releaseBid is what

@@ -119,7 +119,7 @@ func ConfigOf(p *params.Params) TimerConfig {
 // that of the block before (opcode 49, or the governance instruction).
 func ConfigUpdated(p *params.Params) types.Event { return newEvent(EventConfigUpdated, ConfigOf(p)) }
 
-func newBidIgnored(id types.TimerID, bid types.Wei) types.Event {
+func bidIgnoredEvent(id types.TimerID, bid types.Wei) types.Event {
 	return newEvent(EventBidIgnored, BidIgnored{TimerID: id, Bid: bid})
 }
 

@@ -60,8 +60,8 @@ func (b *InBlock) boundFees(t *types.Timer) error {
 	return nil
 }
 
-// newPriorityClamped returns the event that boundFees lowered the stated priority.
-func newPriorityClamped(t *types.Timer, stated *types.Wei) []types.Event {
+// priorityClampEvent returns the event that boundFees lowered the stated priority.
+func priorityClampEvent(t *types.Timer, stated *types.Wei) []types.Event {
 	if stated == nil || *stated == *t.MaxPriorityFeePerCycle {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 // Cancel ends a timer on behalf of its actor, the only account that may (CIP-5
 // §4.1). The change names the timer without its payload.
 func (b *InBlock) Cancel(actor types.Address, id types.TimerID) (types.TimerChange, error) {
-	e, r, err := b.findOwned(actor, id, "cancel")
+	e, r, err := b.findTimerOf(actor, id, "cancel")
 	if err != nil {
 		return types.TimerChange{}, err
 	}
@@ -29,7 +29,7 @@ func (b *InBlock) CancelByGovernance(id types.TimerID) (types.TimerChange, types
 // expiry has passed and that waits for the cleanup lane is still pending, so
 // extending it saves it.
 func (b *InBlock) Extend(actor types.Address, id types.TimerID, expiresAt types.Height) (types.TimerChange, error) {
-	e, r, err := b.findOwned(actor, id, "extend")
+	e, r, err := b.findTimerOf(actor, id, "extend")
 	if err != nil {
 		return types.TimerChange{}, err
 	}
@@ -50,7 +50,7 @@ func (b *InBlock) ExtendByGovernance(id types.TimerID, expiresAt types.Height) (
 	return change, extendedByGovernance(id, expiresAt), nil
 }
 
-func (b *InBlock) findOwned(actor types.Address, id types.TimerID, verb string) (Entry, record, error) {
+func (b *InBlock) findTimerOf(actor types.Address, id types.TimerID, verb string) (Entry, record, error) {
 	r, e, ok := findPending(b.calendarOf(), b.KV, id)
 	if !ok {
 		return e, r, errUnknownTimer(id)

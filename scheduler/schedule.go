@@ -61,11 +61,11 @@ func (b *InBlock) Schedule(actor types.Address, signed *types.Sponsorship, req p
 	}
 	timer.Seq = readSequence(b.KV)
 	b.insertTimer(&timer, b.placeOf(&timer))
-	b.enlistSponsored(&timer, signed)
+	b.addToAllowance(&timer, signed)
 	writeTally(b.KV, actor, tally{Pending: own.Pending + 1, Nonce: own.Nonce + 1})
 	next := timer.Seq + 1
 	b.KV.Set(keySequence, codec.Marshal(next))
-	events = append(events, newPriorityClamped(&timer, tip)...)
+	events = append(events, priorityClampEvent(&timer, tip)...)
 	return timer, append(events, b.reserveMaxCost(&timer, own.Pending+1)...), nil
 }
 

@@ -45,9 +45,9 @@ func (b *InBlock) allowanceOf(s *types.Sponsorship) allowance {
 	return a
 }
 
-// enlistSponsored counts a new timer that names the signer in his allowance, and takes
+// addToAllowance counts a new timer that names the signer in his allowance, and takes
 // its locked bid from that, which lockBid looked for.
-func (b *InBlock) enlistSponsored(t *types.Timer, s *types.Sponsorship) {
+func (b *InBlock) addToAllowance(t *types.Timer, s *types.Sponsorship) {
 	if t.Sponsor == nil {
 		return
 	}
@@ -56,8 +56,8 @@ func (b *InBlock) enlistSponsored(t *types.Timer, s *types.Sponsorship) {
 	b.writeAllowance(*t.Sponsor, &a)
 }
 
-// delistSponsored takes a timer that ends out of its allowance, which ends with its last.
-func (b *InBlock) delistSponsored(e *Entry) {
+// removeFromAllowance takes a timer that ends out of its allowance, which ends with its last.
+func (b *InBlock) removeFromAllowance(e *Entry) {
 	if e.Sponsor == nil {
 		return
 	}

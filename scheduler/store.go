@@ -28,7 +28,7 @@ func (b *InBlock) removeTimer(e *Entry) {
 		b.unwatchKey(e)
 	}
 	b.forgiveTimer(e.ID)
-	b.delistSponsored(e)
+	b.removeFromAllowance(e)
 	b.forgetAnswer(e.ID)
 	b.KV.Set(keyRecord(e.ID), nil)
 	b.KV.Set(keyPayload(e.ID), nil)

@@ -72,7 +72,7 @@ func (r *laneRun) runTurn(t turn) error {
 	d.waiting = ""
 	v, ends := r.judgeInsolvency(d)
 	if ends {
-		r.endUnfired(t.at, &v)
+		r.endWithoutFire(t.at, &v)
 	}
 	if ends || d.waiting != "" {
 		return nil

@@ -270,7 +270,7 @@ func play(t *testing.T, w *world, timers []vectorTimer, signed map[types.Address
 		if !stated {
 			most = types.MaxWei
 		}
-		b.enlistSponsored(&timer, signedBy(timer.FeePayer, most))
+		b.addToAllowance(&timer, signedBy(timer.FeePayer, most))
 		if v.Examined != nil {
 			w.blockNow().Maintain()
 			entry, _ := b.calendarOf().Find(at)

@@ -85,12 +85,12 @@ func costOf(price *feemarket.Price, cycles types.Cycles, cells types.Cells) (typ
 // meanwhile (decisions T19, T27).
 func (r *laneRun) runCleanup(ending []endingAt) {
 	for i := range ending {
-		r.endUnfired(ending[i].at, &ending[i].verdict)
+		r.endWithoutFire(ending[i].at, &ending[i].verdict)
 	}
 }
 
-// endUnfired ends one timer unfired if the cleanup lane has room for it.
-func (r *laneRun) endUnfired(at int, v *verdict) {
+// endWithoutFire ends one timer unfired if the cleanup lane has room for it.
+func (r *laneRun) endWithoutFire(at int, v *verdict) {
 	d := &r.due[at]
 	if r.Params.GCCyclesPerTimer > r.Params.GCCyclesPerBlock.Sub(r.out.GCCycles) {
 		d.waiting = ReasonGCFull

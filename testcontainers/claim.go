@@ -22,7 +22,7 @@ type claim struct {
 
 // newClaim removes what processes left that were killed, and marks what comes.
 func newClaim(ctx context.Context, engine *testcontainers.DockerClient) (*claim, error) {
-	if err := owner.Clear(ctx, owner.Engine{List: reaped{engine}.list, Remove: reaped{engine}.remove}); err != nil {
+	if err := owner.Clear(ctx, owner.Engine{List: engineAPI{engine}.listHeld, Remove: engineAPI{engine}.removeHeld}); err != nil {
 		return nil, err
 	}
 	lock, err := owner.ClaimNew()
@@ -33,30 +33,30 @@ func newClaim(ctx context.Context, engine *testcontainers.DockerClient) (*claim,
 	return &claim{lock, owner.Labels(filepath.Base(dir), dir)}, nil
 }
 
-// release is called when all that was marked is gone.
-func (c *claim) release() error {
+// releaseClaim is called when all that was marked is gone.
+func (c *claim) releaseClaim() error {
 	if c == nil {
 		return nil
 	}
 	return owner.Release(c.lock)
 }
 
-// label is the option of a container of the network.
-func (c *claim) label() testcontainers.CustomizeRequestOption {
+// labelOption is the option of a container of the network.
+func (c *claim) labelOption() testcontainers.CustomizeRequestOption {
 	return testcontainers.WithLabels(c.labels)
 }
 
-// labelled are the labels of a volume of the network.
-func (c *claim) labelled() map[string]string {
+// volumeLabels are the labels of a volume of the network.
+func (c *claim) volumeLabels() map[string]string {
 	all := testcontainers.GenericLabels()
 	maps.Copy(all, c.labels)
 	return all
 }
 
-// reaped is an engine, by its API.
-type reaped struct{ *testcontainers.DockerClient }
+// engineAPI is an engine, by its API.
+type engineAPI struct{ *testcontainers.DockerClient }
 
-func (e reaped) list(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
+func (e engineAPI) listHeld(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
 	filter := moby.Filters{}.Add("label", label)
 	add := func(id string, labels map[string]string) {
 		all = append(all, owner.Held{ID: id, Network: labels[owner.NetworkLabel], Folder: labels[owner.FolderLabel],
@@ -84,7 +84,7 @@ func (e reaped) list(ctx context.Context, kind owner.Kind, label string) (all []
 	}
 }
 
-func (e reaped) remove(ctx context.Context, kind owner.Kind, ids []string) error {
+func (e engineAPI) removeHeld(ctx context.Context, kind owner.Kind, ids []string) error {
 	errs := make([]error, len(ids))
 	var all sync.WaitGroup
 	for i, id := range ids {

@@ -47,29 +47,29 @@ func RunCluster(ctx context.Context, image string, options ...testcontainers.Con
 		return nil, err
 	}
 	c := &Cluster{settings: s, image: image}
-	if err := c.open(ctx); err != nil {
+	if err := c.openEngine(ctx); err != nil {
 		return nil, errors.Join(err, c.End())
 	}
-	if err := c.start(ctx); err != nil {
+	if err := c.startNodes(ctx); err != nil {
 		return nil, errors.Join(err, c.End())
 	}
 	return c, nil
 }
 
-func (c *Cluster) open(ctx context.Context) (err error) {
+func (c *Cluster) openEngine(ctx context.Context) (err error) {
 	if c.engine, err = testcontainers.NewDockerClientWithOpts(ctx); err != nil {
 		return err
 	}
-	if err := c.room(ctx); err != nil {
+	if err := c.checkRoom(ctx); err != nil {
 		return err
 	}
 	if c.claim, err = newClaim(ctx, c.engine); err != nil {
 		return err
 	}
-	if err := c.write(ctx); err != nil {
+	if err := c.writeFolder(ctx); err != nil {
 		return err
 	}
-	if err := c.network(ctx); err != nil {
+	if err := c.addNetwork(ctx); err != nil {
 		return err
 	}
 	for i := range c.settings.validators {
@@ -80,18 +80,18 @@ func (c *Cluster) open(ctx context.Context) (err error) {
 	}
 	for _, n := range c.nodes {
 		if n.kind == validator {
-			if n.at, err = publish(ctx); err != nil {
+			if n.at, err = chooseAPI(ctx); err != nil {
 				return err
 			}
 		}
 	}
 	c.Client = c.nodes[0].Client()
-	return each(c.nodes, func(n *Node) error { return n.begin(ctx) })
+	return eachNode(c.nodes, func(n *Node) error { return n.beginNode(ctx) })
 }
 
-// room refuses more nodes than the engine's machine has room for in its table of
+// checkRoom refuses more nodes than the engine's machine has room for in its table of
 // neighbours. Another machine's table is unknown.
-func (c *Cluster) room(ctx context.Context) error {
+func (c *Cluster) checkRoom(ctx context.Context) error {
 	crowded := neighbours.Crowded(c.settings.validators, c.settings.runners)
 	if crowded == nil {
 		return nil
@@ -106,12 +106,12 @@ func (c *Cluster) room(ctx context.Context) error {
 	return crowded
 }
 
-// start starts the validators, and when each answers the runners. Then it waits until
+// startNodes starts the validators, and when each answers the runners. Then it waits until
 // every validator finds the network ready, which is with every runner present.
-func (c *Cluster) start(ctx context.Context) error {
+func (c *Cluster) startNodes(ctx context.Context) error {
 	validators, runners := c.nodes[:c.settings.validators], c.nodes[c.settings.validators:]
-	err := each(validators, func(n *Node) error {
-		if err := n.first(ctx); err != nil {
+	err := eachNode(validators, func(n *Node) error {
+		if err := n.startFirst(ctx); err != nil {
 			return err
 		}
 		return waitAnswer(ctx, n.container, n.Client())
@@ -120,7 +120,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = each(runners, func(n *Node) error {
+	err = eachNode(runners, func(n *Node) error {
 		if err := n.container.Start(ctx); err != nil {
 			return err
 		}
@@ -131,14 +131,14 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return each(validators, func(n *Node) error { return waitReady(ctx, n.container, n.Client()) })
+	return eachNode(validators, func(n *Node) error { return waitReady(ctx, n.container, n.Client()) })
 }
 
 // connected is what a runner logs of each validator that let it in.
 const connected = "connected with a validator"
 
-// each does something to all nodes at a time.
-func each(nodes []*Node, do func(*Node) error) error {
+// eachNode does something to all nodes at a time.
+func eachNode(nodes []*Node, do func(*Node) error) error {
 	errs := make([]error, len(nodes))
 	var all sync.WaitGroup
 	for i, n := range nodes {
@@ -152,8 +152,8 @@ func each(nodes []*Node, do func(*Node) error) error {
 	return errors.Join(errs...)
 }
 
-// network makes one more network of the engine.
-func (c *Cluster) network(ctx context.Context) error {
+// addNetwork makes one more network of the engine.
+func (c *Cluster) addNetwork(ctx context.Context) error {
 	made, err := network.New(ctx, network.WithLabels(c.claim.labels))
 	if err == nil {
 		c.made = append(c.made, made)
@@ -166,12 +166,12 @@ func (c *Cluster) Nodes() []*Node { return append([]*Node{}, c.nodes...) }
 
 // Validator returns the validator of a name: v0, v1, …. Orders to an unknown validator are
 // refused.
-func (c *Cluster) Validator(name string) *Node { return c.find(name, validator) }
+func (c *Cluster) Validator(name string) *Node { return c.findNode(name, validator) }
 
 // Runner returns the runner of a name: r0, r1, …. Orders to an unknown runner are refused.
-func (c *Cluster) Runner(name string) *Node { return c.find(name, runner) }
+func (c *Cluster) Runner(name string) *Node { return c.findNode(name, runner) }
 
-func (c *Cluster) find(name, kind string) *Node {
+func (c *Cluster) findNode(name, kind string) *Node {
 	for _, n := range c.nodes {
 		if n.name == name && n.kind == kind {
 			return n
@@ -191,7 +191,7 @@ func (c *Cluster) Partition(ctx context.Context, groups ...[]string) error {
 	if err != nil {
 		return err
 	}
-	return c.part(ctx, fewestMoves(wanted))
+	return c.partNodes(ctx, fewestMoves(wanted))
 }
 
 // groupsOf numbers the group of each node. Runners that reach all have none.
@@ -205,11 +205,11 @@ func (c *Cluster) groupsOf(groups [][]string) (map[string]int, error) {
 			if _, twice := wanted[name]; twice {
 				return nil, fmt.Errorf("%s is named twice", name)
 			}
-			if c.find(name, validator).container == nil && c.find(name, runner).container == nil {
+			if c.findNode(name, validator).container == nil && c.findNode(name, runner).container == nil {
 				return nil, fmt.Errorf("there is no node %.40q in this cluster", name)
 			}
 			wanted[name] = i
-			namesRunner = namesRunner || c.find(name, runner).container != nil
+			namesRunner = namesRunner || c.findNode(name, runner).container != nil
 		}
 	}
 	for _, n := range c.nodes {
@@ -249,16 +249,16 @@ func fewestMoves(groups map[string]int) map[string]int {
 func (c *Cluster) Heal(ctx context.Context) error {
 	c.parting.Lock()
 	defer c.parting.Unlock()
-	return c.part(ctx, map[string]int{})
+	return c.partNodes(ctx, map[string]int{})
 }
 
-// part moves nodes to the networks of their groups; those that are not named, to all of
+// partNodes moves nodes to the networks of their groups; those that are not named, to all of
 // them. It is called with the lock held.
-func (c *Cluster) part(ctx context.Context, wanted map[string]int) error {
+func (c *Cluster) partNodes(ctx context.Context, wanted map[string]int) error {
 	all := []int{0}
 	for _, group := range wanted {
 		for len(c.made) <= group {
-			if err := c.network(ctx); err != nil {
+			if err := c.addNetwork(ctx); err != nil {
 				return err
 			}
 		}
@@ -266,11 +266,11 @@ func (c *Cluster) part(ctx context.Context, wanted map[string]int) error {
 			all = append(all, group)
 		}
 	}
-	return each(c.nodes, func(n *Node) error {
+	return eachNode(c.nodes, func(n *Node) error {
 		if group, is := wanted[n.name]; is {
-			return n.move(ctx, []int{group})
+			return n.moveTo(ctx, []int{group})
 		}
-		return n.move(ctx, all)
+		return n.moveTo(ctx, all)
 	})
 }
 
@@ -279,7 +279,7 @@ func (c *Cluster) LastLogs() string {
 	var text strings.Builder
 	for _, n := range c.nodes {
 		if n.container != nil {
-			fmt.Fprintf(&text, "--- %s\n%s\n", n.name, tail(n.container))
+			fmt.Fprintf(&text, "--- %s\n%s\n", n.name, lastLog(n.container))
 		}
 	}
 	return text.String()
@@ -292,14 +292,14 @@ const endPatience = time.Minute
 func (c *Cluster) End() error {
 	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()
-	err := each(c.nodes, func(n *Node) error { return n.remove(ctx) })
+	err := eachNode(c.nodes, func(n *Node) error { return n.removeNode(ctx) })
 	for _, one := range c.made {
 		err = errors.Join(err, one.Remove(ctx))
 	}
 	if c.engine != nil {
 		err = errors.Join(err, c.engine.Close())
 	}
-	err = errors.Join(err, c.claim.release()) // what could not be removed, the next network of a test removes
+	err = errors.Join(err, c.claim.releaseClaim()) // what could not be removed, the next network of a test removes
 	c.nodes, c.made, c.engine, c.claim = nil, nil, nil, nil
 	return err
 }

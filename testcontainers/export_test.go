@@ -14,14 +14,14 @@ func Open(ctx context.Context, image string, options ...testcontainers.Container
 		return nil, err
 	}
 	c := &Cluster{settings: s, image: image}
-	if err := c.open(ctx); err != nil {
+	if err := c.openEngine(ctx); err != nil {
 		return nil, errors.Join(err, c.End())
 	}
 	return c, nil
 }
 
 // Start starts them.
-func (c *Cluster) Start(ctx context.Context) error { return c.start(ctx) }
+func (c *Cluster) Start(ctx context.Context) error { return c.startNodes(ctx) }
 
 // Published is where a validator's API is to be reached.
 func (n *Node) Published() (bind string, port uint16) { return n.at.bind.String(), n.at.port }

@@ -22,10 +22,10 @@ const folder = inside + "/net"
 // maxFile bounds a file of a network: the genesis is the largest.
 const maxFile = 16 << 20
 
-// write lets the image make keys, genesis and settings, so that writer and readers have
+// writeFolder lets the image make keys, genesis and settings, so that writer and readers have
 // the same version.
-func (c *Cluster) write(ctx context.Context) (err error) {
-	maker, err := testcontainers.Run(ctx, c.image, testcontainers.WithCmd(c.settings.initCommand()...), c.claim.label(),
+func (c *Cluster) writeFolder(ctx context.Context) (err error) {
+	maker, err := testcontainers.Run(ctx, c.image, testcontainers.WithCmd(c.settings.initCommand()...), c.claim.labelOption(),
 		testcontainers.WithWaitStrategy(wait.ForExit().WithPollInterval(answerEvery).WithExitTimeout(readyPatience)))
 	defer func() { err = errors.Join(err, testcontainers.TerminateContainer(maker)) }()
 	if err != nil {
@@ -36,19 +36,19 @@ func (c *Cluster) write(ctx context.Context) (err error) {
 		return err
 	}
 	if state.ExitCode != 0 {
-		return fmt.Errorf("devnet init ended with %d: %s", state.ExitCode, tail(maker))
+		return fmt.Errorf("devnet init ended with %d: %s", state.ExitCode, lastLog(maker))
 	}
 	copied, err := c.engine.CopyFromContainer(ctx, maker.GetContainerID(), moby.CopyFromContainerOptions{SourcePath: folder})
 	if err != nil {
 		return err
 	}
 	defer copied.Content.Close()
-	c.files, err = unpacked(copied.Content)
+	c.files, err = unpackFiles(copied.Content)
 	return err
 }
 
-// unpacked are the files of an archive, by their names without folder.
-func unpacked(from io.Reader) (files map[string][]byte, err error) {
+// unpackFiles are the files of an archive, by their names without folder.
+func unpackFiles(from io.Reader) (files map[string][]byte, err error) {
 	files = map[string][]byte{}
 	for archive := tar.NewReader(from); ; {
 		header, err := archive.Next()
@@ -71,7 +71,7 @@ func unpacked(from io.Reader) (files map[string][]byte, err error) {
 // initCommand is devnet init with these settings.
 func (s *settings) initCommand() []string {
 	command := []string{"init", "--format", "compose", "--out", folder, "--validators", strconv.Itoa(s.validators),
-		"--runners", strconv.Itoa(s.runners), "--seed", strconv.FormatUint(s.seed, 10), "--block-time", s.pace()}
+		"--runners", strconv.Itoa(s.runners), "--seed", strconv.FormatUint(s.seed, 10), "--block-time", s.blockTimeFlag()}
 	for _, key := range slices.Sorted(maps.Keys(s.params)) {
 		command = append(command, "--param", key+"="+s.params[key])
 	}

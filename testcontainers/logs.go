@@ -24,8 +24,8 @@ const (
 	answerEvery = 20 * time.Millisecond
 )
 
-// tail is what a container logged last.
-func tail(c testcontainers.Container) string {
+// lastLog is what a container logged last.
+func lastLog(c testcontainers.Container) string {
 	ctx, cancel := context.WithTimeout(context.Background(), logPatience)
 	defer cancel()
 	logs, err := c.Logs(ctx)
@@ -41,8 +41,8 @@ func tail(c testcontainers.Container) string {
 	return strings.Join(slices.Clone(lines[max(0, len(lines)-tailLines):]), "\n")
 }
 
-// watch returns when a container runs no longer, or when ctx is done.
-func watch(ctx context.Context, c testcontainers.Container) {
+// watchUntilEnd returns when a container runs no longer, or when ctx is done.
+func watchUntilEnd(ctx context.Context, c testcontainers.Container) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {

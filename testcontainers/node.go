@@ -26,7 +26,7 @@ type Node struct {
 	cluster *Cluster
 	name    string
 	kind    string
-	at      published // of a validator
+	at      publishedAPI // of a validator
 
 	mu        sync.Mutex // orders to it follow one another
 	container *testcontainers.DockerContainer
@@ -58,22 +58,22 @@ func (n *Node) Client() *client.Client {
 	return client.New(n.at.URL, nil)
 }
 
-// volume is what the engine calls the node's disk.
-func (n *Node) volume() string { return n.cluster.made[0].Name + "-" + n.name }
+// volumeName is what the engine calls the node's disk.
+func (n *Node) volumeName() string { return n.cluster.made[0].Name + "-" + n.name }
 
-// begin makes its disk and its first container.
-func (n *Node) begin(ctx context.Context) error {
+// beginNode makes its disk and its first container.
+func (n *Node) beginNode(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	volume := moby.VolumeCreateOptions{Name: n.volume(), Labels: n.cluster.claim.labelled()}
+	volume := moby.VolumeCreateOptions{Name: n.volumeName(), Labels: n.cluster.claim.volumeLabels()}
 	if _, err := n.cluster.engine.VolumeCreate(ctx, volume); err != nil {
 		return err
 	}
-	return n.create(ctx)
+	return n.createContainer(ctx)
 }
 
-// create makes a container on the node's volume, and does not start it.
-func (n *Node) create(ctx context.Context) (err error) {
+// createContainer makes a container on the node's volume, and does not start it.
+func (n *Node) createContainer(ctx context.Context) (err error) {
 	c := n.cluster
 	command := []string{"node", n.kind, "--config", inside + "/" + n.name + ".toml"}
 	if n.lost {
@@ -83,15 +83,15 @@ func (n *Node) create(ctx context.Context) (err error) {
 		command = append(command, "--wait")
 	}
 	made := []testcontainers.ContainerCustomizer{
-		testcontainers.WithCmd(command...), testcontainers.WithNoStart(), c.claim.label(),
+		testcontainers.WithCmd(command...), testcontainers.WithNoStart(), c.claim.labelOption(),
 		testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
 			r.Hostname = n.name //nolint:staticcheck // as the settings of the others call it
 			r.Networks, r.NetworkAliases = nil, map[string][]string{}
-			for _, group := range n.networks() {
+			for _, group := range n.networkNumbers() {
 				r.Networks = append(r.Networks, c.made[group].Name)
 				r.NetworkAliases[c.made[group].Name] = []string{n.name}
 			}
-			r.Mounts = append(r.Mounts, testcontainers.VolumeMount(n.volume(), inside))
+			r.Mounts = append(r.Mounts, testcontainers.VolumeMount(n.volumeName(), inside))
 			return nil
 		}),
 	}
@@ -100,37 +100,37 @@ func (n *Node) create(ctx context.Context) (err error) {
 			ContainerFilePath: inside + "/" + file, FileMode: 0o644}))
 	}
 	if n.at.URL != "" {
-		made = append(made, n.at.option(), testcontainers.WithExposedPorts(fmt.Sprintf("%d/tcp", port)))
+		made = append(made, n.at.publishOption(), testcontainers.WithExposedPorts(fmt.Sprintf("%d/tcp", port)))
 	}
 	n.container, err = testcontainers.Run(ctx, c.image, append(made, c.settings.customizers...)...)
 	n.told = n.lost
 	return err
 }
 
-// first starts its first container, at another port where the one it has was taken
+// startFirst starts its first container, at another port where the one it has was taken
 // meanwhile. Later starts have to keep the port.
-func (n *Node) first(ctx context.Context) (err error) {
+func (n *Node) startFirst(ctx context.Context) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for range startTries {
-		if err = n.container.Start(ctx); !taken(err) {
+		if err = n.container.Start(ctx); !isPortTaken(err) {
 			return err
 		}
 		if err := testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx)); err != nil {
 			return err
 		}
-		if n.at, err = publish(ctx); err != nil {
+		if n.at, err = chooseAPI(ctx); err != nil {
 			return err
 		}
-		if err := n.create(ctx); err != nil {
+		if err := n.createContainer(ctx); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-// running reports whether its container runs.
-func (n *Node) running(ctx context.Context) (bool, error) {
+// isRunning reports whether its container runs.
+func (n *Node) isRunning(ctx context.Context) (bool, error) {
 	state, err := n.container.State(ctx)
 	if err != nil {
 		return false, err
@@ -138,14 +138,14 @@ func (n *Node) running(ctx context.Context) (bool, error) {
 	return state.Running, nil
 }
 
-// order does something to a node that runs, or to one that does not.
-func (n *Node) order(ctx context.Context, runs bool, do func() error) error {
+// orderNode does something to a node that runs, or to one that does not.
+func (n *Node) orderNode(ctx context.Context, runs bool, do func() error) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.container == nil {
 		return fmt.Errorf("there is no %s %.40q in this cluster", n.kind, n.name)
 	}
-	is, err := n.running(ctx)
+	is, err := n.isRunning(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -159,17 +159,17 @@ func (n *Node) order(ctx context.Context, runs bool, do func() error) error {
 
 // Kill ends its process at once, as kill -9 and a power cut do.
 func (n *Node) Kill(ctx context.Context) error {
-	return n.order(ctx, true, func() error {
+	return n.orderNode(ctx, true, func() error {
 		_, err := n.cluster.engine.ContainerKill(ctx, n.container.GetContainerID(), moby.ContainerKillOptions{Signal: "SIGKILL"})
 		if err != nil {
 			return err
 		}
-		return n.ended(ctx)
+		return n.waitForEnd(ctx)
 	})
 }
 
-// ended waits until the container has ended.
-func (n *Node) ended(ctx context.Context) error {
+// waitForEnd waits until the container has ended.
+func (n *Node) waitForEnd(ctx context.Context) error {
 	wait := n.cluster.engine.ContainerWait(ctx, n.container.GetContainerID(), moby.ContainerWaitOptions{})
 	select {
 	case <-wait.Result:
@@ -185,15 +185,15 @@ func (n *Node) Drop(ctx context.Context) error { return n.Kill(ctx) }
 
 // Stop ends it in good order, as Ctrl-C does.
 func (n *Node) Stop(ctx context.Context) error {
-	return n.order(ctx, true, func() error { return n.container.Stop(ctx, nil) })
+	return n.orderNode(ctx, true, func() error { return n.container.Stop(ctx, nil) })
 }
 
 // Restart starts a node that does not run: a validator continues from its disk, and a
 // runner has lost its jobs. It returns when a validator's API answers, and of a runner
 // when the container has started. WaitReady waits until the node takes part.
 func (n *Node) Restart(ctx context.Context) error {
-	return n.order(ctx, false, func() error {
-		if err := n.renew(ctx); err != nil {
+	return n.orderNode(ctx, false, func() error {
+		if err := n.renewContainer(ctx); err != nil {
 			return err
 		}
 		if err := n.container.Start(ctx); err != nil || n.kind == runner {
@@ -203,9 +203,9 @@ func (n *Node) Restart(ctx context.Context) error {
 	})
 }
 
-// renew makes another container on the same disk where the command has to say something
+// renewContainer makes another container on the same disk where the command has to say something
 // else: that the disk was lost, or no longer that.
-func (n *Node) renew(ctx context.Context) error {
+func (n *Node) renewContainer(ctx context.Context) error {
 	if n.lost && n.told {
 		n.lost = false // it has run since, and has a new log of votes
 	}
@@ -215,13 +215,13 @@ func (n *Node) renew(ctx context.Context) error {
 	if err := testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx)); err != nil {
 		return err
 	}
-	return n.create(ctx)
+	return n.createContainer(ctx)
 }
 
 // Freeze stops its process from running, as docker pause does, while frames arrive and
 // time passes.
 func (n *Node) Freeze(ctx context.Context) error {
-	return n.order(ctx, true, func() error {
+	return n.orderNode(ctx, true, func() error {
 		_, err := n.cluster.engine.ContainerPause(ctx, n.container.GetContainerID(), moby.ContainerPauseOptions{})
 		return err
 	})
@@ -229,7 +229,7 @@ func (n *Node) Freeze(ctx context.Context) error {
 
 // Thaw lets it run on.
 func (n *Node) Thaw(ctx context.Context) error {
-	return n.order(ctx, true, func() error {
+	return n.orderNode(ctx, true, func() error {
 		_, err := n.cluster.engine.ContainerUnpause(ctx, n.container.GetContainerID(), moby.ContainerUnpauseOptions{})
 		return err
 	})
@@ -241,19 +241,19 @@ func (n *Node) Wipe(ctx context.Context) error {
 	if n.kind != validator {
 		return fmt.Errorf("%s is a runner, which keeps only its key", n.name)
 	}
-	return n.order(ctx, false, func() error {
+	return n.orderNode(ctx, false, func() error {
 		if err := testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx)); err != nil {
 			return err
 		}
-		if _, err := n.cluster.engine.VolumeRemove(ctx, n.volume(), moby.VolumeRemoveOptions{}); err != nil {
+		if _, err := n.cluster.engine.VolumeRemove(ctx, n.volumeName(), moby.VolumeRemoveOptions{}); err != nil {
 			return err
 		}
-		volume := moby.VolumeCreateOptions{Name: n.volume(), Labels: n.cluster.claim.labelled()}
+		volume := moby.VolumeCreateOptions{Name: n.volumeName(), Labels: n.cluster.claim.volumeLabels()}
 		if _, err := n.cluster.engine.VolumeCreate(ctx, volume); err != nil {
 			return err
 		}
 		n.lost = true
-		return n.create(ctx)
+		return n.createContainer(ctx)
 	})
 }
 
@@ -264,25 +264,25 @@ func (n *Node) Logs() string {
 	if n.container == nil {
 		return ""
 	}
-	return tail(n.container)
+	return lastLog(n.container)
 }
 
-// networks are those of its groups, by their numbers.
-func (n *Node) networks() []int {
+// networkNumbers are those of its groups, by their numbers.
+func (n *Node) networkNumbers() []int {
 	if len(n.groups) == 0 {
 		return []int{0}
 	}
 	return n.groups
 }
 
-// move takes it from networks of the engine to others.
-func (n *Node) move(ctx context.Context, groups []int) error {
+// moveTo takes it from networks of the engine to others.
+func (n *Node) moveTo(ctx context.Context, groups []int) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	before := n.networks()
+	before := n.networkNumbers()
 	n.groups = groups
 	id := n.container.GetContainerID()
-	for _, group := range n.networks() {
+	for _, group := range n.networkNumbers() {
 		if slices.Contains(before, group) {
 			continue
 		}
@@ -292,7 +292,7 @@ func (n *Node) move(ctx context.Context, groups []int) error {
 		}
 	}
 	for _, group := range before {
-		if slices.Contains(n.networks(), group) {
+		if slices.Contains(n.networkNumbers(), group) {
 			continue
 		}
 		if _, err := n.cluster.engine.NetworkDisconnect(ctx, n.cluster.made[group].ID,
@@ -303,14 +303,14 @@ func (n *Node) move(ctx context.Context, groups []int) error {
 	return nil
 }
 
-// remove ends it, with its disk.
-func (n *Node) remove(ctx context.Context) error {
+// removeNode ends it, with its disk.
+func (n *Node) removeNode(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var err error
 	if n.container != nil {
 		err = testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx), testcontainers.StopTimeout(0))
 	}
-	_, gone := n.cluster.engine.VolumeRemove(ctx, n.volume(), moby.VolumeRemoveOptions{Force: true})
+	_, gone := n.cluster.engine.VolumeRemove(ctx, n.volumeName(), moby.VolumeRemoveOptions{Force: true})
 	return errors.Join(err, gone)
 }

@@ -76,23 +76,23 @@ func settingsOf(options []testcontainers.ContainerCustomizer) (*settings, error)
 	return s, nil
 }
 
-// command is devnet up with these settings.
-func (s *settings) command() []string {
+// upCommand is devnet up with these settings.
+func (s *settings) upCommand() []string {
 	return []string{"up", "--http", fmt.Sprintf("0.0.0.0:%d", port), "--home", inside + "/home", "--config", inside + "/devnet.toml",
 		"--validators", strconv.Itoa(s.validators), "--runners", strconv.Itoa(s.runners), "--seed", strconv.FormatUint(s.seed, 10),
-		"--block-time", s.pace()}
+		"--block-time", s.blockTimeFlag()}
 }
 
-// pace is what --block-time is given.
-func (s *settings) pace() string {
+// blockTimeFlag is what --block-time is given.
+func (s *settings) blockTimeFlag() string {
 	if s.auto {
 		return "auto"
 	}
 	return s.blockTime.String()
 }
 
-// file is devnet.toml: the parameters.
-func (s *settings) file() string {
+// configFile is devnet.toml: the parameters.
+func (s *settings) configFile() string {
 	lines := []string{"[params]"}
 	for _, key := range slices.Sorted(maps.Keys(s.params)) {
 		lines = append(lines, fmt.Sprintf("%q = %q", key, s.params[key]))

@@ -20,16 +20,16 @@ const port = 4000
 // inside is the folder of a node in its container, which its user owns.
 const inside = "/devnet"
 
-// published is where a container's API is reached: the same for all of its lives.
-type published struct {
+// publishedAPI is where a container's API is reached: the same for all of its lives.
+type publishedAPI struct {
 	bind netip.Addr
 	port uint16
 	URL  string
 }
 
-// publish chooses where an API is to be reached. The API signs for the named accounts,
+// chooseAPI chooses where an API is to be reached. The API signs for the named accounts,
 // so that where the engine is this machine's own, only this machine reaches it.
-func publish(ctx context.Context) (p published, err error) {
+func chooseAPI(ctx context.Context) (p publishedAPI, err error) {
 	provider, err := testcontainers.NewDockerProvider()
 	if err != nil {
 		return p, err
@@ -92,15 +92,15 @@ func freePort(at netip.Addr) (port uint16, err error) {
 	return 0, fmt.Errorf("no port from %d on is free: %w", firstPort, err)
 }
 
-// taken reports whether the engine could not start a container because another program has
+// isPortTaken reports whether the engine could not start a container because another program has
 // its port. Docker and the kernel write these words.
-func taken(err error) bool {
+func isPortTaken(err error) bool {
 	return err != nil && (strings.Contains(err.Error(), "port is already allocated") ||
 		strings.Contains(err.Error(), "address already in use"))
 }
 
-// option has a container publish its API there.
-func (p published) option() testcontainers.CustomizeRequestOption {
+// publishOption has a container publish its API there.
+func (p publishedAPI) publishOption() testcontainers.CustomizeRequestOption {
 	return testcontainers.WithHostConfigModifier(func(c *container.HostConfig) {
 		if c.PortBindings == nil {
 			c.PortBindings = network.PortMap{}

@@ -21,7 +21,7 @@ const askPatience = 2 * time.Second
 // minutes at most, and no longer than the container runs.
 func (n *Node) WaitReady(ctx context.Context) error {
 	var container *testcontainers.DockerContainer
-	if err := n.order(ctx, true, func() error {
+	if err := n.orderNode(ctx, true, func() error {
 		container = n.container
 		return nil
 	}); err != nil {
@@ -35,16 +35,16 @@ func (n *Node) awaitReady(ctx context.Context) error {
 	defer tick.Stop()
 	var others client.Height
 	if n.kind == validator {
-		others = n.cluster.highest(ctx)
+		others = n.cluster.highestBlock(ctx)
 	}
 	why := "no validator answers"
 	for {
-		for _, from := range n.informed() {
-			ready, err := ask(ctx, from)
+		for _, from := range n.informedClients() {
+			ready, err := askReady(ctx, from)
 			if err != nil {
 				continue
 			}
-			if why = n.lacks(ready, others); why == "" {
+			if why = n.whyNotReady(ready, others); why == "" {
 				return nil
 			}
 		}
@@ -56,8 +56,8 @@ func (n *Node) awaitReady(ctx context.Context) error {
 	}
 }
 
-// informed are the clients of those who know how the node does: of a validator, itself.
-func (n *Node) informed() (all []*client.Client) {
+// informedClients are the clients of those who know how the node does: of a validator, itself.
+func (n *Node) informedClients() (all []*client.Client) {
 	if n.kind == validator {
 		return []*client.Client{n.Client()}
 	}
@@ -67,14 +67,14 @@ func (n *Node) informed() (all []*client.Client) {
 	return all
 }
 
-func ask(ctx context.Context, from *client.Client) (client.Ready, error) {
+func askReady(ctx context.Context, from *client.Client) (client.Ready, error) {
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
 	return from.Ready(ctx)
 }
 
-// lacks is the reason for waiting; "": the node is ready.
-func (n *Node) lacks(ready client.Ready, others client.Height) string {
+// whyNotReady is the reason for waiting; "": the node is ready.
+func (n *Node) whyNotReady(ready client.Ready, others client.Height) string {
 	for _, one := range ready.Nodes {
 		switch {
 		case one.Name != n.name || one.Kind != n.kind:
@@ -89,11 +89,11 @@ func (n *Node) lacks(ready client.Ready, others client.Height) string {
 	return "it is not known yet"
 }
 
-// highest is the highest block that a validator has now.
-func (c *Cluster) highest(ctx context.Context) (most client.Height) {
+// highestBlock is the highest block that a validator has now.
+func (c *Cluster) highestBlock(ctx context.Context) (most client.Height) {
 	var mu sync.Mutex
-	_ = each(c.nodes[:c.settings.validators], func(n *Node) error {
-		if ready, err := ask(ctx, n.Client()); err == nil { // one that does not answer is not waited for
+	_ = eachNode(c.nodes[:c.settings.validators], func(n *Node) error {
+		if ready, err := askReady(ctx, n.Client()); err == nil { // one that does not answer is not waited for
 			mu.Lock()
 			defer mu.Unlock()
 			most = max(most, ready.Height)

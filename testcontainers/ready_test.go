@@ -25,7 +25,7 @@ func TestANodeWaitsForWhatItLacksItself(t *testing.T) {
 		{"v0", runner, 0, "it is not known yet"},
 	} {
 		n := &Node{name: c.name, kind: c.kind}
-		if got := n.lacks(ready, c.others); got != c.want {
+		if got := n.whyNotReady(ready, c.others); got != c.want {
 			t.Errorf("%s %s lacks %q, want %q", c.kind, c.name, got, c.want)
 		}
 	}

@@ -35,31 +35,32 @@ func Run(ctx context.Context, image string, options ...testcontainers.ContainerC
 	}
 	claim, err := newClaim(ctx, engine)
 	if err = errors.Join(err, engine.Close()); err != nil {
-		return nil, errors.Join(err, claim.release())
+		return nil, errors.Join(err, claim.releaseClaim())
 	}
 	for range startTries {
 		var n *Container
-		if n, err = s.run(ctx, image, claim); err == nil {
+		if n, err = s.runNetwork(ctx, image, claim); err == nil {
 			return n, nil
 		}
-		if !taken(err) {
+		if !isPortTaken(err) {
 			break
 		}
 	}
-	return nil, errors.Join(err, claim.release())
+	return nil, errors.Join(err, claim.releaseClaim())
 }
 
-// run starts a whole network at a port that is free.
-func (s *settings) run(ctx context.Context, image string, claim *claim) (*Container, error) {
-	at, err := publish(ctx)
+// runNetwork starts a whole network at a port that is free.
+func (s *settings) runNetwork(ctx context.Context, image string, claim *claim) (*Container, error) {
+	at, err := chooseAPI(ctx)
 	if err != nil {
 		return nil, err
 	}
 	made := []testcontainers.ContainerCustomizer{
-		testcontainers.WithCmd(s.command()...), at.option(), claim.label(),
+		testcontainers.WithCmd(s.upCommand()...), at.publishOption(), claim.labelOption(),
 		testcontainers.WithExposedPorts(fmt.Sprintf("%d/tcp", port)),
-		testcontainers.WithFiles(testcontainers.ContainerFile{Reader: strings.NewReader(s.file()), ContainerFilePath: inside + "/devnet.toml",
-			FileMode: 0o644})}
+		testcontainers.WithFiles(testcontainers.ContainerFile{Reader: strings.NewReader(s.configFile()),
+			ContainerFilePath: inside + "/devnet.toml",
+			FileMode:          0o644})}
 	c, err := testcontainers.Run(ctx, image, append(made, s.customizers...)...)
 	if err != nil {
 		return nil, errors.Join(err, testcontainers.TerminateContainer(c))
@@ -103,14 +104,14 @@ func whileRunning(ctx context.Context, c testcontainers.Container, wait func(con
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		watch(ctx, c)
+		watchUntilEnd(ctx, c)
 		cancel()
 	}()
 	err := wait(ctx)
 	cancel()
 	<-watched
 	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, tail(c))
+		err = fmt.Errorf("%w\n%s", err, lastLog(c))
 	}
 	return err
 }
@@ -138,11 +139,11 @@ type Network interface {
 }
 
 // LastLogs implements Network.
-func (n *Container) LastLogs() string { return tail(n.Container) }
+func (n *Container) LastLogs() string { return lastLog(n.Container) }
 
 // End implements Network.
 func (n *Container) End() error {
-	err := errors.Join(testcontainers.TerminateContainer(n.Container, testcontainers.StopTimeout(0)), n.claim.release())
+	err := errors.Join(testcontainers.TerminateContainer(n.Container, testcontainers.StopTimeout(0)), n.claim.releaseClaim())
 	n.claim = nil
 	return err
 }

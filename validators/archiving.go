@@ -184,7 +184,7 @@ func (a *archiving) commitWaiting() {
 		a.flushStore() // before readers see the blocks
 	}
 	for i := range a.waiting {
-		a.v.showStored(&a.waiting[i])
+		a.v.showStoredBlocks(&a.waiting[i])
 	}
 	for i := range a.waiting {
 		if event := &a.waiting[i]; event.batch != 0 || i == len(a.waiting)-1 {

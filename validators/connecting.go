@@ -100,7 +100,7 @@ func (c *connecting) receiveEvent(event gatewayEvent) {
 	case foreseen:
 		c.stepMachine(gateway.Foreseen{Drafts: draftsOf(event.result)})
 	case polled:
-		c.takePolled(event)
+		c.takeSubmission(event)
 	case unkept:
 		c.stepMachine(gateway.Unkept{Runner: event.runner, Job: event.job})
 	case overdue:
@@ -160,8 +160,8 @@ func draftsOf(result *ledger.Result) (drafts []gateway.Draft) {
 	return drafts
 }
 
-// takePolled takes a result or a refusal that came by HTTP, and answers.
-func (c *connecting) takePolled(event polled) {
+// takeSubmission takes a result or a refusal that came by HTTP, and answers.
+func (c *connecting) takeSubmission(event polled) {
 	out := c.machine.Step(c.v.node.Clock.Now(), gateway.Polled{Runner: event.runner, Result: event.result, Ack: event.ack})
 	var answer error
 	for _, report := range out.Report {

@@ -193,7 +193,7 @@ func (c *consensus) receiveEvent(event consensusEvent) {
 		last := types.Height(uint64(event.epoch) * c.v.head.Load().State.NextParams().EpochBlocks)
 		c.stepSync(catchup.Behind{Peer: event.from, Height: last})
 	case archived:
-		c.continueFromStored(event)
+		c.continueFromStore(event)
 	default:
 		panic(unknownEvent("consensus", event))
 	}
@@ -370,9 +370,9 @@ func (c *consensus) shortenLog(stored *Head) {
 	c.limit = 2*c.v.node.Log.Size() + c.v.config.RewriteBytes
 }
 
-// continueFromStored continues from the blocks that the store holds. If catch-up brought
+// continueFromStore continues from the blocks that the store holds. If catch-up brought
 // them, the Simplex machine must be informed too.
-func (c *consensus) continueFromStored(event archived) {
+func (c *consensus) continueFromStore(event archived) {
 	if timing := simplex.TimingOf(event.head.State.NextParams()); timing != c.timing {
 		c.timing = timing
 		c.stepMachine(timing)

@@ -53,12 +53,12 @@ func (e *execution) executeAgain(parent *ledger.State, block *types.Block, err e
 	if err == nil || !errors.As(err, &invalid) || !invalid.OfExecution(block) {
 		return result, false, err
 	}
-	e.endAsDiverged(block, invalid)
+	e.endForDivergence(block, invalid)
 	return nil, true, err
 }
 
-// endAsDiverged ends this validator's part in the consensus, and says why.
-func (e *execution) endAsDiverged(block *types.Block, invalid *ledger.Invalid) {
+// endForDivergence ends this validator's part in the consensus, and says why.
+func (e *execution) endForDivergence(block *types.Block, invalid *ledger.Invalid) {
 	if e.v.diverged.Load() != nil {
 		return
 	}
@@ -107,18 +107,18 @@ func itemsOf(result *ledger.Result) []types.Hash {
 	return items
 }
 
-// judgeProposed notes the outcome of this validator's newest block, when consensus asks for
+// judgeOwnProposals notes the outcome of this validator's newest block, when consensus asks for
 // the next on a parent. A block without a quorum may have an item that half of the
 // validators execute otherwise. An item that is disputed leaves the pool.
 //
 // Spec: decision C2.
-func (e *execution) judgeProposed(on types.Hash, parent *ledger.State) {
+func (e *execution) judgeOwnProposals(on types.Hash, parent *ledger.State) {
 	was := e.proposed
 	if was == nil {
 		return
 	}
 	if e.descendsFrom(on, was) {
-		e.noteAccepted()
+		e.noteQuorum()
 		return
 	}
 	e.proposed = nil
@@ -133,8 +133,8 @@ func (e *execution) judgeProposed(on types.Hash, parent *ledger.State) {
 	e.dropTransaction(item, errors.New(words))
 }
 
-// noteAccepted notes that its newest block found a quorum.
-func (e *execution) noteAccepted() {
+// noteQuorum notes that its newest block found a quorum.
+func (e *execution) noteQuorum() {
 	e.tries.Accepted()
 	e.proposed = nil
 }

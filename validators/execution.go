@@ -158,7 +158,7 @@ func (e *execution) buildBlock(ask simplex.Build) {
 		}
 		proposal.Timestamp = ledger.StampSkipping(parent, proposal.Skipped, now)
 	}
-	e.judgeProposed(ask.ParentHash, parent)
+	e.judgeOwnProposals(ask.ParentHash, parent)
 	made, err := e.executor.Build(parent, proposal, e.pendingFor(parent), e.proposerPace(ask, parent))
 	e.onchain.pool.EndRound(idleBlocks)
 	if made != nil {
@@ -367,7 +367,7 @@ func (e *execution) handOver(done archiveRequest) {
 		e.confirmBlock(result)
 		e.tries.Ended(itemsOf(result))
 		if e.proposed != nil && e.proposed.hash == result.Hash {
-			e.noteAccepted()
+			e.noteQuorum()
 		}
 	}
 	for hash, result := range e.results {

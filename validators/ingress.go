@@ -137,7 +137,7 @@ func (d *ingress) connectMembers(members []types.Validator) {
 	defer d.mu.Unlock()
 	d.members = members
 	d.rations.Keep(d.v.node.Clock.Now(), members)
-	d.connectUnbanned()
+	d.connectAllowed()
 }
 
 // mutePeer counts and logs that a peer is muted, if due.
@@ -156,12 +156,12 @@ func (d *ingress) disconnectPeer(peer types.Address, due bool) {
 	}
 	d.v.count.shutPeers.Add(1)
 	d.v.log.Warn("a peer is shut out: it sent far more than its rations", "peer", peer)
-	d.connectUnbanned()
+	d.connectAllowed()
 }
 
-// connectUnbanned connects with the members that are not banned now, and sets the alarm for
+// connectAllowed connects with the members that are not banned now, and sets the alarm for
 // the end of the next ban.
-func (d *ingress) connectUnbanned() {
+func (d *ingress) connectAllowed() {
 	now := d.v.node.Clock.Now()
 	d.v.node.Mesh.SetPeers(slices.DeleteFunc(slices.Clone(d.members), func(m types.Validator) bool { return d.rations.Shut(now, m.Address) }))
 	at := d.rations.Deadline(now)
@@ -178,7 +178,7 @@ func (d *ingress) connectUnbanned() {
 func (d *ingress) endBans() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.connectUnbanned()
+	d.connectAllowed()
 }
 
 // endAlarm ends the alarm.

@@ -55,8 +55,8 @@ func (p *pool) gaveUp(hash types.Hash, why string) {
 	}
 }
 
-// noteDisplaced takes note of the transactions that made room for another one.
-func (p *pool) noteDisplaced(gone []mempool.Entry[*ledger.Checked], by *mempool.Entry[*ledger.Checked]) {
+// noteDisplacement takes note of the transactions that made room for another one.
+func (p *pool) noteDisplacement(gone []mempool.Entry[*ledger.Checked], by *mempool.Entry[*ledger.Checked]) {
 	for i := range gone {
 		if old := &gone[i]; old.Sender != by.Sender || old.Nonce != by.Nonce {
 			p.gaveUp(old.Hash, whyFull)
@@ -146,7 +146,7 @@ func (e *execution) holdTransaction(state *ledger.State, tx *ledger.Checked) (fr
 	entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
 	entry.Came = e.pool.now()
 	gone, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
-	e.pool.noteDisplaced(gone, &entry)
+	e.pool.noteDisplacement(gone, &entry)
 	return err == nil, err
 }
 

@@ -31,7 +31,7 @@ func put(t *testing.T, p *pool, now types.Height, sender, n byte, nonce types.No
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.noteDisplaced(gone, &e)
+	p.noteDisplacement(gone, &e)
 	return e.Hash
 }
 
@@ -61,7 +61,7 @@ func TestReplacedTransactionsAreBounded(t *testing.T) {
 	p, why := told()
 	one := mempool.Entry[*ledger.Checked]{Sender: types.Address{1}}
 	for n := range maxReplaced + 3 {
-		p.noteDisplaced([]mempool.Entry[*ledger.Checked]{{Hash: types.Hash{byte(n), byte(n >> 8)}, Sender: one.Sender}}, &one)
+		p.noteDisplacement([]mempool.Entry[*ledger.Checked]{{Hash: types.Hash{byte(n), byte(n >> 8)}, Sender: one.Sender}}, &one)
 	}
 	if len(p.replaced) != maxReplaced || len(why) != 3 || why[types.Hash{2}] != whyReplaced {
 		t.Errorf("%d are remembered, %d were told", len(p.replaced), len(why))
@@ -72,7 +72,7 @@ func TestReplacedTransactionsAreBounded(t *testing.T) {
 func TestAPoolTellsWhatItGivesUp(t *testing.T) {
 	p, why := told()
 	kept := mempool.Entry[*ledger.Checked]{Sender: types.Address{2}}
-	p.noteDisplaced([]mempool.Entry[*ledger.Checked]{{Hash: types.Hash{7}, Sender: types.Address{1}}}, &kept)
+	p.noteDisplacement([]mempool.Entry[*ledger.Checked]{{Hash: types.Hash{7}, Sender: types.Address{1}}}, &kept)
 	if why[types.Hash{7}] != whyFull {
 		t.Errorf("told %v", why)
 	}

@@ -67,17 +67,17 @@ func (e *NotTakenError) Error() string { return "not_taken: " + e.Why }
 // came over a connection, its commitment first (decisions J11, J15). answer is called
 // once, on a loop of the validator, with nil or with why it was not taken.
 func (v *Validator) BringResult(runner types.Address, result *push.JobResult, answer func(error)) {
-	v.bringPolled(polled{runner: runner, result: result}, answer)
+	v.bringSubmission(polled{runner: runner, result: result}, answer)
 }
 
 // BringRefusal hands in the refusal of a runner that polls: an ack with status Reject and
 // refusal_signed. It goes the way of one that came over a connection (decisions J11, J21).
 // answer is called once, on a loop of the validator, with nil or with why it was not taken.
 func (v *Validator) BringRefusal(runner types.Address, ack *push.JobAck, answer func(error)) {
-	v.bringPolled(polled{runner: runner, ack: ack}, answer)
+	v.bringSubmission(polled{runner: runner, ack: ack}, answer)
 }
 
-func (v *Validator) bringPolled(what polled, answer func(error)) {
+func (v *Validator) bringSubmission(what polled, answer func(error)) {
 	what.request = v.requests.enterRequest(func(a any) { err, _ := a.(error); answer(err) })
 	switch {
 	case v.node.Connections == nil:

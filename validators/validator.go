@@ -449,8 +449,8 @@ func (v *Validator) setPeers(state *ledger.State) {
 	v.ingress.connectMembers(peers)
 }
 
-// showStored lets readers see what is in the store now.
-func (v *Validator) showStored(event *archiveRequest) {
+// showStoredBlocks lets readers see what is in the store now.
+func (v *Validator) showStoredBlocks(event *archiveRequest) {
 	v.shown.Store(event.lastHead())
 	v.replay.noteHeight(event.Tip().Block.Header.Height)
 	if v.config.Observe != nil {

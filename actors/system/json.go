@@ -279,8 +279,8 @@ func (v *jsonValue) valueAtPointer(pointer string) *jsonValue {
 	return v
 }
 
-// memberNamed returns an object's value under a name, or nil.
-func (v *jsonValue) memberNamed(name string) *jsonValue {
+// memberByName returns an object's value under a name, or nil.
+func (v *jsonValue) memberByName(name string) *jsonValue {
 	if v.kind != jsonObject {
 		return nil
 	}

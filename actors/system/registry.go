@@ -120,8 +120,8 @@ func (b *InBlock) enterRunner(address types.Address, profile *Profile, stake typ
 		Reputation: b.Params.InitialReputation, ReputedAt: b.Height, LastHeartbeat: b.Height})
 }
 
-// findOwned returns a runner that is not deregistered, only for its owner.
-func (b *InBlock) findOwned(sender, runner types.Address) (*Runner, *types.Fault) {
+// findRunnerOf returns a runner that is not deregistered, only for its owner.
+func (b *InBlock) findRunnerOf(sender, runner types.Address) (*Runner, *types.Fault) {
 	r := RunnerOf(b.State, runner)
 	switch {
 	case r == nil:
@@ -136,7 +136,7 @@ func (b *InBlock) findOwned(sender, runner types.Address) (*Runner, *types.Fault
 
 // updateOffer replaces a runner's offer.
 func (b *InBlock) updateOffer(sender types.Address, in *Amendment) (Effect, *types.Fault) {
-	r, fault := b.findOwned(sender, in.Runner)
+	r, fault := b.findRunnerOf(sender, in.Runner)
 	if fault == nil {
 		fault = in.Offer.Check()
 	}
@@ -166,7 +166,7 @@ func (b *InBlock) resumeRunner(sender types.Address, in *Naming) (Effect, *types
 // setHealth brings a runner from one health to the other. A runner with another
 // health is refused as already.
 func (b *InBlock) setHealth(sender types.Address, in *Naming, from, to selection.Health, event, already string) (Effect, *types.Fault) {
-	r, fault := b.findOwned(sender, in.Runner)
+	r, fault := b.findRunnerOf(sender, in.Runner)
 	if fault != nil {
 		return Effect{}, fault
 	}
@@ -180,7 +180,7 @@ func (b *InBlock) setHealth(sender types.Address, in *Naming, from, to selection
 
 // addStake adds to a stake, from the owner's balance.
 func (b *InBlock) addStake(sender types.Address, in *Addition) (Effect, *types.Fault) {
-	r, fault := b.findOwned(sender, in.Runner)
+	r, fault := b.findRunnerOf(sender, in.Runner)
 	switch {
 	case fault != nil:
 		return Effect{}, fault
@@ -198,7 +198,7 @@ func (b *InBlock) addStake(sender types.Address, in *Addition) (Effect, *types.F
 // free, Params.StakeReturnBlocks later, or when the last of its jobs ended if that is
 // later (decision J20).
 func (b *InBlock) deregisterRunner(sender types.Address, in *Naming) (Effect, *types.Fault) {
-	r, fault := b.findOwned(sender, in.Runner)
+	r, fault := b.findRunnerOf(sender, in.Runner)
 	if fault != nil {
 		return Effect{}, fault
 	}

@@ -165,7 +165,7 @@ func (s *schema) isWithin(i int, n jsonDecimal) bool {
 
 func (s *schema) allowsObject(v *jsonValue) bool {
 	for _, name := range s.required {
-		if v.memberNamed(name) == nil {
+		if v.memberByName(name) == nil {
 			return false
 		}
 	}

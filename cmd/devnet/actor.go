@@ -52,8 +52,8 @@ func actorCommand() *cli.Command {
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "value", Value: "0", Usage: "`CBY` to move along"},
 					&cli.StringFlag{Name: "sponsor", Value: "0", Usage: "at most `CBY` that timers of the actor may cost the caller"},
-					&cli.Uint64Flag{Name: "cycles", DefaultText: grouped(uint64(wallet.DefaultCycles)), Usage: "at most `N` cycles may be used"},
-					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + grouped(uint64(wallet.DefaultCells)),
+					&cli.Uint64Flag{Name: "cycles", DefaultText: groupDigits(uint64(wallet.DefaultCycles)), Usage: "at most `N` cycles may be used"},
+					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + groupDigits(uint64(wallet.DefaultCells)),
 						Usage: "at most `N` cells may be used"},
 					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"}, noWaitFlag,
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
@@ -96,7 +96,7 @@ func actorDeploy(c *cli.Context) error {
 	}
 	request := model.DeployRequest{Upgrade: terms, From: c.String("from"), Name: name, Init: given.payload, Args: given.args, Fund: &fund,
 		Replace: c.Bool("replace")}
-	deploy := func() error { return deployNamed(c, file, request) }
+	deploy := func() error { return deployByName(c, file, request) }
 	if !c.Bool("watch") {
 		return deploy()
 	}
@@ -106,8 +106,8 @@ func actorDeploy(c *cli.Context) error {
 	return deployChanges(c, file, deploy)
 }
 
-// deployNamed deploys a file and prints the outcome.
-func deployNamed(c *cli.Context, file string, request model.DeployRequest) error {
+// deployByName deploys a file and prints the outcome.
+func deployByName(c *cli.Context, file string, request model.DeployRequest) error {
 	n := networkClient(c)
 	before := ""
 	if request.Replace {
@@ -123,7 +123,7 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 		return err
 	}
 	return printIfOK(c, d, d.Receipt, "the deploy of "+file, func(w io.Writer) {
-		facts(w, "name", request.Name, "address", d.Address.String(), "height", plainHeight(d.Receipt.Height), "fee", cby(d.Receipt.Fee),
+		printFacts(w, "name", request.Name, "address", d.Address.String(), "height", plainHeight(d.Receipt.Height), "fee", cby(d.Receipt.Fee),
 			"funded",
 			cby(*request.Fund), "before", before)
 		printOutput(w, d.Receipt.Logs)
@@ -179,7 +179,7 @@ func actorCall(c *cli.Context) error {
 		return err
 	}
 	if request.NoWait {
-		return emit(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
+		return printAnswerOrJSON(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
 	}
 	return printOutcome(c, r, args[0]+"."+args[1])
 }
@@ -191,7 +191,7 @@ func dryRun(c *cli.Context, request model.SendRequest) error {
 	if err != nil {
 		return err
 	}
-	if err := emit(c, r, func(w io.Writer) {
+	if err := printAnswerOrJSON(c, r, func(w io.Writer) {
 		fmt.Fprintln(w, "dry run, nothing was changed")
 		shown := r.Receipt
 		shown.Error = nil // judged says it
@@ -219,7 +219,7 @@ func actorRead(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := emit(c, r, func(w io.Writer) {
+	if err := printAnswerOrJSON(c, r, func(w io.Writer) {
 		for _, line := range r.Logs {
 			fmt.Fprintln(c.App.ErrWriter, printable(line))
 		}
@@ -247,13 +247,13 @@ func actorLogs(c *cli.Context, args []string) error {
 	lines, more, err := lastLines(c, n, args[0])
 	return printAnswer(c, lines, err, func(w io.Writer) {
 		if !c.Bool("oldest") {
-			cut(w, "earlier lines", more, len(lines), c)
+			noteMoreRows(w, "earlier lines", more, len(lines), c)
 		}
 		for _, l := range lines {
 			printLine(w, l)
 		}
 		if c.Bool("oldest") {
-			cut(w, "later lines", more, len(lines), c)
+			noteMoreRows(w, "later lines", more, len(lines), c)
 		}
 		if len(lines) == 0 {
 			fmt.Fprintf(w, replaceProgramName("It has printed nothing. Print its error: devnet actor show %s\n"), args[0])
@@ -278,7 +278,7 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 		typedStateTable(w, entries)
 		return
 	}
-	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rowsOf(entries, func(e *model.StateEntry) []string {
+	printTable(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rowsOf(entries, func(e *model.StateEntry) []string {
 		bytes, text := shortBytes(e.Value), e.Text
 		if len(entries) == 1 {
 			bytes = e.Value.String()
@@ -312,7 +312,7 @@ func typedStateTable(w io.Writer, entries []model.StateEntry) {
 		return []string{key, typed, bytes}
 	})
 	if fitTerminal(alignColumns(rows)) {
-		table(w, "No state.", "KEY VALUE BYTES", rows)
+		printTable(w, "No state.", "KEY VALUE BYTES", rows)
 		return
 	}
 	most := maxValueLines
@@ -386,7 +386,7 @@ func actorShow(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return emit(c, struct {
+	return printAnswerOrJSON(c, struct {
 		model.Actor
 		Failures []model.Receipt `json:"failures"`
 		Fires    *moreFires      `json:"fires"`
@@ -396,7 +396,7 @@ func actorShow(c *cli.Context, args []string) error {
 		if a.Timers.NextDue != nil {
 			timers += ", the next due at " + plainHeight(*a.Timers.NextDue)
 		}
-		facts(w, "name", printable(a.Name), "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
+		printFacts(w, "name", printable(a.Name), "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
 			"deployed at", plainHeight(a.DeployedAt), "code hash", a.CodeHash.String(), "deployed as", deployedAs(&a),
 			"upgrades", inColumn(upgradesOf(&a, newNaming(c.Context, n))), "timers", timers, "fires", inColumn(fires.String()),
 			"handlers", strings.Join(handlerLines(&a, doc), "\n\t"))
@@ -449,7 +449,7 @@ func inColumn(fact string) string {
 func actorList(c *cli.Context) error {
 	get := func(p client.Page) iter.Seq2[model.Actor, error] { return networkClient(c).Actors(c.Context, p) }
 	return printPage(c, "more actors", get, func(w io.Writer, actors []model.Actor) {
-		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rowsOf(actors, func(a *model.Actor) []string {
+		printTable(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rowsOf(actors, func(a *model.Actor) []string {
 			return []string{cmp.Or(printable(a.Name), "-"), a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)}
 		}))
 	})

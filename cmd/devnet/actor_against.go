@@ -34,14 +34,14 @@ func checkAgainst(c *cli.Context, file string) error {
 	if err != nil {
 		return newFailure("", "%s: %v", file, err)
 	}
-	if err := emit(c, changes, func(w io.Writer) {
-		table(w, "Nothing changes.", "VERDICT WHERE WHAT", rowsOf(changes, func(change *compat.Change) []string {
+	if err := printAnswerOrJSON(c, changes, func(w io.Writer) {
+		printTable(w, "Nothing changes.", "VERDICT WHERE WHAT", rowsOf(changes, func(change *compat.Change) []string {
 			return []string{string(change.Verdict), printable(change.Where), printable(change.What)}
 		}))
 	}); err != nil {
 		return err
 	}
-	if broken := count(changes, func(change *compat.Change) bool { return change.Verdict != compat.Safe }); broken > 0 {
+	if broken := countWhere(changes, func(change *compat.Change) bool { return change.Verdict != compat.Safe }); broken > 0 {
 		return newFailure("", "%d of %d changes break callers, readers or state", broken, len(changes))
 	}
 	return nil

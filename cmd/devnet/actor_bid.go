@@ -36,7 +36,7 @@ func actorBid(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := emit(c, bid, func(w io.Writer) { printBid(w, &bid, with) }); err != nil {
+	if err := printAnswerOrJSON(c, bid, func(w io.Writer) { printBid(w, &bid, with) }); err != nil {
 		return err
 	}
 	if bid.Status != string(types.StatusOK) || !bid.Answered {
@@ -94,8 +94,8 @@ func printBid(w io.Writer, bid *model.BidTrial, changed map[string]types.Wei) {
 		turn = "waits: the max fee is below the price of a turn in block " + plainHeight(bid.Height)
 	}
 	price := bid.BaseFeeCycle.Add(bid.BaseFeeLaneTimer).Add(bid.TipPerCycle)
-	facts(w, "answer", answerWords(bid), "fire", fmt.Sprintf("%s a cycle, %s of it tip", weiWords(price), weiWords(bid.TipPerCycle)),
-		"timer", turn, "used", grouped(uint64(bid.Cycles))+" cycles")
+	printFacts(w, "answer", answerWords(bid), "fire", fmt.Sprintf("%s a cycle, %s of it tip", weiWords(price), weiWords(bid.TipPerCycle)),
+		"timer", turn, "used", groupDigits(uint64(bid.Cycles))+" cycles")
 }
 
 // answerWords returns an agent's answer on fees.

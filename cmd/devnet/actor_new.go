@@ -70,7 +70,7 @@ func actorNew(c *cli.Context, args []string) error {
 		}
 		paths = append(paths, path)
 	}
-	return emit(c, paths, func(w io.Writer) {
+	return printAnswerOrJSON(c, paths, func(w io.Writer) {
 		for _, path := range paths {
 			fmt.Fprintln(w, path)
 		}

@@ -108,7 +108,7 @@ func upgradeCode(c *cli.Context) error {
 			return err
 		}
 	default:
-		if request.Migrate, err = resolved(c, c.String("migrate")); err != nil {
+		if request.Migrate, err = resolveNames(c, c.String("migrate")); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func printUpgrade(c *cli.Context, actor string, u model.Upgraded, err error) err
 		if u.AppliesAt != nil {
 			applies = fmt.Sprintf(replaceProgramName("from height %d on, by devnet actor upgrade %s --apply"), *u.AppliesAt, actor)
 		}
-		facts(w, "actor", printable(actor), "from code", u.From.String(), "to code", u.To.String(), "applies", applies,
+		printFacts(w, "actor", printable(actor), "from code", u.From.String(), "to code", u.To.String(), "applies", applies,
 			"height", plainHeight(u.Receipt.Height), "fee", cby(u.Receipt.Fee))
 		printOutput(w, u.Receipt.Logs)
 	})

@@ -42,7 +42,7 @@ func arrangeFlags(app *cli.App, args []string) ([]string, error) {
 			if strings.HasPrefix(word, "-") {
 				return nil, newUsageError(fmt.Sprintf("Put flags after the command: see %s --help.", path), "%s has no flag %s", path, word)
 			}
-			return nil, newUsageError(cmp.Or(suggestHidden(word, commands, path), nearWords(word, commandNames(commands), path)),
+			return nil, newUsageError(cmp.Or(suggestShortForm(word, commands, path), nearWords(word, commandNames(commands), path)),
 				"%s has no command %q", path, word)
 		}
 		c := commands[at]
@@ -127,9 +127,9 @@ func commandNames(commands []*cli.Command) (out []string) {
 	return out
 }
 
-// suggestHidden names the short forms of commands that a person may have meant, where no other command
+// suggestShortForm names the short forms of commands that a person may have meant, where no other command
 // is near; "" for none.
-func suggestHidden(word string, commands []*cli.Command, path string) string {
+func suggestShortForm(word string, commands []*cli.Command, path string) string {
 	var hidden []string
 	for _, c := range commands {
 		if c.Hidden {

@@ -37,7 +37,7 @@ func blockCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return emit(c, struct {
+			return printAnswerOrJSON(c, struct {
 				model.Block
 				Receipts []model.Receipt `json:"receipts"`
 			}{b, executed}, func(w io.Writer) { printBlock(w, b, present, executed, newNaming(c.Context, n)) })
@@ -54,13 +54,13 @@ func presenceOf(c *cli.Context, n *client.API, b *model.Block) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	there := count(p.Runners, func(r *model.RunnerPresence) bool { return r.Present })
+	there := countWhere(p.Runners, func(r *model.RunnerPresence) bool { return r.Present })
 	return fmt.Sprintf("%d of %d present in block %d: by %s, shown by at least %s", there, len(p.Runners), p.Height, p.Rule,
 		plural.Of(p.Threshold, "vote")), nil
 }
 
 func printBlock(w io.Writer, b model.Block, present string, executed []model.Receipt, names *naming) {
-	facts(w, "height", plainHeight(b.Height), "hash", b.Hash.String(), "parent", b.Parent.String(), "proposer", names.nameOf(b.Proposer),
+	printFacts(w, "height", plainHeight(b.Height), "hash", b.Hash.String(), "parent", b.Parent.String(), "proposer", names.nameOf(b.Proposer),
 		"time", time.UnixMilli(int64(b.TimestampMS)).UTC().Format(time.RFC3339Nano), "view", strconv.FormatUint(uint64(b.View), 10),
 		"epoch", strconv.FormatUint(uint64(b.Epoch), 10), "state root", b.StateRoot.String(),
 		"used", fmt.Sprintf("%d cycles (%d by timers), %d cells", b.CyclesUsed, b.TimerCyclesUsed, b.CellsUsed),
@@ -129,7 +129,7 @@ func countWords[N ~int | ~uint64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return grouped(uint64(n)) + " " + what + "s"
+	return groupDigits(uint64(n)) + " " + what + "s"
 }
 
 // Limits of the shown lines of a block's executions, and of the blocks searched for
@@ -143,7 +143,7 @@ const (
 // printExecutions prints a line for each execution, and its failure below.
 func printExecutions(w io.Writer, names *naming, executed []model.Receipt, heights bool) {
 	rows := rowsOf(executed, func(r *model.Receipt) []string {
-		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, grouped(uint64(r.Cycles)) + " cycles",
+		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, groupDigits(uint64(r.Cycles)) + " cycles",
 			amountWords(r.Fee) + " CBY"}
 		if heights {
 			row = append([]string{"block " + plainHeight(r.Height)}, row...)
@@ -212,13 +212,13 @@ func showAccount(c *cli.Context, args []string) error {
 	}
 	a, err := networkClient(c).Account(c.Context, args[0])
 	return printAnswer(c, a, err, func(w io.Writer) {
-		facts(w, "address", a.Address.String(), "name", printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance",
+		printFacts(w, "address", a.Address.String(), "name", printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance",
 			cby(a.Balance))
 	})
 }
 
 func accountTable(w io.Writer, accounts []model.DevnetAccount) {
-	table(w, "No accounts.", "NAME ADDRESS NONCE BALANCE", rowsOf(accounts, func(a *model.DevnetAccount) []string {
+	printTable(w, "No accounts.", "NAME ADDRESS NONCE BALANCE", rowsOf(accounts, func(a *model.DevnetAccount) []string {
 		return []string{a.Name, a.Address.String(), strconv.FormatUint(uint64(a.Nonce), 10), cby(a.Balance)}
 	}))
 }
@@ -249,8 +249,8 @@ func paramsGet(c *cli.Context, args []string) error {
 		return err
 	}
 	if args[0] == "" {
-		return emit(c, params, func(w io.Writer) {
-			table(w, "No parameters.", "KEY VALUE CLASS TIER DEFAULT", rowsOf(params, func(p *model.Param) []string {
+		return printAnswerOrJSON(c, params, func(w io.Writer) {
+			printTable(w, "No parameters.", "KEY VALUE CLASS TIER DEFAULT", rowsOf(params, func(p *model.Param) []string {
 				return []string{p.Key, p.Value, p.Class, cmp.Or(p.Tier, "-"), p.Default}
 			}))
 		})
@@ -267,5 +267,5 @@ func paramsGet(c *cli.Context, args []string) error {
 		}
 		return newFailure(hint, "there is no parameter %q", args[0])
 	}
-	return emit(c, params[at], func(w io.Writer) { fmt.Fprintln(w, params[at].Value) })
+	return printAnswerOrJSON(c, params[at], func(w io.Writer) { fmt.Fprintln(w, params[at].Value) })
 }

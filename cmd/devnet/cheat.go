@@ -37,7 +37,7 @@ func cheatBalance(c *cli.Context, args []string) error {
 	n := networkClient(c)
 	set, err := n.SetBalance(c.Context, model.BalanceRequest{Account: args[0], Balance: balance})
 	return printAnswer(c, set, err, func(w io.Writer) {
-		facts(w, "account", args[0], "address", set.Address.String(), "before", cby(set.Before), "balance", cby(set.After), "height",
+		printFacts(w, "account", args[0], "address", set.Address.String(), "before", cby(set.Before), "balance", cby(set.After), "height",
 			plainHeight(set.Height), "hash", set.Hash.String())
 	})
 }
@@ -53,7 +53,7 @@ func cheatState(c *cli.Context, args []string) error {
 		return newUsageError("Example: devnet cheat state hb interval 0x05", "cheat state takes one of VALUE and --delete")
 	}
 	if given {
-		value, err := resolved(c, args[2])
+		value, err := resolveNames(c, args[2])
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func cheatState(c *cli.Context, args []string) error {
 		if set.Removed {
 			done = "deleted"
 		}
-		facts(w, "actor", args[0], "key", value(set.Key), "value", done, "height", plainHeight(set.Height), "hash", set.Hash.String())
+		printFacts(w, "actor", args[0], "key", value(set.Key), "value", done, "height", plainHeight(set.Height), "hash", set.Hash.String())
 	})
 }
 

@@ -39,14 +39,15 @@ func checkHome(c *cli.Context, args []string) error {
 	}
 	report.Advise(remedyCommands(dir))
 	problems := 0
-	err = emit(c, report, func(w io.Writer) {
-		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rowsOf(report.Nodes, func(n *audit.NodeReport) []string {
-			verdict := "clean"
-			if len(n.Problems) > 0 {
-				verdict = "PROBLEMS"
-			}
-			return []string{n.Name, plainHeight(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict}
-		}))
+	err = printAnswerOrJSON(c, report, func(w io.Writer) {
+		printTable(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT",
+			rowsOf(report.Nodes, func(n *audit.NodeReport) []string {
+				verdict := "clean"
+				if len(n.Problems) > 0 {
+					verdict = "PROBLEMS"
+				}
+				return []string{n.Name, plainHeight(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict}
+			}))
 		for _, n := range report.Nodes {
 			if n.From > 1 {
 				fmt.Fprintf(w, "%s: kept from height %s on (--history): links, certificates, the last state's root, supply and votes are checked, "+

@@ -92,7 +92,7 @@ func printCoverage(w io.Writer, files []fileCoverage) {
 	rows := rowsOf(files, func(f *fileCoverage) []string {
 		row := []string{f.File, coverageWords("lines", len(f.Lines), f.countRan())}
 		if len(f.Branches) > 0 {
-			row = append(row, coverageWords("branches", len(f.Branches), f.countTaken()))
+			row = append(row, coverageWords("branches", len(f.Branches), f.countBranches()))
 		}
 		return row
 	})
@@ -114,11 +114,11 @@ func coverageWords(what string, of, n int) string {
 }
 
 func (f *fileCoverage) countRan() int {
-	return count(f.Lines, func(l *lineCoverage) bool { return l.Hits > 0 })
+	return countWhere(f.Lines, func(l *lineCoverage) bool { return l.Hits > 0 })
 }
 
-func (f *fileCoverage) countTaken() int {
-	return count(f.Branches, func(b *branchCoverage) bool { return b.Taken > 0 })
+func (f *fileCoverage) countBranches() int {
+	return countWhere(f.Branches, func(b *branchCoverage) bool { return b.Taken > 0 })
 }
 
 // listMissing lists the lines that never began, and the branches that went only one way.
@@ -176,7 +176,7 @@ func writeLCOV(files []fileCoverage) string {
 			}
 			fmt.Fprintf(&out, "BRDA:%d,0,%d,%s\n", b.Line, b.Way, taken)
 		}
-		fmt.Fprintf(&out, "BRF:%d\nBRH:%d\n", len(f.Branches), f.countTaken())
+		fmt.Fprintf(&out, "BRF:%d\nBRH:%d\n", len(f.Branches), f.countBranches())
 		for _, l := range f.Lines {
 			fmt.Fprintf(&out, "DA:%d,%d\n", l.Line, l.Hits)
 		}

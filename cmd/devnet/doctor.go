@@ -58,8 +58,8 @@ func runDoctor(c *cli.Context) error {
 	findings := append(checkPrograms(c.Context, c.String("home")), checkPort(c.String("http"), c.String("home")), checkUDP(),
 		checkDisk(c.String("home")))
 	findings = append(findings, checkCallers(c.Context, c.String("home"))...)
-	missing := count(findings, func(f *finding) bool { return !f.OK })
-	err := emit(c, findings, func(w io.Writer) {
+	missing := countWhere(findings, func(f *finding) bool { return !f.OK })
+	err := printAnswerOrJSON(c, findings, func(w io.Writer) {
 		for _, f := range findings {
 			mark := "ok     "
 			if !f.OK {

@@ -59,7 +59,10 @@ func stopNetwork(c *cli.Context) error {
 			return c.Context.Err()
 		}
 	}
-	return emit(c, downReport{dir, pid}, func(w io.Writer) { fmt.Fprintf(w, "Stopped process %d. The state is in %s.\n", pid, dir) })
+	return printAnswerOrJSON(c, downReport{dir, pid}, func(w io.Writer) {
+		fmt.Fprintf(w, "Stopped process %d. The state is in %s.\n", pid,
+			dir)
+	})
 }
 
 // downContainers removes what owners of containers left that died.
@@ -78,7 +81,7 @@ func downContainers(c *cli.Context) error {
 	if folders == nil {
 		folders = []string{}
 	}
-	return emit(c, folders, func(w io.Writer) {
+	return printAnswerOrJSON(c, folders, func(w io.Writer) {
 		if len(folders) == 0 {
 			fmt.Fprintln(w, "No killed run or test left a container here.")
 		}

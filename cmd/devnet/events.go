@@ -131,7 +131,7 @@ func (l *eventLines) printBlock(b *model.Block) {
 
 func (l *eventLines) printExecution(r *model.Receipt) {
 	l.printLine(r.Height, model.EventTx, fmt.Sprintf("%s  %s  %s cycles  fee %s", executedWhat(r, l.names), r.Status,
-		grouped(uint64(r.Cycles)), cby(r.Fee)))
+		groupDigits(uint64(r.Cycles)), cby(r.Fee)))
 	l.printOwnEvents(r.Events)
 	printFault(l.App.Writer, r.Error)
 }
@@ -153,7 +153,7 @@ func (l *eventLines) printTimer(t *model.TimerEvent) {
 		what += ": " + printable(t.Reason)
 	}
 	if r := t.Receipt; r != nil {
-		what += fmt.Sprintf(": %s  %s cycles  fee %s", r.Status, grouped(uint64(r.Cycles)), cby(r.Fee))
+		what += fmt.Sprintf(": %s  %s cycles  fee %s", r.Status, groupDigits(uint64(r.Cycles)), cby(r.Fee))
 	}
 	l.printLine(t.Height, model.EventTimer, what)
 	if t.Receipt != nil {

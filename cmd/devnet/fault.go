@@ -257,7 +257,7 @@ func faultList(c *cli.Context) error {
 }
 
 func faultTable(w io.Writer, all []model.FaultReceipt) {
-	table(w, "No faults.", "FAULT WHOM STATE DID", rowsOf(all, func(r *model.FaultReceipt) []string {
+	printTable(w, "No faults.", "FAULT WHOM STATE DID", rowsOf(all, func(r *model.FaultReceipt) []string {
 		state := "in force"
 		if r.Ended {
 			state = "ended"

@@ -23,7 +23,7 @@ const helpColumns = 80
 // where programs look for whole lines.
 func messageColumns(w io.Writer) int {
 	if isTerminal(w) {
-		return columns(w)
+		return widthInColumns(w)
 	}
 	return math.MaxInt
 }

@@ -119,7 +119,7 @@ func initNetwork(c *cli.Context) error {
 			made.Warning = "if they run on this machine: " + crowded.Error()
 		}
 	}
-	return emit(c, made, func(w io.Writer) { made.printReport(w, plan) })
+	return printAnswerOrJSON(c, made, func(w io.Writer) { made.printReport(w, plan) })
 }
 
 func (m *initReport) printReport(w io.Writer, plan hosts.Plan) {
@@ -127,7 +127,8 @@ func (m *initReport) printReport(w io.Writer, plan hosts.Plan) {
 	if m.Seed != nil {
 		seed = fmt.Sprint(*m.Seed)
 	}
-	facts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", rangesOf(m.Validators), "runners", rangesOf(m.Runners), "seed",
+	printFacts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", rangesOf(m.Validators), "runners", rangesOf(m.Runners),
+		"seed",
 		seed)
 	if m.Warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapText("Warning, "+m.Warning+".", "", helpColumns))

@@ -96,7 +96,7 @@ func jobShow(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return emit(c, wholeJob{story.Job, story.Story}, func(w io.Writer) {
+	return printAnswerOrJSON(c, wholeJob{story.Job, story.Story}, func(w io.Writer) {
 		names := newNaming(c.Context, n)
 		printJob(w, names, &story.Job)
 		printSilent(c, w, names, story.Job.ID)
@@ -115,7 +115,7 @@ func jobList(c *cli.Context) error {
 	get := func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) }
 	return printPage(c, "more", get, func(w io.Writer, jobs []model.Job) {
 		names := newNaming(c.Context, n)
-		table(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rowsOf(jobs, func(j *model.Job) []string {
+		printTable(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rowsOf(jobs, func(j *model.Job) []string {
 			return []string{short(j.ID.String()), j.Kind, names.nameOf(j.Submitter), plainHeight(j.SubmittedAt), jobFate(j),
 				committeeOf(names, j.Committee, shortCommittee), jobCost(j)}
 		}))

@@ -37,7 +37,7 @@ func printDraw(w io.Writer, names *naming, d *model.JobDraw) {
 	if d.Favoured != nil {
 		favoured = fmt.Sprintf("%s, whose weight counts %d times in the first step", names.nameOf(*d.Favoured), d.Multiplier)
 	}
-	facts(w, "draw", fmt.Sprintf("%d, in block %s", d.Attempt, plainHeight(d.Height)), from, d.Basis.String(),
+	printFacts(w, "draw", fmt.Sprintf("%d, in block %s", d.Attempt, plainHeight(d.Height)), from, d.Basis.String(),
 		"submitted", "in block "+plainHeight(d.SubmittedAt), "seed", d.Seed.String(), "favoured", favoured,
 		"committee", committeeOf(names, d.Committee, fullCommittee), "candidates", strconv.FormatUint(uint64(d.Number), 10))
 	if len(d.Candidates) == 0 {
@@ -53,7 +53,7 @@ func printDraw(w io.Writer, names *naming, d *model.JobDraw) {
 			strconv.Itoa(s.Position), names.nameOf(s.Runner)})
 	}
 	fmt.Fprintln(w)
-	table(w, "", "POSITION NAME CANDIDATE WEIGHT", rows)
+	printTable(w, "", "POSITION NAME CANDIDATE WEIGHT", rows)
 	fmt.Fprintln(w)
-	table(w, "", "STEP DIGEST NUMBER OF POSITION DRAWN", steps)
+	printTable(w, "", "STEP DIGEST NUMBER OF POSITION DRAWN", steps)
 }

@@ -35,7 +35,7 @@ func printJob(w io.Writer, names *naming, j *model.Job) {
 	if j.Result != nil {
 		result = shownResult(*j.Result)
 	}
-	facts(w, "job", j.ID.String(), "kind", j.Kind, "asks", asksBySpec(j.Spec), "submitter",
+	printFacts(w, "job", j.ID.String(), "kind", j.Kind, "asks", asksBySpec(j.Spec), "submitter",
 		names.nameOf(j.Submitter)+"  "+j.Submitter.String(),
 		"status", jobStatusLine(j), "mode", fmt.Sprintf("%s, %s", j.Mode, plural.Of(j.Runners, "runner")),
 		"committee", committeeOf(names, j.Committee, fullCommittee), "price", priceLine(j), "tip", cby(j.Tip), "callback", callback,

@@ -87,7 +87,7 @@ func jobSubmit(c *cli.Context) error {
 	n := networkClient(c)
 	j, err := n.SubmitJob(c.Context, request)
 	if err == nil {
-		noteUndelivered(c, n, &j)
+		noteDeliveryTrouble(c, n, &j)
 	}
 	if err != nil || !c.Bool("wait") {
 		return shownJob(c, j, err)

@@ -15,9 +15,9 @@ import (
 // shownRunners bounds the runners that a note names.
 const shownRunners = 3
 
-// noteUndelivered says why a job that was submitted may reach no runner, as far as this
+// noteDeliveryTrouble says why a job that was submitted may reach no runner, as far as this
 // network shows it. It is a note: where the network does not answer, nothing is said.
-func noteUndelivered(c *cli.Context, n *client.API, j *model.Job) {
+func noteDeliveryTrouble(c *cli.Context, n *client.API, j *model.Job) {
 	if types.JobStatus(j.Status).Ended() {
 		return
 	}
@@ -30,14 +30,14 @@ func noteUndelivered(c *cli.Context, n *client.API, j *model.Job) {
 	if err != nil {
 		return
 	}
-	if why := whyUndelivered(all[at].Value, runners, j); why != "" {
+	if why := whyNoDelivery(all[at].Value, runners, j); why != "" {
 		fmt.Fprintln(c.App.ErrWriter, "Note: "+why)
 	}
 }
 
-// whyUndelivered is why a job may reach no runner: no runner is present, or a drawn runner of
+// whyNoDelivery is why a job may reach no runner: no runner is present, or a drawn runner of
 // another owner has to poll for it.
-func whyUndelivered(phase string, runners []model.Runner, j *model.Job) string {
+func whyNoDelivery(phase string, runners []model.Runner, j *model.Job) string {
 	if phase == "hot" || phase == "sunset" { // validators push
 		if slices.ContainsFunc(runners, func(r model.Runner) bool { return r.Present }) {
 			return ""

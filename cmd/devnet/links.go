@@ -30,7 +30,7 @@ func listLinks(c *cli.Context) error {
 		if c.Bool("faulty") {
 			empty = "No link is down or cut, none has a rule, and nothing was lost or delayed."
 		}
-		table(w, empty, "FROM TO STATE FRAMES LOST DROPPED DELAYED RTT RULE", rowsOf(all.Links, linkRow))
+		printTable(w, empty, "FROM TO STATE FRAMES LOST DROPPED DELAYED RTT RULE", rowsOf(all.Links, linkRow))
 	})
 }
 
@@ -56,7 +56,7 @@ func countOrDash(n *uint64) string {
 	if n == nil {
 		return "-"
 	}
-	return grouped(*n)
+	return groupDigits(*n)
 }
 
 // ruleOf is what a fault does to what passes, as the flags of devnet fault link say it.

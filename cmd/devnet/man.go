@@ -30,7 +30,7 @@ func manCommand() *cli.Command {
 				}
 				paths = append(paths, path)
 			}
-			return emit(c, paths, func(w io.Writer) { fmt.Fprintf(w, "%d pages in %s\n", len(paths), dir) })
+			return printAnswerOrJSON(c, paths, func(w io.Writer) { fmt.Fprintf(w, "%d pages in %s\n", len(paths), dir) })
 		})}
 }
 

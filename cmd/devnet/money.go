@@ -35,7 +35,7 @@ func sendTransfer(c *cli.Context, args []string) error {
 		return err
 	}
 	if c.Bool("no-wait") {
-		return emit(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
+		return printAnswerOrJSON(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
 	}
 	return printTransfer(c, n, r, amount)
 }
@@ -70,7 +70,7 @@ func printTransfer(c *cli.Context, n *client.API, r model.Receipt, amount types.
 		return err
 	}
 	return printIfOK(c, r, r, "the transfer", func(w io.Writer) {
-		facts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height",
+		printFacts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height",
 			plainHeight(r.Height),
 			"fee", cby(r.Fee), "balance", cby(to.Balance))
 	})

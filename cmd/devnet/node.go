@@ -211,7 +211,7 @@ func introduceRunner(c *cli.Context, n *client.API, set *runnerfile.Runner, chai
 	if err != nil {
 		panic(err) // a key has an address
 	}
-	facts(w, "runner", set.Name, "address", address.String(), "public key", set.Key.PublicKey().String(), "devnet", set.API,
+	printFacts(w, "runner", set.Name, "address", address.String(), "public key", set.Key.PublicKey().String(), "devnet", set.API,
 		"does", strings.Join(set.Executor.Capabilities(), ", "))
 	known, err := n.Runner(c.Context, address.String())
 	_, refused := errors.AsType[*client.Error](err)

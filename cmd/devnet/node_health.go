@@ -71,7 +71,7 @@ func nodeHealth(c *cli.Context) error {
 	if c.Bool("alone") && h.validates {
 		h.Healthy = true
 	}
-	err = emit(c, h, func(w io.Writer) {
+	err = printAnswerOrJSON(c, h, func(w io.Writer) {
 		if h.Healthy {
 			fmt.Fprintf(w, "%s is healthy at height %d\n", h.healthSubject(), h.Height)
 		}

@@ -103,7 +103,7 @@ func validatorOf(c *cli.Context, path string) error {
 		return notUp(err)
 	}
 	v := &loneValidator{c, n, listener.Addr().String(), server, origins}
-	return v.serve(listener, slices.Concat(callableNames(set.HTTP), set.Hosts, names))
+	return v.serveUntilEnd(listener, slices.Concat(callableNames(set.HTTP), set.Hosts, names))
 }
 
 // loneValidator is a validator in a separate process, with its API server.
@@ -115,8 +115,8 @@ type loneValidator struct {
 	origins []string                 // whose pages may call the API
 }
 
-// serve answers until the process is asked to end, or the validator stops by itself.
-func (v *loneValidator) serve(listener net.Listener, names []string) (err error) {
+// serveUntilEnd answers until the process is asked to end, or the validator stops by itself.
+func (v *loneValidator) serveUntilEnd(listener net.Listener, names []string) (err error) {
 	serve := api.Config{Hosts: names, Origins: v.origins}
 	if v.control != nil {
 		serve.Node = v.control
@@ -133,9 +133,9 @@ func (v *loneValidator) serve(listener net.Listener, names []string) (err error)
 	if err := writeRunFile(v.network.Home().Dir(), run); err != nil {
 		return noStart("", "%v", err)
 	}
-	v.introduce()
+	v.introduceValidator()
 	stopped := make(chan error, 1)
-	go func() { stopped <- v.watch(v.Context.Context) }()
+	go func() { stopped <- v.watchReadiness(v.Context.Context) }()
 	select {
 	case err := <-served:
 		return newFailure("", "the HTTP server stopped: %v", err)
@@ -147,9 +147,10 @@ func (v *loneValidator) serve(listener net.Listener, names []string) (err error)
 	}
 }
 
-func (v *loneValidator) introduce() {
+func (v *loneValidator) introduceValidator() {
 	node := v.network.Nodes()[0]
-	facts(v.App.Writer, "validator", node.Name, "address", node.Validator.Address.String(), "genesis", v.network.Genesis().Hash().String(),
+	printFacts(v.App.Writer, "validator", node.Name, "address", node.Validator.Address.String(), "genesis",
+		v.network.Genesis().Hash().String(),
 		"reached at", node.Validator.Endpoint, "HTTP API", "http://"+v.address, "home", v.network.Home().Dir())
 	if warning := exposureWarning(v.address, v.network.Config().Strict); warning != "" {
 		fmt.Fprintln(v.App.Writer, wrapText(warning, "", helpColumns))
@@ -160,9 +161,9 @@ func (v *loneValidator) introduce() {
 	fmt.Fprintln(v.App.Writer, "Ctrl-C stops it.")
 }
 
-// watch prints when the validator is ready, when blocks cease and when they resume,
+// watchReadiness prints when the validator is ready, when blocks cease and when they resume,
 // until ctx ends. Its error is why the validator stopped by itself.
-func (v *loneValidator) watch(ctx context.Context) error {
+func (v *loneValidator) watchReadiness(ctx context.Context) error {
 	ready := false
 	var words livenessWords
 	for waitFor(ctx, livenessEvery) {

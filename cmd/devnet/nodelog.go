@@ -31,14 +31,14 @@ func newNodeLogs(s settings, stderr io.Writer) *nodeLogs {
 	return l
 }
 
-// logger returns the network's logger, and makes it the process's.
-func (l *nodeLogs) logger() *slog.Logger {
-	log := slog.New(&nodeHandler{logs: l, node: commonLog, file: slog.NewTextHandler(l.writer(commonLog), nil), stderr: l.stderr})
+// networkLogger returns the network's logger, and makes it the process's.
+func (l *nodeLogs) networkLogger() *slog.Logger {
+	log := slog.New(&nodeHandler{logs: l, node: commonLog, file: slog.NewTextHandler(l.writerOf(commonLog), nil), stderr: l.stderr})
 	slog.SetDefault(log)
 	return log
 }
 
-func (l *nodeLogs) close() {
+func (l *nodeLogs) closeFiles() {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *nodeLogs) close() {
 	}
 }
 
-func (l *nodeLogs) writer(node string) io.Writer {
+func (l *nodeLogs) writerOf(node string) io.Writer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f := l.files[node]
@@ -84,7 +84,7 @@ func (h *nodeHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	with := *h
 	for _, a := range attrs {
 		if name := a.Value.String(); a.Key == "node" && name != h.node {
-			with.node, with.file = name, slog.NewTextHandler(h.logs.writer(name), nil)
+			with.node, with.file = name, slog.NewTextHandler(h.logs.writerOf(name), nil)
 		}
 	}
 	with.file, with.stderr = with.file.WithAttrs(attrs), h.stderr.WithAttrs(attrs)

@@ -16,8 +16,8 @@ import (
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON, with the names of the HTTP API"}
 
-// emit prints v as JSON if --json was given, and otherwise as text does.
-func emit(c *cli.Context, v any, text func(w io.Writer)) error {
+// printAnswerOrJSON prints v as JSON if --json was given, and otherwise as text does.
+func printAnswerOrJSON(c *cli.Context, v any, text func(w io.Writer)) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, v)
 	}
@@ -30,7 +30,7 @@ func printAnswer(c *cli.Context, v any, err error, text func(w io.Writer)) error
 	if err != nil {
 		return err
 	}
-	return emit(c, v, text)
+	return printAnswerOrJSON(c, v, text)
 }
 
 func printJSON(w io.Writer, v any) error {
@@ -40,8 +40,8 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// count is how many of a list are as asked.
-func count[T any](list []T, is func(*T) bool) (n int) {
+// countWhere is how many of a list are as asked.
+func countWhere[T any](list []T, is func(*T) bool) (n int) {
 	for i := range list {
 		if is(&list[i]) {
 			n++
@@ -50,8 +50,8 @@ func count[T any](list []T, is func(*T) bool) (n int) {
 	return n
 }
 
-// table prints rows in columns under a heading, or empty without rows.
-func table(w io.Writer, empty string, heading string, rows [][]string) {
+// printTable prints rows in columns under a heading, or empty without rows.
+func printTable(w io.Writer, empty string, heading string, rows [][]string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, empty)
 		return
@@ -72,8 +72,8 @@ func rowsOf[T any](list []T, row func(*T) []string) (rows [][]string) {
 	return rows
 }
 
-// facts prints names and values in two columns; empty values are left out.
-func facts(w io.Writer, pairs ...string) {
+// printFacts prints names and values in two columns; empty values are left out.
+func printFacts(w io.Writer, pairs ...string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -120,8 +120,8 @@ func inQuotes(text string) string {
 	return strconv.Quote(text)
 }
 
-// cut says below a list that it is not all of it.
-func cut(w io.Writer, what string, more bool, shown int, c *cli.Context) {
+// noteMoreRows says below a list that it is not all of it.
+func noteMoreRows(w io.Writer, what string, more bool, shown int, c *cli.Context) {
 	if more {
 		fmt.Fprintf(w, "… and %s: --offset %d, or --limit\n", what, c.Int("offset")+shown)
 	}

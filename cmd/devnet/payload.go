@@ -51,9 +51,9 @@ var aName = regexp.MustCompile(`(^|[^\w@.])@([A-Za-z_][\w-]*)`)
 // aloneName is a payload that is a name and nothing else.
 var aloneName = regexp.MustCompile(`^@[A-Za-z_][\w-]*$`)
 
-// resolved returns a payload with addresses instead of names, if that was
+// resolveNames returns a payload with addresses instead of names, if that was
 // requested: as text, even if the name is the whole text.
-func resolved(c *cli.Context, text string) (string, error) {
+func resolveNames(c *cli.Context, text string) (string, error) {
 	payload, err := text, error(nil)
 	if named := c.Bool("resolve") && aloneName.MatchString(text); !named { // with --resolve, @club is an actor and no file
 		payload, err = payloadOf(c, "the payload", text)
@@ -94,7 +94,7 @@ func payloadFrom(what, name string, r io.Reader) (string, error) {
 		return "", newUsageError(fileHint, "%s: %v", what, err)
 	}
 	if len(data) > maxPayloadBytes {
-		return "", newUsageError("", "%s: %s holds more than %s bytes", what, name, grouped(maxPayloadBytes))
+		return "", newUsageError("", "%s: %s holds more than %s bytes", what, name, groupDigits(maxPayloadBytes))
 	}
 	if len(data) == 0 {
 		return "", nil

@@ -23,15 +23,16 @@ func txProfile(c *cli.Context, hash string) error {
 		return err
 	}
 	if file := c.String("folded"); file != "" {
-		if err := os.WriteFile(file, []byte(folded(&t)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(foldTrace(&t)), 0o644); err != nil {
 			return newFailure("", "the profile cannot be written: %v", err)
 		}
 	}
-	return emit(c, t, func(w io.Writer) {
+	return printAnswerOrJSON(c, t, func(w io.Writer) {
 		names := newNaming(c.Context, n)
 		r := &t.Receipt
-		facts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", plainHeight(r.Height), "status", r.Status, "did", executedWhat(r, names),
-			"used", grouped(uint64(r.Cycles))+" cycles", "written", c.String("folded"))
+		printFacts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", plainHeight(r.Height), "status", r.Status, "did",
+			executedWhat(r, names),
+			"used", groupDigits(uint64(r.Cycles))+" cycles", "written", c.String("folded"))
 		printProfile(w, &t)
 	})
 }
@@ -80,7 +81,7 @@ func printProfile(w io.Writer, t *model.Trace) {
 			all += u.cycles
 		}
 		name := cmp.Or(source.Name, short(source.Code.String()))
-		fmt.Fprintf(w, "\n%s: %s cycles by line, calls included\n", printable(name), grouped(uint64(all)))
+		fmt.Fprintf(w, "\n%s: %s cycles by line, calls included\n", printable(name), groupDigits(uint64(all)))
 		fmt.Fprintln(w, "    cycles    %   hits  line")
 		text := strings.Split(source.Text, "\n")
 		for _, line := range slices.Sorted(maps.Keys(lines)) {
@@ -93,8 +94,8 @@ func printProfile(w io.Writer, t *model.Trace) {
 			if line >= 1 && line <= len(text) {
 				number, what = fmt.Sprint(line), strings.TrimRight(text[line-1], " \t\r")
 			}
-			row := fmt.Sprintf("%10s %3d%% %6s %5s  %s", grouped(uint64(u.cycles)), 100*u.cycles/max(all, 1), grouped(u.hits), number, what)
-			fmt.Fprintln(w, clipped(printable(row), traceWidth))
+			row := fmt.Sprintf("%10s %3d%% %6s %5s  %s", groupDigits(uint64(u.cycles)), 100*u.cycles/max(all, 1), groupDigits(u.hits), number, what)
+			fmt.Fprintln(w, clipText(printable(row), traceWidth))
 		}
 	}
 	if len(t.Sources) == 0 {
@@ -102,14 +103,14 @@ func printProfile(w io.Writer, t *model.Trace) {
 	}
 }
 
-// folded returns a profile in the format of flame graphs: a line for each stack, its
+// foldTrace returns a profile in the format of flame graphs: a line for each stack, its
 // frames with ; between them, and its own cycles.
-func folded(t *model.Trace) string {
+func foldTrace(t *model.Trace) string {
 	stacks := map[string]types.Cycles{}
 	whole := t.Receipt.Cycles
 	if t.Call != nil {
 		whole -= min(whole, t.Call.Cycles)
-		fold(t.Call, "", stacks)
+		foldCall(t.Call, "", stacks)
 	}
 	stacks[t.Receipt.Origin] += whole
 	var out strings.Builder
@@ -121,9 +122,9 @@ func folded(t *model.Trace) string {
 	return out.String()
 }
 
-func fold(c *model.TraceCall, above string, stacks map[string]types.Cycles) {
+func foldCall(c *model.TraceCall, above string, stacks map[string]types.Cycles) {
 	name := cmp.Or(c.Name, short(c.Actor.String()))
-	path := above + frame(name+"."+c.Handler)
+	path := above + frameName(name+"."+c.Handler)
 	var told types.Cycles
 	for _, l := range c.Lines {
 		at := path
@@ -142,7 +143,7 @@ func fold(c *model.TraceCall, above string, stacks map[string]types.Cycles) {
 		cost := s.Cycles
 		if s.Call != nil {
 			cost -= min(cost, s.Call.Cycles)
-			fold(s.Call, path+";", stacks)
+			foldCall(s.Call, path+";", stacks)
 			told += s.Call.Cycles
 		}
 		stacks[path+";call_actor"] += cost
@@ -151,8 +152,8 @@ func fold(c *model.TraceCall, above string, stacks map[string]types.Cycles) {
 	stacks[path] += c.Cycles - min(told, c.Cycles) // all for a program without lines, otherwise the cycles after its last line
 }
 
-// frame is a name that a line of folded stacks may hold.
-func frame(name string) string {
+// frameName is a name that a line of folded stacks may hold.
+func frameName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == ';' || r == ' ' || r == '\n' {
 			return '_'

@@ -46,14 +46,14 @@ func reportShards(c *cli.Context) error {
 			return newFailure("", "--junit: %v", err)
 		}
 	}
-	if err := emit(c, r, func(w io.Writer) { tellReport(w, r) }); err != nil || r.Passed() {
+	if err := printAnswerOrJSON(c, r, func(w io.Writer) { tellReport(w, r) }); err != nil || r.Passed() {
 		return err
 	}
 	return newFailure("", "%s", reportFailure(r))
 }
 
 func tellReport(w io.Writer, r *batch.Report) {
-	table(w, "The files have no suite.", "SUITE TESTS FAILED SKIPPED SECONDS", rowsOf(r.Suites, func(s *batch.ReportSuite) []string {
+	printTable(w, "The files have no suite.", "SUITE TESTS FAILED SKIPPED SECONDS", rowsOf(r.Suites, func(s *batch.ReportSuite) []string {
 		return []string{printable(s.Name), fmt.Sprint(s.Tests), fmt.Sprint(s.Failed), fmt.Sprint(s.Skipped), fmt.Sprintf("%.1f", s.Seconds)}
 	}))
 	for i, f := range r.Failed {

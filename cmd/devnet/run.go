@@ -271,7 +271,7 @@ func runScenarios(c *cli.Context) error {
 		return err
 	}
 	if p.check {
-		return p.printChecked(c)
+		return p.printSoundness(c)
 	}
 	for _, path := range []string{p.junit, p.trace, p.plot} {
 		if err := createOutput(path); err != nil {
@@ -306,8 +306,8 @@ func createOutput(path string) error {
 	return file.Close()
 }
 
-// printChecked prints that the scripts are sound, the only task of --check.
-func (p *plan) printChecked(c *cli.Context) error {
+// printSoundness prints that the scripts are sound, the only task of --check.
+func (p *plan) printSoundness(c *cli.Context) error {
 	if p.json {
 		return printJSON(c.App.Writer, struct {
 			Sound []string `json:"sound"`

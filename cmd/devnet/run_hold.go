@@ -95,7 +95,7 @@ func (p *plan) holdRun(c *cli.Context) error {
 	case h.run.Empty():
 		return h.judged
 	}
-	return h.serveHeld(listener, reached)
+	return h.serveUntilSignal(listener, reached)
 }
 
 // playOnce plays the script once, on networks of open.
@@ -148,8 +148,8 @@ func (h *heldRun) placeOfScript() string {
 	return at.String()
 }
 
-// serveHeld serves the network until Ctrl-C.
-func (h *heldRun) serveHeld(listener net.Listener, reached bool) error {
+// serveUntilSignal serves the network until Ctrl-C.
+func (h *heldRun) serveUntilSignal(listener net.Listener, reached bool) error {
 	driven := api.NewDriven(h.run, api.Config{Hosts: callableNames(h.plan.http), Held: h.run}, h.run.Tell)
 	ctx, end := context.WithCancel(context.Background())
 	server := api.HTTPServer(driven, ctx)
@@ -192,7 +192,7 @@ func (h *heldRun) printIntroduction(bound string, reached bool) {
 	if at.Ended && at.Failure == "" {
 		where += ", the end of a run that passed"
 	}
-	facts(w, "held", where, "step", fmt.Sprint(at.Step), "height", plainHeight(at.Height), "script", at.At, "digest", at.Digest.String(),
+	printFacts(w, "held", where, "step", fmt.Sprint(at.Step), "height", plainHeight(at.Height), "script", at.At, "digest", at.Digest.String(),
 		"page", "http://"+address+listensEverywhere(bound))
 	if warning := exposureWarning(bound, h.run.Info().Strict); warning != "" {
 		fmt.Fprintln(w, warning)

@@ -55,12 +55,13 @@ func runnerList(c *cli.Context) error {
 }
 
 func runnerTable(w io.Writer, runners []model.Runner) {
-	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY", rowsOf(runners, func(r *model.Runner) []string {
-		return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yesOrNo(r.Present),
-			strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
-			strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
-			strconv.FormatUint(r.Reputation, 10), amountWords(r.Stake)}
-	}))
+	printTable(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY",
+		rowsOf(runners, func(r *model.Runner) []string {
+			return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yesOrNo(r.Present),
+				strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
+				strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
+				strconv.FormatUint(r.Reputation, 10), amountWords(r.Stake)}
+		}))
 }
 
 func yesOrNo(is bool) string {
@@ -93,7 +94,7 @@ func printRunner(w io.Writer, names *naming, r *model.Runner) {
 	if r.Health == model.RunnerHealthy && !r.Accepting {
 		accepting = ", takes no new ones"
 	}
-	facts(w, "name", r.Name, "index", strconv.FormatUint(uint64(r.Index), 10), "address", r.Address.String(), "public key",
+	printFacts(w, "name", r.Name, "index", strconv.FormatUint(uint64(r.Index), 10), "address", r.Address.String(), "public key",
 		r.PublicKey.String(), "owner", owner, "status", r.Health,
 		"stake returns", stakeReturns(r), "present", yesOrNo(r.Present), "stake", cby(r.Stake),
 		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100", "refusals", strconv.FormatUint(r.Refusals, 10),

@@ -59,7 +59,7 @@ func (u *running) printBanner(ready model.Ready, python pythonProbe) error {
 	w := u.App.Writer
 	kept := cmp.Or(u.homeDir(), "none, nothing is kept")
 	at := u.client.URL()
-	facts(w, "HTTP API", at+listensEverywhere(u.bound), "chain id", fmt.Sprint(ready.ChainID), "height", plainHeight(ready.Height),
+	printFacts(w, "HTTP API", at+listensEverywhere(u.bound), "chain id", fmt.Sprint(ready.ChainID), "height", plainHeight(ready.Height),
 		"travels", describeTravel(ready), "home", kept,
 		"page", u.pageURL(at), "python", python.version, "runners", runnersOf(ready), "log", u.logPath())
 	for _, err := range u.network.brokenNodes() {
@@ -273,7 +273,8 @@ func (f *shownBlocks) showReceipt(r *model.Receipt) error {
 	if f.u.told[r.Hash] {
 		return nil
 	}
-	f.u.printLine("block %d  %s  %s  %s cycles  fee %s", r.Height, executedWhat(r, f.names), r.Status, grouped(uint64(r.Cycles)), cby(r.Fee))
+	f.u.printLine("block %d  %s  %s  %s cycles  fee %s", r.Height, executedWhat(r, f.names), r.Status, groupDigits(uint64(r.Cycles)),
+		cby(r.Fee))
 	f.showBelow(r)
 	return nil
 }

@@ -46,7 +46,7 @@ func snapshotOf(c *cli.Context, name, done string, do func(dir, name string) (ho
 	if err != nil {
 		return snapshotError(dir, err)
 	}
-	return emit(c, s, func(w io.Writer) {
+	return printAnswerOrJSON(c, s, func(w io.Writer) {
 		fmt.Fprintf(w, "%s %s: %s. Start it with devnet up.\n", done, s.Name, sizeWords(s.Bytes))
 	})
 }
@@ -54,7 +54,7 @@ func snapshotOf(c *cli.Context, name, done string, do func(dir, name string) (ho
 func snapshotList(c *cli.Context) error {
 	all, err := home.Snapshots(c.String("home"))
 	return printAnswer(c, all, err, func(w io.Writer) {
-		table(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rowsOf(all, func(s *home.Snapshot) []string {
+		printTable(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rowsOf(all, func(s *home.Snapshot) []string {
 			return []string{s.Name, s.Saved.Format(time.RFC3339), sizeWords(s.Bytes)}
 		}))
 	})

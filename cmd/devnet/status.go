@@ -33,7 +33,7 @@ func showStatus(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	err = emit(c, struct {
+	err = printAnswerOrJSON(c, struct {
 		HTTP       string            `json:"http"`
 		Ready      model.Ready       `json:"ready"`
 		Validators []model.Validator `json:"validators"`
@@ -49,7 +49,8 @@ func showStatus(c *cli.Context) error {
 		if ready.Stalled != "" && !ready.Paused {
 			last += ": " + ready.Stalled
 		}
-		facts(w, "network", fmt.Sprintf("%s, %s", n.URL(), state), "held", describeHold(ready), "chain id", strconv.FormatUint(ready.ChainID, 10),
+		printFacts(w, "network", fmt.Sprintf("%s, %s", n.URL(), state), "held", describeHold(ready), "chain id",
+			strconv.FormatUint(ready.ChainID, 10),
 			"height", strconv.FormatUint(uint64(ready.Height), 10), "travels", describeTravel(ready), "last block", last,
 			"runners", runnersOf(ready), "supervision", ready.Strategy, "version", ready.Version)
 		fmt.Fprintln(w)
@@ -132,10 +133,10 @@ func runnersOf(ready model.Ready) string {
 }
 
 // agoWords says how long ago something was, to a tenth of a second.
-func agoWords(ms uint64) string { return formatElapsed(ms) + " ago" }
+func agoWords(ms uint64) string { return formatDuration(ms) + " ago" }
 
-// formatElapsed says how long something lasted, to a tenth of a second.
-func formatElapsed(ms uint64) string {
+// formatDuration says how long something lasted, to a tenth of a second.
+func formatDuration(ms uint64) string {
 	return (time.Duration(ms) * time.Millisecond).Round(100 * time.Millisecond).String()
 }
 
@@ -158,7 +159,7 @@ func validatorTable(w io.Writer, validators []model.Validator) {
 			strconv.FormatUint(uint64(v.Height), 10), strconv.FormatUint(uint64(v.View), 10), strconv.Itoa(v.Connections),
 			short(v.StateRoot.String())})
 	}
-	table(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW PEERS STATE_ROOT", rows)
+	printTable(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW PEERS STATE_ROOT", rows)
 }
 
 // seenElsewhere returns the answering validator's knowledge of one in another process:
@@ -197,14 +198,14 @@ func validatorShow(c *cli.Context, args []string) error {
 		if v.Name != args[0] && !(len(args[0]) >= shortHex && strings.HasPrefix(v.Address.String(), args[0])) {
 			continue
 		}
-		return emit(c, v, func(w io.Writer) {
+		return printAnswerOrJSON(c, v, func(w io.Writer) {
 			shown := []string{"name", v.Name, "index", strconv.Itoa(v.Index), "address", v.Address.String(), "public key", v.PublicKey.String(),
 				"QUIC address", v.QUICAddress, "status", v.Status, "running", strconv.FormatBool(v.Running)}
 			if !v.Elsewhere { // of which the one that answers does not know them
 				shown = append(shown, "height", strconv.FormatUint(uint64(v.Height), 10), "view", strconv.FormatUint(uint64(v.View), 10),
 					"connections", strconv.Itoa(v.Connections), "runners", strconv.Itoa(v.Runners), "state root", v.StateRoot.String())
 			}
-			facts(w, shown...)
+			printFacts(w, shown...)
 		})
 	}
 	return newFailure("devnet validator list shows them all.", "no validator is %q", args[0])

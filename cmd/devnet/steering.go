@@ -56,7 +56,7 @@ func advanceTime(c *cli.Context) error {
 const endJourney = "devnet status shows where to, and the journey goes on after a restart, too. devnet advance --stop ends it."
 
 func printAdvance(w io.Writer, a model.Advance, names *naming) {
-	facts(w, "height", fmt.Sprintf("%d, from %d", a.To, a.From), "blocks",
+	printFacts(w, "height", fmt.Sprintf("%d, from %d", a.To, a.From), "blocks",
 		fmt.Sprintf("%d made, %s skipped", a.Blocks, plural.Of(a.Skipped, "height")),
 		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %s", a.Fired, a.Ended-a.Fired, plural.Of(a.Deferred, "time")))
@@ -65,7 +65,7 @@ func printAdvance(w io.Writer, a model.Advance, names *naming) {
 		nothing = "No timer ended on the way."
 	}
 	listed := foremostTimers(a.Timers)
-	table(w, nothing, "ID ACTOR DUE AT LATE STATUS", rowsOf(listed, func(t *model.AdvanceTimer) []string {
+	printTable(w, nothing, "ID ACTOR DUE AT LATE STATUS", rowsOf(listed, func(t *model.AdvanceTimer) []string {
 		return []string{short(t.ID.String()), names.nameOf(t.Actor), plainHeight(t.Due), plainHeight(t.At), strconv.FormatUint(t.Late, 10),
 			fateOf(t.Status, t.Result)}
 	}))
@@ -166,7 +166,7 @@ func moveOrder(order func(*client.API, context.Context, string) (model.Move, err
 	return withArguments(func(c *cli.Context, args []string) error {
 		m, err := order(networkClient(c), c.Context, args[0])
 		return printAnswer(c, m, err, func(w io.Writer) {
-			facts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
+			printFacts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
 				"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))
 		})
 	})

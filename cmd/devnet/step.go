@@ -26,11 +26,11 @@ func stepCommand() *cli.Command {
 			&cli.StringFlag{Name: "to", Usage: "move to `MOMENT`: h57, SCRIPT@SEED:h57, SCRIPT@SEED:18231 or SCRIPT@SEED:end"},
 			&cli.BoolFlag{Name: "back", Usage: "move back instead"},
 			jsonFlag, httpFlag},
-		Action: withArguments(stepHeld),
+		Action: withArguments(moveHeldRun),
 	}
 }
 
-func stepHeld(c *cli.Context, args []string) error {
+func moveHeldRun(c *cli.Context, args []string) error {
 	r, to := model.StepRequest{Unit: model.UnitStep, Count: 1}, c.String("to")
 	given := 0
 	for _, unit := range []string{model.UnitBlock, model.UnitFire, model.UnitEnd} {
@@ -88,6 +88,6 @@ func printHeldRun(w io.Writer, m model.Held) {
 	case m.Ended:
 		state = "the script has passed"
 	}
-	facts(w, "held", printable(m.Moment), "step", fmt.Sprintf("%d, from %d", m.Step, m.From), "height", plainHeight(m.Height),
+	printFacts(w, "held", printable(m.Moment), "step", fmt.Sprintf("%d, from %d", m.Step, m.From), "height", plainHeight(m.Height),
 		"clock", time.UnixMilli(m.TimeMS).UTC().Format("15:04:05.000"), "digest", m.Digest.String(), "script", state, "changed", changed)
 }

@@ -43,7 +43,7 @@ func printPage[T any](c *cli.Context, more string, get func(client.Page) iter.Se
 	list, cutOff, err := pageOf(c, get)
 	return printAnswer(c, list, err, func(w io.Writer) {
 		text(w, list)
-		cut(w, more, cutOff, len(list), c)
+		noteMoreRows(w, more, cutOff, len(list), c)
 	})
 }
 
@@ -77,7 +77,7 @@ func timerList(c *cli.Context) error {
 	get := func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) }
 	return printPage(c, "more", get, func(w io.Writer, timers []model.Timer) {
 		names := newNaming(c.Context, n)
-		table(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rowsOf(timers, func(t *model.Timer) []string {
+		printTable(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rowsOf(timers, func(t *model.Timer) []string {
 			return []string{short(t.ID.String()), names.nameOf(t.Actor), printable(t.Handler), dueWords(t), endWords(t), fateOf(t.Status, t.Result),
 				amountWords(t.FeePaid)}
 		}))

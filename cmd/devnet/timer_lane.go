@@ -38,7 +38,7 @@ func timerLane(c *cli.Context) error {
 	if c.Bool("follow") {
 		return followLane(c, n, lane)
 	}
-	return emit(c, lane, func(w io.Writer) { drawLane(w, lane, columns(w)) })
+	return printAnswerOrJSON(c, lane, func(w io.Writer) { drawLane(w, lane, widthInColumns(w)) })
 }
 
 // drawLane draws blocks of the lane over a width.
@@ -65,7 +65,7 @@ func drawLane(w io.Writer, lane []model.LaneBlock, width int) {
 // followLane prints the last blocks, and each new one as it becomes final.
 func followLane(c *cli.Context, n *client.API, lane []model.LaneBlock) error {
 	w := c.App.Writer
-	p := newPicture(lane, columns(w))
+	p := newPicture(lane, widthInColumns(w))
 	show := func(l *model.LaneBlock) {
 		if c.Bool("json") {
 			_ = json.NewEncoder(w).Encode(l)
@@ -104,8 +104,8 @@ func followLane(c *cli.Context, n *client.API, lane []model.LaneBlock) error {
 // depend on where it ran.
 const pipeColumns = 100
 
-// columns is how many characters fit into a line.
-func columns(w io.Writer) int {
+// widthInColumns is how many characters fit into a line.
+func widthInColumns(w io.Writer) int {
 	if f, ok := unwrapOutput(w).(*os.File); ok && isTerminal(w) {
 		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
@@ -151,7 +151,7 @@ func newPicture(lane []model.LaneBlock, width int) *picture {
 			p.most = l.BaseFeeLaneTimer
 		}
 		for k, n := range countsOf(l) {
-			p.counts[k] = max(p.counts[k], len(grouped(n)))
+			p.counts[k] = max(p.counts[k], len(groupDigits(n)))
 		}
 	}
 	left := width - p.heightWide - 2 - p.feeWide - 1 - 2 - 6 - p.counts[0] - p.counts[1] - p.counts[2] - p.counts[3] - 4*2
@@ -175,10 +175,10 @@ func (p *picture) drawHeading(w io.Writer) {
 func (p *picture) drawNews(w io.Writer, l *model.LaneBlock) {
 	if l.Policy != p.policy || l.Budget != p.budget {
 		p.policy, p.budget = l.Policy, l.Budget
-		fmt.Fprintf(w, "%*s  policy %s, %s cycles a block; base fees in wei a cycle\n", p.heightWide, "", l.Policy, grouped(uint64(l.Budget)))
+		fmt.Fprintf(w, "%*s  policy %s, %s cycles a block; base fees in wei a cycle\n", p.heightWide, "", l.Policy, groupDigits(uint64(l.Budget)))
 	}
 	if l.Skipped > 0 {
-		fmt.Fprintf(w, "%*s  %s heights skipped\n", p.heightWide, "", grouped(l.Skipped))
+		fmt.Fprintf(w, "%*s  %s heights skipped\n", p.heightWide, "", groupDigits(l.Skipped))
 	}
 }
 
@@ -190,7 +190,7 @@ func (p *picture) drawRow(w io.Writer, l *model.LaneBlock) {
 			p.useBar/2),
 		strconv.FormatUint((l.Utilisation+5)/10, 10))
 	for i, n := range countsOf(l) {
-		text := grouped(n)
+		text := groupDigits(n)
 		if n == 0 {
 			text = "·"
 		}
@@ -279,11 +279,11 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 	}
 	why := make([]string, len(order))
 	for i, reason := range order {
-		why[i] = grouped(reasons[reason]) + " " + reason
+		why[i] = groupDigits(reasons[reason]) + " " + reason
 	}
-	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", countWords(len(lane), "block"), grouped(counts[0]),
-		grouped(counts[1]),
-		grouped(counts[2]), grouped(counts[3]))
+	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", countWords(len(lane), "block"), groupDigits(counts[0]),
+		groupDigits(counts[1]),
+		groupDigits(counts[2]), groupDigits(counts[3]))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "deferred: %s\n", strings.Join(why, ", "))
 	}

@@ -40,7 +40,7 @@ func timerShow(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return emit(c, wholeTimer{detail, story.Story, story.Next}, func(w io.Writer) {
+	return printAnswerOrJSON(c, wholeTimer{detail, story.Story, story.Next}, func(w io.Writer) {
 		printTerms(w, &story, actorName(c, n, detail.Actor))
 		fmt.Fprintln(w)
 		printStory(w, &story)
@@ -80,7 +80,7 @@ func printTerms(w io.Writer, s *model.TimerStory, actor string) {
 	if !t.Bid.IsZero() {
 		bid = cby(t.Bid) + ", locked"
 	}
-	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(t.Payload),
+	printFacts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(t.Payload),
 		"status", statusLine(s), "due", due, "watches", watches, "expires at", plainHeight(t.ExpiresAt),
 		"gas limit", gasLimit(t.GasLimit), "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
 		"bid", bid, "gas bidder", gba, "fee payer", payer)
@@ -91,7 +91,7 @@ func gasLimit(stated *types.Cycles) string {
 	if stated == nil {
 		return "the cap at its fire"
 	}
-	return grouped(uint64(*stated)) + " cycles"
+	return groupDigits(uint64(*stated)) + " cycles"
 }
 
 func perCycle(w *types.Wei) string {
@@ -240,17 +240,17 @@ func offerWords(e *model.StoryEntry) (text string) {
 func printSettlement(w io.Writer, p *model.Settlement, indent int) {
 	pad := strings.Repeat(" ", indent)
 	proposer := cmp.Or(p.ProposerName, p.Proposer.String())
-	fmt.Fprintf(w, "%sused %s of %s cycles and %s of %s cells\n", pad, grouped(uint64(p.CyclesUsed)), grouped(uint64(p.CyclesLimit)),
-		grouped(uint64(p.CellsUsed)), grouped(uint64(p.CellsLimit)))
+	fmt.Fprintf(w, "%sused %s of %s cycles and %s of %s cells\n", pad, groupDigits(uint64(p.CyclesUsed)), groupDigits(uint64(p.CyclesLimit)),
+		groupDigits(uint64(p.CellsUsed)), groupDigits(uint64(p.CellsLimit)))
 	var rows [][2]string
 	add := func(amount types.Wei, format string, args ...any) {
 		if !amount.IsZero() {
 			rows = append(rows, [2]string{cby(amount), fmt.Sprintf(format, args...)})
 		}
 	}
-	add(p.Burned.Cycle, "burned: cycle base fee, %s × %s wei", grouped(uint64(p.CyclesUsed)), groupedWei(p.PerCycle))
-	add(p.Burned.LaneTimer, "burned: lane base fee, %s × %s wei", grouped(uint64(p.CyclesUsed)), groupedWei(p.PerCycleLane))
-	add(p.Burned.Cell, "burned: cell base fee, %s × %s wei", grouped(uint64(p.CellsUsed)), groupedWei(p.PerCell))
+	add(p.Burned.Cycle, "burned: cycle base fee, %s × %s wei", groupDigits(uint64(p.CyclesUsed)), groupedWei(p.PerCycle))
+	add(p.Burned.LaneTimer, "burned: lane base fee, %s × %s wei", groupDigits(uint64(p.CyclesUsed)), groupedWei(p.PerCycleLane))
+	add(p.Burned.Cell, "burned: cell base fee, %s × %s wei", groupDigits(uint64(p.CellsUsed)), groupedWei(p.PerCell))
 	add(p.Tip, "to %s: tip", proposer)
 	add(p.Payment, "to %s: payment of the auction", proposer)
 	rows = append(rows, [2]string{cby(p.FeePaid), "paid in all, by " + p.Payer.String()})

@@ -82,7 +82,7 @@ func TestABarIsItsShare(t *testing.T) {
 		}
 	}
 	for in, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := grouped(in); got != want {
+		if got := groupDigits(in); got != want {
 			t.Errorf("%d is written %s", in, got)
 		}
 	}

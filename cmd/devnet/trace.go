@@ -17,7 +17,8 @@ func txTrace(c *cli.Context, hash string) error {
 	return printAnswer(c, t, err, func(w io.Writer) {
 		names := newNaming(c.Context, n)
 		r := &t.Receipt
-		facts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", plainHeight(r.Height), "status", r.Status, "did", executedWhat(r, names),
+		printFacts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", plainHeight(r.Height), "status", r.Status, "did",
+			executedWhat(r, names),
 			"replayed", replayedWords(t.Replayed))
 		fmt.Fprintln(w)
 		words.Trace(w, &t, names.nameOf)

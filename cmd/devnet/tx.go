@@ -63,7 +63,7 @@ func showTransaction(c *cli.Context, args []string) error {
 			return explainMissingReceipt(c, n, args[0], err)
 		}
 	}
-	return emit(c, whole, func(w io.Writer) { printExecution(w, newNaming(c.Context, n), whole.Transaction, whole.Receipt) })
+	return printAnswerOrJSON(c, whole, func(w io.Writer) { printExecution(w, newNaming(c.Context, n), whole.Transaction, whole.Receipt) })
 }
 
 // explainMissingReceipt returns, for an id without a receipt, that it is a timer that has not
@@ -95,7 +95,7 @@ func printExecution(w io.Writer, names *naming, t *model.Transaction, r *model.R
 			"to", names.nameOf(r.To) + "  " + r.To.String(), "handler", printable(r.Handler)}
 	}
 	if r == nil {
-		facts(w, head...)
+		printFacts(w, head...)
 		fmt.Fprintln(w, "It waits in a pool: no final block holds it yet.")
 		return
 	}
@@ -145,7 +145,7 @@ func printReceipt(w io.Writer, r model.Receipt, head ...string) {
 	if r.Height > 0 {
 		at = plainHeight(r.Height)
 	}
-	facts(w, append(head, "status", r.Status, "height", at, "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
+	printFacts(w, append(head, "status", r.Status, "height", at, "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
 		"fee", cby(r.Fee), "output", value(r.Output))...)
 	printOutput(w, r.Logs)
 	printEvents(w, r.Events)
@@ -163,7 +163,7 @@ func printOutput(w io.Writer, lines []string) {
 
 // printOutcome prints the receipt of an execution, and fails if that failed.
 func printOutcome(c *cli.Context, r model.Receipt, what string) error {
-	if err := emit(c, r, func(w io.Writer) {
+	if err := printAnswerOrJSON(c, r, func(w io.Writer) {
 		r := r
 		r.Error = nil // judged says it
 		printReceipt(w, r, "hash", r.Hash.String())
@@ -178,7 +178,7 @@ func printOutcome(c *cli.Context, r model.Receipt, what string) error {
 func printIfOK(c *cli.Context, v any, r model.Receipt, what string, text func(w io.Writer)) error {
 	failure := failureOf(r, what)
 	if failure == nil || c.Bool("json") {
-		if err := emit(c, v, text); err != nil {
+		if err := printAnswerOrJSON(c, v, text); err != nil {
 			return err
 		}
 	}
@@ -200,9 +200,9 @@ func failureOf(r model.Receipt, what string) error {
 	}
 	switch r.Status {
 	case string(types.StatusOutOfCycles):
-		hint = fmt.Sprintf("It used %s cycles. Allow more with --cycles N, or reduce the work of the handler.", grouped(uint64(r.Cycles)))
+		hint = fmt.Sprintf("It used %s cycles. Allow more with --cycles N, or reduce the work of the handler.", groupDigits(uint64(r.Cycles)))
 	case string(types.StatusOutOfCells):
-		hint = fmt.Sprintf("It used %s cells. Allow more with --cells N, or store less.", grouped(uint64(r.Cells)))
+		hint = fmt.Sprintf("It used %s cells. Allow more with --cells N, or store less.", groupDigits(uint64(r.Cells)))
 	}
 	return newFailure(hint, "%s ended with status %s%s", what, r.Status, detail)
 }

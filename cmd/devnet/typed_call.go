@@ -62,7 +62,7 @@ func calledWith(c *cli.Context) (who []string, given handlerInput, err error) {
 	if len(all) < 3 {
 		return all, given, refuseMissing(schema, h)
 	}
-	if given.payload, err = resolved(c, all[2]); err != nil {
+	if given.payload, err = resolveNames(c, all[2]); err != nil {
 		return nil, given, err
 	}
 	return all[:2], given, refuseUntypedPayload(schema, h, given.payload)
@@ -146,7 +146,7 @@ func deployedWith(c *cli.Context) (file string, given handlerInput, err error) {
 		if who[1] != "" {
 			return "", given, newUsageError("Give --init PAYLOAD, or NAME=VALUE to a typed init.", "%q is not NAME=VALUE", who[1])
 		}
-		given.payload, err = resolved(c, c.String("init"))
+		given.payload, err = resolveNames(c, c.String("init"))
 		return who[0], given, err
 	}
 	if c.IsSet("init") {

@@ -126,7 +126,7 @@ func (s *settings) chainConfig() box.Config {
 // boxConfig is what the box is asked for.
 func (s *settings) boxConfig(logs *nodeLogs) box.Config {
 	c := s.chainConfig()
-	c.Version, c.Log, c.AsRunners, c.Seed = version, logs.logger(), s.Runners != nil, s.Seed
+	c.Version, c.Log, c.AsRunners, c.Seed = version, logs.networkLogger(), s.Runners != nil, s.Seed
 	c.Home, c.Ephemeral, c.Reset = s.Home, s.Ephemeral, s.Reset
 	return c
 }

@@ -33,18 +33,18 @@ func (u *running) inThisProcess() error {
 	logs := newNodeLogs(u.settings, u.App.ErrWriter)
 	config := u.settings.boxConfig(logs)
 	if err := (watching{u.settings.Qlog, u.settings.KeyLog}).openFiles(&config, config.Log); err != nil {
-		logs.close()
+		logs.closeFiles()
 		return err
 	}
 	config.Slow = func(words string) { fmt.Fprintf(u.App.ErrWriter, "%s.\n", words) }
 	folder, err := u.webFolder()
 	if err != nil {
-		logs.close()
+		logs.closeFiles()
 		return err
 	}
 	n, err := box.Up(u.Context.Context, config)
 	if err != nil {
-		logs.close()
+		logs.closeFiles()
 		return notUp(err)
 	}
 	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: append(callableNames(u.settings.HTTP), u.settings.Names...),
@@ -116,6 +116,6 @@ func (n *hereNetwork) noteEvent(what string) {
 }
 
 func (n *hereNetwork) Close() error {
-	defer n.logs.close()
+	defer n.logs.closeFiles()
 	return n.Network.Close()
 }

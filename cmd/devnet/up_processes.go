@@ -105,7 +105,7 @@ func (n *apartNetwork) startNodes() error {
 	}
 	log := slog.New(slog.NewTextHandler(n.u.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	n.backend = cluster.NewBackend(cluster.Config{Carrier: n.carrier, Hosts: folder, Dir: dir, Secret: folder.Driver(), Port: cluster.FreePort,
-		Stores: filepath.Join(dir, followedDir), URL: "http://" + n.u.address, Log: log, Ended: n.reportEnded})
+		Stores: filepath.Join(dir, followedDir), URL: "http://" + n.u.address, Log: log, Ended: n.reportEndOfNode})
 	defer context.AfterFunc(n.u.Context.Context, n.backend.Abandon)() // Ctrl-C ends the start
 	if err := n.backend.Adopt(); err != nil {
 		return err
@@ -269,8 +269,8 @@ func (n *apartNetwork) printNodeLine(node, line string) {
 	fmt.Fprintf(n.u.App.ErrWriter, "%s | %s\n", node, printable(line))
 }
 
-// reportEnded reports a node that ended by itself.
-func (n *apartNetwork) reportEnded(e cluster.Ended) {
+// reportEndOfNode reports a node that ended by itself.
+func (n *apartNetwork) reportEndOfNode(e cluster.Ended) {
 	how := strings.Join(strings.Fields(e.Err.Error()), " ")
 	n.mu.Lock()
 	if n.died == nil {

@@ -13,8 +13,8 @@ func cby(w types.Wei) string                          { return words.CBY(w) }
 func short(hex string) string                         { return words.Short(hex) }
 func shortBytes(b types.Bytes) string                 { return words.ShortBytes(b) }
 func value(b types.Bytes) string                      { return words.Value(b) }
-func clipped(s string, most int) string               { return words.Clipped(s, most) }
-func grouped(n uint64) string                         { return words.Grouped(n) }
+func clipText(s string, most int) string              { return words.Clipped(s, most) }
+func groupDigits(n uint64) string                     { return words.Grouped(n) }
 func groupedWei(w types.Wei) string                   { return words.GroupedWei(w) }
 func eventData(data types.Bytes) string               { return words.EventData(data) }
 func inLines(text string, width int) (lines []string) { return words.InLines(text, width) }

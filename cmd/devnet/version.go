@@ -46,7 +46,7 @@ func versionCommand() *cli.Command {
 				Go       string `json:"go"`
 				Platform string `json:"platform"`
 			}{version, revisionOf(commit, buildInfo()), home.Format, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-			return emit(c, v, func(w io.Writer) {
+			return printAnswerOrJSON(c, v, func(w io.Writer) {
 				fmt.Fprintf(w, "devnet %s", v.Version)
 				if v.Revision != "" {
 					fmt.Fprintf(w, " (%s)", v.Revision)

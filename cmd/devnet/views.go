@@ -42,7 +42,7 @@ func showViews(c *cli.Context) error {
 	case !c.IsSet("from") && len(all.Views) > shownViews:
 		all.Views = all.Views[len(all.Views)-shownViews:]
 	}
-	return emit(c, all, func(w io.Writer) { printViews(w, &all, c.Bool("failed")) })
+	return printAnswerOrJSON(c, all, func(w io.Writer) { printViews(w, &all, c.Bool("failed")) })
 }
 
 // printViews prints a line for each view, and below it what does not fit.

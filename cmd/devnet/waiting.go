@@ -130,7 +130,7 @@ func askWhyWaiting(ctx context.Context, address string) string {
 	case err != nil:
 		return "the network does not say why"
 	case ready.Stalled != "":
-		return "no block for " + formatElapsed(ready.SinceMS) + ": " + printable(ready.Stalled)
+		return "no block for " + formatDuration(ready.SinceMS) + ": " + printable(ready.Stalled)
 	}
 	return fmt.Sprintf("the network is at height %d", ready.Height)
 }

@@ -78,16 +78,16 @@ func readWhy(c *cli.Context, named string) (o why.Options, err error) {
 		case m.Script == "":
 			return o, newUsageError("Write SCRIPT@SEED:"+named+".", "%s is a moment of no script", named)
 		case c.String("seed") != "":
-			return o, usage("Leave it out.", "--seed: %s has a seed", m)
+			return o, newUsageError("Leave it out.", "--seed: %s has a seed", m)
 		}
 		o.Script.Path, o.Script.Seed, o.Until = m.Script, &m.Seed, m
 	}
-	if err := readable(o.Script.Path); err != nil {
+	if err := checkReadable(o.Script.Path); err != nil {
 		return o, err
 	}
 	if o.About.Timer, o.About.Job = c.String("timer"), c.String("job"); o.About.Timer != "" && o.About.Job != "" ||
 		ofView && o.About.Timer+o.About.Job != "" {
-		return o, usage("Ask about one of them.", "a view, a timer and a job are three questions")
+		return o, newUsageError("Ask about one of them.", "a view, a timer and a job are three questions")
 	}
 	return o, readWhyRuns(c, &o)
 }
@@ -106,14 +106,14 @@ func readWhyRuns(c *cli.Context, o *why.Options) (err error) {
 		return err
 	}
 	if p.grid.Size() > 1 {
-		return usage("Give each name one value.", "--set: a run has one value of each setting")
+		return newUsageError("Give each name one value.", "--set: a run has one value of each setting")
 	}
-	o.Script.Settings = p.only().Settings
+	o.Script.Settings = p.onlyJob().Settings
 	if o.Jobs = p.jobs; o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
 	if o.Trials, err = strconv.Atoi(c.String("trials")); err != nil || o.Trials < 1 || o.Trials > why.MaxTrials {
-		return usage(fmt.Sprintf("Give a number from 1 to %d.", why.MaxTrials), "--trials: invalid number of runs %q", c.String("trials"))
+		return newUsageError(fmt.Sprintf("Give a number from 1 to %d.", why.MaxTrials), "--trials: invalid number of runs %q", c.String("trials"))
 	}
 	if err := checkScripts(p.files); err != nil {
 		return err
@@ -178,7 +178,7 @@ const shownFindings = 5
 func printWhy(w io.Writer, o *why.Options, r *why.Report, took time.Duration) {
 	columns := messageColumns(w)
 	say := func(format string, args ...any) {
-		fmt.Fprintln(w, wrapped(printable(fmt.Sprintf(format, args...)), "", columns))
+		fmt.Fprintln(w, wrapText(printable(fmt.Sprintf(format, args...)), "", columns))
 	}
 	say("%s with seed %d: %s: %s", o.Script.Path, r.Seed, r.Outcome, r.Detail)
 	for i := range r.Findings {

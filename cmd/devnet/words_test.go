@@ -186,12 +186,12 @@ func TestLogsGoToTheFileOfTheirNode(t *testing.T) {
 	}
 	var terminal bytes.Buffer
 	logs := newNodeLogs(settings{Home: dir}, &terminal)
-	log := logs.logger()
+	log := logs.networkLogger()
 	defer slog.SetDefault(slog.Default())
 	log.With("node", "v1").Info("one")
 	log.With("role", "x").With("node", "v2").Error("two")
 	log.Warn("three")
-	logs.close()
+	logs.closeFiles()
 	for node, want := range map[string]string{"v1": "msg=one node=v1", "v2": "msg=two", commonLog: "msg=three"} {
 		data, err := os.ReadFile(home.NodeLog(dir, node))
 		if err != nil || !strings.Contains(string(data), want) || strings.Count(string(data), "\n") != 1 {

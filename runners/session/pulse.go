@@ -29,10 +29,10 @@ func (m *Machine) pingRhythm() time.Duration {
 	return each * time.Duration(min(m.heightsPerPing(), uint64(time.Hour/each)+1)+1)
 }
 
-// highestKnown returns the highest height known to the runner, by its view or by this
+// highestHeight returns the highest height known to the runner, by its view or by this
 // validator's pongs. Others' pongs do not count: a liar only makes the runner ping the
 // liar.
-func (m *Machine) highestKnown(p *peer) types.Height { return max(m.head.Height, p.heard) }
+func (m *Machine) highestHeight(p *peer) types.Height { return max(m.head.Height, p.heard) }
 
 // riseTo advances to a head of the view. Validators for which it is new are pinged
 // together, by one signature.
@@ -81,7 +81,7 @@ func (m *Machine) nextSpeakTime(p *peer) types.Time {
 
 // hasNews reports whether a new height asks for a ping.
 func (m *Machine) hasNews(p *peer) bool {
-	return uint64(m.highestKnown(p)-p.pinged) >= m.heightsPerPing()
+	return uint64(m.highestHeight(p)-p.pinged) >= m.heightsPerPing()
 }
 
 // heightsPerPing is how many new heights ask for a ping.
@@ -120,7 +120,7 @@ func (m *Machine) sendPing(p *peer) {
 		m.pinged.Signed = m.config.Signer.Sign(m.pinged.Digest(m.config.ChainID))
 		m.beating = push.Write(&m.pinged)
 	}
-	p.nonce, p.pinged, p.beat = m.pinged.Nonce, m.highestKnown(p), m.now
+	p.nonce, p.pinged, p.beat = m.pinged.Nonce, m.highestHeight(p), m.now
 	m.addVerb(connection.Send{ID: p.id, Stream: connection.Control, Frame: m.beating})
 }
 
@@ -130,7 +130,7 @@ func (m *Machine) onPong(p *peer, f *push.HeartbeatPong) bool {
 		m.leavePeer(p, push.BadSignature)
 		return false
 	}
-	if f.BlockHeight > m.highestKnown(p) && !m.hasNews(p) {
+	if f.BlockHeight > m.highestHeight(p) && !m.hasNews(p) {
 		p.ripe = m.now.Add(m.randomHush())
 	}
 	p.heard = max(p.heard, f.BlockHeight)

@@ -66,7 +66,7 @@ func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
 	s.assigned, s.of = true, id
 	said := &claim{s.validator, []types.PublicKey{s.validator}, &f.JobSpec, f.JobSpec.Hash(), f.DeadlineBlock}
 	if j := m.jobs[id]; j != nil {
-		m.answerRepeated(s, j, said)
+		m.answerRepetition(s, j, said)
 		return
 	}
 	if why, detail := m.whyRefused(id, said); why != "" {
@@ -87,12 +87,12 @@ func (m *Machine) acceptAssignment(id ID, said *claim) *job {
 	return j
 }
 
-// answerRepeated answers a repeated delivery.
-func (m *Machine) answerRepeated(s *stream, j *job, said *claim) {
+// answerRepetition answers a repeated delivery.
+func (m *Machine) answerRepetition(s *stream, j *job, said *claim) {
 	if !said.isSame(j.spec) {
 		m.addReport(Conflict{ID: j.ID, Validator: s.validator})
 	}
-	if !j.countSigned(s.validator, said) {
+	if !j.countClaim(s.validator, said) {
 		m.rejectJob(s, j.ID, push.BadSpec, "this validator delivered another spec for it")
 		return
 	}
@@ -153,7 +153,7 @@ func (m *Machine) rejectJob(s *stream, id ID, why push.RejectReason, detail stri
 // Spec: decision J21.
 func (m *Machine) refuseJob(s *stream, id ID, said *claim, why push.RejectReason, detail string) {
 	ack := m.newRefusalAck(id, said, why, detail)
-	m.rememberDeclined(id, said, ack)
+	m.rememberRefusal(id, said, ack)
 	if ack == nil {
 		m.rejectJob(s, id, why, detail)
 		return
@@ -222,5 +222,5 @@ func (m *Machine) onCancel(s *stream, f *push.JobCancel) {
 	if j != nil {
 		m.lookUpOnChain(j)
 	}
-	m.forgetEnded()
+	m.forgetEndedStreams()
 }

@@ -55,9 +55,9 @@ type job struct {
 	sent       types.Height // the head when it was sent last
 }
 
-// countSigned takes what a validator signed, once and for all: false where it signed something
+// countClaim takes what a validator signed, once and for all: false where it signed something
 // else before, since one of the two is a lie.
-func (j *job) countSigned(validator types.PublicKey, said *claim) bool {
+func (j *job) countClaim(validator types.PublicKey, said *claim) bool {
 	if slices.ContainsFunc(j.specs, func(c *claim) bool { return !c.isSame(said) && slices.Contains(c.by, validator) }) {
 		return false
 	}
@@ -142,7 +142,7 @@ func (m *Machine) onEnded(s *stream) {
 	}
 	s.theirs = true
 	m.endStream(s)
-	m.forgetEnded()
+	m.forgetEndedStreams()
 }
 
 // endStream ends our side of a stream.
@@ -153,8 +153,8 @@ func (m *Machine) endStream(s *stream) {
 	}
 }
 
-// forgetEnded forgets the streams whose sides have both ended.
-func (m *Machine) forgetEnded() {
+// forgetEndedStreams forgets the streams whose sides have both ended.
+func (m *Machine) forgetEndedStreams() {
 	m.streams = slices.DeleteFunc(m.streams, func(s *stream) bool { return s.ours && s.theirs })
 }
 
@@ -202,7 +202,7 @@ func (m *Machine) sendResult(j *job) bool {
 	m.sendBytes(s, j.frame)
 	m.endStream(s)
 	m.addReport(Sent{ID: j.ID, Validator: s.validator, Try: j.tries})
-	m.forgetEnded()
+	m.forgetEndedStreams()
 	return true
 }
 

@@ -236,7 +236,7 @@ func (m *Machine) forgetJob(j *job, why string) {
 			s.job = nil
 		}
 	}
-	m.forgetEnded()
+	m.forgetEndedStreams()
 	delete(m.jobs, j.ID)
 	m.moved = true
 	m.order = slices.DeleteFunc(m.order, func(other *job) bool { return other == j })
@@ -322,6 +322,6 @@ func (m *Machine) failJob(j *job, why string) {
 			m.endStream(s)
 		}
 	}
-	m.forgetEnded()
+	m.forgetEndedStreams()
 	m.addReport(Over{ID: j.ID, Why: why, Failed: true})
 }

@@ -41,7 +41,7 @@ func (m *Machine) onPolled(e Polled) {
 	}
 	if why, detail := m.whyRefused(id, said); why != "" {
 		if told && (why != push.Capacity || m.draining != "") { // otherwise the next poll brings it again
-			m.rememberDeclined(id, said, m.newRefusalAck(id, said, why, detail))
+			m.rememberRefusal(id, said, m.newRefusalAck(id, said, why, detail))
 			m.addReport(Fetched{ID: id, Validator: e.Validator, Why: detail})
 			m.bringRefusal(id, said)
 		}
@@ -52,9 +52,9 @@ func (m *Machine) onPolled(e Polled) {
 	m.lookUpOnChain(j)
 }
 
-// rememberDeclined remembers that an assignment was refused, so that it is not polled for. An
+// rememberRefusal remembers that an assignment was refused, so that it is not polled for. An
 // assignment far above a late view may be taken when the view has risen.
-func (m *Machine) rememberDeclined(id ID, said *claim, ack *push.JobAck) {
+func (m *Machine) rememberRefusal(id ID, said *claim, ack *push.JobAck) {
 	if len(m.declined) < maxDeclined && id.Drawn <= m.head.Height+maxAhead {
 		m.declined[refusal{id, said.hash}] = declinedAssignment{deadline: min(said.deadline, m.head.Height+types.Height(maxRemembered)), ack: ack}
 	}

@@ -85,9 +85,9 @@ func (c *connections) attestPeer(p *peer) {
 	}
 }
 
-// leaveDrained lets go of a runner that does not belong here any more, when none of
+// leaveIfIdle lets go of a runner that does not belong here any more, when none of
 // its jobs is open here (CIP-11 §11.4).
-func (c *connections) leaveDrained(p *peer) {
+func (c *connections) leaveIfIdle(p *peer) {
 	if p.stage == live && !p.isServedHere() && p.openStreams() == 0 {
 		c.leavePeer(p, p.misses)
 	}

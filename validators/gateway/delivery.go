@@ -183,7 +183,7 @@ func (m *Machine) onStreamEnded(p *peer, d *delivery) {
 func (m *Machine) forgetStream(p *peer, d *delivery) {
 	d.over = true
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(other *delivery) bool { return other == d })
-	m.connections.leaveDrained(p)
+	m.connections.leaveIfIdle(p)
 	if p.stage == live {
 		m.deliverOpen(p) // what there was no stream for
 	}

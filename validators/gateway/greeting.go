@@ -127,7 +127,7 @@ func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	m.addReport(Arrived{Runner: p.address, Remote: p.remote})
 	m.chain.placePeer(p) // a head may have come since its Hello
 	m.deliverOpen(p)
-	m.connections.leaveDrained(p)
+	m.connections.leaveIfIdle(p)
 }
 
 // onBackpressure stores a runner's report on its load, and passes it on if it

@@ -21,7 +21,7 @@ func (m *Machine) onHead(h *Head) {
 			m.chain.placePeer(p)
 			m.attendDeliveries(p)
 			m.deliverOpen(p)
-			m.connections.leaveDrained(p)
+			m.connections.leaveIfIdle(p)
 		}
 		if p.stage == live {
 			m.herald.addPeer(m.now, h.Params.PingSpread(), p)

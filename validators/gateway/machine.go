@@ -45,7 +45,7 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	case Polled:
 		m.onPolled(e)
 	case Unkept:
-		m.results.index.markLost(e.Runner, e.Job) // the next head submits it again
+		m.results.index.markLoss(e.Runner, e.Job) // the next head submits it again
 	case Stop:
 		m.connections.leaveAll()
 	case Tick:

@@ -72,8 +72,8 @@ func (x *resultIndex) dropResult(h *pendingResult) {
 	}
 }
 
-// markLost marks what is held of a runner for a job, so that the next head advances it.
-func (x *resultIndex) markLost(runner types.Address, job types.Hash) {
+// markLoss marks what is held of a runner for a job, so that the next head advances it.
+func (x *resultIndex) markLoss(runner types.Address, job types.Hash) {
 	for _, h := range x.jobs[job] {
 		if h.runner != runner {
 			continue

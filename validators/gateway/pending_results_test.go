@@ -234,8 +234,8 @@ func TestAHeadTouchesOnlyWhatItCanAdvance(t *testing.T) {
 	if got := x.takeReady(9, nil, false); len(got) != 0 {
 		t.Errorf("%d are ready at height 9", len(got))
 	}
-	x.markLost(all[7].runner, all[7].Job)
-	x.markLost(all[7].runner, all[7].Job)
+	x.markLoss(all[7].runner, all[7].Job)
+	x.markLoss(all[7].runner, all[7].Job)
 	changed := []types.Hash{all[9].Job, all[7].Job, {1}, all[3].Job}
 	if got := x.takeReady(9, changed, false); !slices.Equal(got, []*pendingResult{all[3], all[7], all[9]}) {
 		t.Errorf("%d are ready, want three", len(got))

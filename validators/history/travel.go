@@ -162,7 +162,7 @@ func (r *Advance) Count(a *Archive, to types.Height) error {
 			return err
 		}
 		if stored == nil || next-1-types.Height(stored.Block.Header.Skipped) > r.To {
-			return r.errDropped(a, to)
+			return r.errBlocksGone(a, to)
 		}
 		if err := r.addBlock(a, stored); err != nil {
 			return err
@@ -171,8 +171,8 @@ func (r *Advance) Count(a *Archive, to types.Height) error {
 	return nil
 }
 
-// errDropped is the error for a way on which blocks are not in the store.
-func (r *Advance) errDropped(a *Archive, to types.Height) error {
+// errBlocksGone is the error for a way on which blocks are not in the store.
+func (r *Advance) errBlocksGone(a *Archive, to types.Height) error {
 	kept, err := a.Kept()
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (r *Advance) addBlock(a *Archive, stored *Stored) error {
 			return err
 		}
 		if record == nil {
-			return r.errDropped(a, height)
+			return r.errBlocksGone(a, height)
 		}
 		listed = append(listed, Ended{ID: mark.ID, Actor: mark.Actor, Due: record.Timer.Height,
 			At: height, Status: mark.Status, Result: record.Result, Reason: mark.Reason})

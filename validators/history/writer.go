@@ -98,7 +98,7 @@ func (w *Writer) writeBlock(all *writes, stored *Stored, result *ledger.Result) 
 		left = make()
 	}
 	*all = append(slices.Grow(*all, len(left.writes)+ownWrites), left.writes...)
-	all.putKey(bucketBlocks, heightKey(stored.Block.Header.Height), left.encodeStored(stored.Finalization, stored.Notarization))
+	all.putKey(bucketBlocks, heightKey(stored.Block.Header.Height), left.encodeBlock(stored.Finalization, stored.Notarization))
 }
 
 // ownWrites is the number of a commit's writes that differ between validators: the
@@ -144,8 +144,8 @@ func (s *Stored) encodedParts() (before, behind []byte) {
 	return whole[:upTo:upTo], whole[upTo+2:] // each certificate that is not there is a null
 }
 
-// encodeStored is the encoding of the block with certificates, which may be nil.
-func (r *BlockWrites) encodeStored(finalization, notarization *types.Certificate) []byte {
+// encodeBlock is the encoding of the block with certificates, which may be nil.
+func (r *BlockWrites) encodeBlock(finalization, notarization *types.Certificate) []byte {
 	out := make([]byte, 0, len(r.before)+roomFor(finalization)+roomFor(notarization)+len(r.behind))
 	out = codec.Append(append(out, r.before...), finalization)
 	return append(codec.Append(out, notarization), r.behind...)

@@ -97,7 +97,7 @@ func (x *Executor) applyBlock(parent *State, block *types.Block, strict bool) (*
 	case claimed.Passed != own:
 		return nil, newInvalid(CodeBadPassed, "C18", "the header commits to another list of skipped items: %s, not %s", claimed.Passed, own)
 	}
-	r.passing.followPassed(block.Passed)
+	r.passing.followList(block.Passed)
 	r.sessions.strict = strict
 	result, err := r.runPhases(func() error {
 		if refusal := r.followLists(block.Passed); refusal != nil {
@@ -114,7 +114,7 @@ func (x *Executor) applyBlock(parent *State, block *types.Block, strict bool) (*
 	if err != nil {
 		return nil, err
 	}
-	if refusal := r.passing.checkPassed(r.late.made); refusal != nil {
+	if refusal := r.passing.checkList(r.late.made); refusal != nil {
 		return nil, refusal
 	}
 	if refusal := checkAfterExecution(claimed, &result.Block.Header); refusal != nil {

@@ -79,7 +79,7 @@ func (r *run) askBidder(q scheduler.BidCall) (answer scheduler.Answer, err error
 	if q.Failed {
 		charge := r.priceOf(q)
 		cost, _ := charge.Settle(q.Cycles, 0)
-		r.countBurned(cost)
+		r.countBurn(cost)
 		return scheduler.Answer{Fault: string(types.StatusHostFailed), Cycles: q.Cycles}, nil
 	}
 	which := types.AgentQuestion{Bidder: q.Bidder, Actor: q.Actor, Trigger: q.Trigger}
@@ -117,7 +117,7 @@ func (r *run) callBidder(q scheduler.BidCall) (scheduler.Answer, error) {
 	cycles, _ := x.Used()
 	cost, refund := charge.Settle(cycles, 0)
 	r.state.Credit(q.Payer, refund)
-	r.countBurned(cost)
+	r.countBurn(cost)
 	r.logs = append(r.logs, x.Logs...)
 	answer := scheduler.Answer{Output: outcome.Output, Cycles: cycles}
 	if outcome.Status != types.StatusOK {
@@ -205,7 +205,7 @@ func (r *run) failFire(order scheduler.Fire) scheduler.Fired {
 func (r *run) settleFire(order scheduler.Fire, charge feemarket.Charge, cycles types.Cycles, cells types.Cells) scheduler.Fired {
 	cost, refund := charge.Settle(cycles, cells)
 	r.state.Credit(order.Timer.FeePayer, refund)
-	r.countBurned(cost)
+	r.countBurn(cost)
 	if !r.state.Debit(types.TimerEscrow, order.Payment) {
 		panic(fmt.Sprintf("ledger: the escrow does not hold the payment of timer %s, %s wei", order.Timer.ID, order.Payment))
 	}

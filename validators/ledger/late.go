@@ -178,7 +178,7 @@ func (r *run) includeLate(c *Checked) error {
 	r.state.SetAccount(c.Sender, account)
 	r.forgetListers(c.slotOf())
 	cost, _ := charge.Settle(c.Tx.CyclesLimit, c.Tx.CellsLimit)
-	r.countBurned(cost)
+	r.countBurn(cost)
 	r.burned.Cycle = r.burned.Cycle.Add(cost.Tip)
 	r.countUse(c, c.Tx.CyclesLimit, c.Tx.CellsLimit)
 	var to types.Address

@@ -154,7 +154,7 @@ func (r *run) settleMessage(m *actors.Message, cycles types.Cycles, cells types.
 		Cycles: m.Cycles, Cells: m.Cells, Total: m.Prepaid()}
 	cost, refund := charge.Settle(cycles, cells)
 	r.state.Credit(m.Payer, refund)
-	r.countBurned(cost)
+	r.countBurn(cost)
 	fromSystem := min(cycles, r.cyclesLeft(laneSystem))
 	r.spendCycles(laneSystem, fromSystem)
 	r.spendCycles(laneUser, cycles-fromSystem)

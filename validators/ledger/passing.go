@@ -29,8 +29,8 @@ type passedKind[T comparable] struct {
 	begun   uint64
 }
 
-// followPassed makes the block skip the items that its body lists.
-func (p *passing) followPassed(claimed *types.Passed) {
+// followList makes the block skip the items that its body lists.
+func (p *passing) followList(claimed *types.Passed) {
 	p.foreign, p.claimed = true, claimed
 	if claimed != nil {
 		p.questions.claimed, p.fires.claimed, p.messages.claimed = claimed.Questions, claimed.Fires, claimed.Messages
@@ -46,9 +46,9 @@ func (p *passing) passedItems(late []types.LateTransaction) *types.Passed {
 	return &all
 }
 
-// checkPassed judges a body that lists skipped items that did not exist, in a different
+// checkList judges a body that lists skipped items that did not exist, in a different
 // order, or twice.
-func (p *passing) checkPassed(late []types.LateTransaction) *Invalid {
+func (p *passing) checkList(late []types.LateTransaction) *Invalid {
 	made := p.passedItems(late)
 	if types.PassedHash(p.claimed) != types.PassedHash(made) {
 		return newInvalid(CodeBadPassed, "C18", "the block lists skipped items %x, but skipped %x",
@@ -173,7 +173,7 @@ func (r *run) tryItem(item types.Hash, t turn, party types.Address, do func() er
 			return endWaits, err
 		case !whole || isStarved:
 			tries.noteCutOff(item, party, phase)
-			if whole && !tries.noteStarved(item) {
+			if whole && !tries.noteStarvation(item) {
 				environment.Starved = true
 				return endStarved, err
 			}

@@ -139,8 +139,8 @@ func (r *run) recordHostFailure(receipt types.Receipt, cycles types.Cycles, cell
 	r.receipts = append(r.receipts, receipt)
 }
 
-// countBurned counts base fees that were paid.
-func (r *run) countBurned(cost feemarket.Cost) {
+// countBurn counts base fees that were paid.
+func (r *run) countBurn(cost feemarket.Cost) {
 	r.burned.Cycle = r.burned.Cycle.Add(cost.BurnedCycle)
 	r.burned.Cell = r.burned.Cell.Add(cost.BurnedCell)
 	r.burned.LaneTimer = r.burned.LaneTimer.Add(cost.BurnedLane)

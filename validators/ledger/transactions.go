@@ -45,7 +45,7 @@ func (r *run) includeTransaction(c *Checked) error {
 	if plant.Planted == plant.RefundsTwice {
 		r.state.Credit(c.Sender, refund)
 	}
-	r.countBurned(cost)
+	r.countBurn(cost)
 	r.tips.Transactions = r.tips.Transactions.Add(cost.Tip)
 	r.countUsed(c, x)
 	r.timers = append(r.timers, x.Timers...)

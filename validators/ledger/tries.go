@@ -188,9 +188,9 @@ func (t *Tries) starveFirst(item types.Hash, party types.Address, p phase) {
 	}
 }
 
-// noteStarved notes that an item lost a whole share to a slow machine, and reports whether it may
+// noteStarvation notes that an item lost a whole share to a slow machine, and reports whether it may
 // lose another.
-func (t *Tries) noteStarved(item types.Hash) bool {
+func (t *Tries) noteStarvation(item types.Hash) bool {
 	if t == nil || t.items[item] == nil {
 		return false
 	}

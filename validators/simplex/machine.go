@@ -192,7 +192,7 @@ func (m *Machine) runToFixpoint() {
 		m.considerVote() ||
 		m.tryPropose() {
 	}
-	m.resendMissed()
+	m.resendOwnMessages()
 	m.retryWants()
 	m.seekFinality()
 	m.seekVouchers()

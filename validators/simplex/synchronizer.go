@@ -130,10 +130,10 @@ func (m *synchronizer) hasUnfinished() bool {
 	return m.final != nil || len(m.fetcher.wants) > 0 || m.newest > m.rootView()
 }
 
-// resendMissed sends again what others may have missed: own votes of this view, own
+// resendOwnMessages sends again what others may have missed: own votes of this view, own
 // finalize votes of views that are not final, and, when the view is late, the
 // best certificate.
-func (m *synchronizer) resendMissed() {
+func (m *synchronizer) resendOwnMessages() {
 	if !m.pace.armed || m.now < m.pace.resendAt {
 		return
 	}

@@ -59,7 +59,7 @@ func Marshal(v any) []byte { return Append(nil, v) }
 
 // Append appends the canonical form of v to dst. It panics as Marshal does.
 func Append(dst []byte, v any) []byte {
-	if err := withEncoded(v, func(form []byte) { dst = append(dst, form...) }); err != nil {
+	if err := useEncoding(v, func(form []byte) { dst = append(dst, form...) }); err != nil {
 		panic(fmt.Sprintf("codec: %T cannot be encoded: %v", v, err))
 	}
 	return dst
@@ -74,7 +74,7 @@ func Unmarshal(data []byte, limit int, v any) error {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	same := false
-	if err := withEncoded(v, func(form []byte) { same = bytes.Equal(form, data) }); err != nil {
+	if err := useEncoding(v, func(form []byte) { same = bytes.Equal(form, data) }); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	if !same {

@@ -221,8 +221,8 @@ var scratch = sync.Pool{New: func() any { return new([]byte) }}
 // maxScratch bounds a buffer that is kept.
 const maxScratch = 1 << 20
 
-// withEncoded calls use with the canonical form of v, which is gone afterwards.
-func withEncoded(v any, use func(data []byte)) (err error) {
+// useEncoding calls use with the canonical form of v, which is gone afterwards.
+func useEncoding(v any, use func(data []byte)) (err error) {
 	buffer := scratch.Get().(*[]byte)
 	defer func() {
 		if value := recover(); value != nil {

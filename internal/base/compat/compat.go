@@ -76,8 +76,8 @@ func (c *comparison) addFinding(verdict Verdict, where, format string, args ...a
 	c.changes = append(c.changes, Change{where, fmt.Sprintf(format, args...), verdict, c.handler, ""})
 }
 
-// findNamed is the item of a name.
-func findNamed[T any](all []T, name string, of func(T) string) (found T, ok bool) {
+// findByName is the item of a name.
+func findByName[T any](all []T, name string, of func(T) string) (found T, ok bool) {
 	i := slices.IndexFunc(all, func(x T) bool { return of(x) == name })
 	if i < 0 {
 		return found, false
@@ -91,7 +91,7 @@ func attributeName(a typed.Attribute) string { return a.Name }
 
 func (c *comparison) compareHandlers() {
 	for _, was := range c.before.Handlers {
-		is, there := findNamed(c.after.Handlers, was.Name, handlerName)
+		is, there := findByName(c.after.Handlers, was.Name, handlerName)
 		where := "handler " + was.Name
 		c.handler = was.Name
 		switch {
@@ -107,7 +107,7 @@ func (c *comparison) compareHandlers() {
 	}
 	c.handler = ""
 	for _, is := range c.after.Handlers {
-		if _, there := findNamed(c.before.Handlers, is.Name, handlerName); !there {
+		if _, there := findByName(c.before.Handlers, is.Name, handlerName); !there {
 			c.addFinding(Safe, "handler "+is.Name, "is new")
 		}
 	}
@@ -123,7 +123,7 @@ func formWords(raw bool) string {
 func (c *comparison) compareArguments(was, is typed.Handler) {
 	for _, a := range was.Arguments {
 		where := fmt.Sprintf("argument %s of %s", a.Name, was.Name)
-		b, there := findNamed(is.Arguments, a.Name, fieldName)
+		b, there := findByName(is.Arguments, a.Name, fieldName)
 		switch {
 		case !there:
 			c.addFinding(Callers, where, "is removed: unknown names are refused")
@@ -138,7 +138,7 @@ func (c *comparison) compareArguments(was, is typed.Handler) {
 		}
 	}
 	for _, b := range is.Arguments {
-		if _, there := findNamed(was.Arguments, b.Name, fieldName); there {
+		if _, there := findByName(was.Arguments, b.Name, fieldName); there {
 			continue
 		}
 		where := fmt.Sprintf("argument %s of %s", b.Name, was.Name)
@@ -188,7 +188,7 @@ func (c *comparison) compareEvents() {
 		}
 		was, is := c.before.Type(name), c.after.Type(name)
 		for _, a := range was.Fields {
-			b, there := findNamed(is.Fields, a.Name, fieldName)
+			b, there := findByName(is.Fields, a.Name, fieldName)
 			if !there {
 				c.addFinding(Readers, where, "has no field %s any more", a.Name)
 				continue
@@ -196,7 +196,7 @@ func (c *comparison) compareEvents() {
 			c.compareForReaders(fmt.Sprintf("field %s of event %s", a.Name, name), c.relateTypes(&a.Type, &b.Type, 0))
 		}
 		for _, b := range is.Fields {
-			if _, there := findNamed(was.Fields, b.Name, fieldName); !there {
+			if _, there := findByName(was.Fields, b.Name, fieldName); !there {
 				c.addFinding(Safe, where, "has a new field %s", b.Name)
 			}
 		}
@@ -211,7 +211,7 @@ func (c *comparison) compareEvents() {
 func (c *comparison) compareState() {
 	for _, was := range c.before.State {
 		where := "state " + was.Name
-		is, there := findNamed(c.after.State, was.Name, attributeName)
+		is, there := findByName(c.after.State, was.Name, attributeName)
 		switch {
 		case !there:
 			c.addFinding(NeedsMigrate, where, "is removed: its data would be lost")
@@ -232,7 +232,7 @@ func (c *comparison) compareState() {
 		}
 	}
 	for _, is := range c.after.State {
-		if _, there := findNamed(c.before.State, is.Name, attributeName); there {
+		if _, there := findByName(c.before.State, is.Name, attributeName); there {
 			continue
 		}
 		if !is.Default && is.Kind == typed.OneValue {
@@ -300,7 +300,7 @@ func (c *comparison) relateTypes(a, b *typed.Type, depth int) relation {
 	case typed.Text:
 		return relateBounds(big.NewInt(int64(a.Min)), longestText(a), big.NewInt(int64(b.Min)), longestText(b))
 	case typed.NamedForm:
-		return c.relateNamed(a.Name, b.Name, depth)
+		return c.relateByName(a.Name, b.Name, depth)
 	}
 	return c.relateParts(a, b, depth)
 }
@@ -328,7 +328,7 @@ func (c *comparison) relateParts(a, b *typed.Type, depth int) (r relation) {
 	return r
 }
 
-func (c *comparison) relateNamed(a, b string, depth int) relation {
+func (c *comparison) relateByName(a, b string, depth int) relation {
 	pair := a + " " + b
 	if r, known := c.related[pair]; known {
 		return r
@@ -348,14 +348,14 @@ func (c *comparison) relateNamed(a, b string, depth int) relation {
 
 func (c *comparison) relateRecords(x, y *typed.Named, depth int) (r relation) {
 	for _, f := range x.Fields {
-		g, there := findNamed(y.Fields, f.Name, fieldName)
+		g, there := findByName(y.Fields, f.Name, fieldName)
 		if !there || f.Optional && !g.Optional {
 			return relation{other: true}
 		}
 		r = r.andRelation(c.relateTypes(&f.Type, &g.Type, depth+1)).andRelation(relation{defaults: f.Optional && f.Begins != g.Begins})
 	}
 	for _, g := range y.Fields {
-		if _, there := findNamed(x.Fields, g.Name, fieldName); !there {
+		if _, there := findByName(x.Fields, g.Name, fieldName); !there {
 			r = r.andRelation(relation{fields: true, other: !g.Optional})
 		}
 	}

@@ -138,9 +138,9 @@ func TestMemoryIsBoundedAndKeepsWhatIsUsed(t *testing.T) {
 		return &checkedSignature{digest: types.Hash{byte(i), byte(i >> 8), byte(i >> 16)}, sig: types.Signature{31: byte(i)}}
 	}
 	favourite := numbered(0)
-	m.storeChecked(favourite, types.Address{1})
+	m.storeSignature(favourite, types.Address{1})
 	for i := 1; i < 3*memoryGeneration; i++ {
-		m.storeChecked(numbered(i), types.Address{2})
+		m.storeSignature(numbered(i), types.Address{2})
 		if i%(memoryGeneration/4) == 0 {
 			if signer, known := m.lookUp(favourite); !known || signer != (types.Address{1}) {
 				t.Fatalf("after %d signatures the one in use is forgotten", i)
@@ -170,7 +170,7 @@ func TestAVerifierIsSafeForConcurrentUse(t *testing.T) {
 					t.Errorf("recovered %s, %v; want %s", got, ok, signer.Address())
 				}
 				for j := range 200 {
-					verifier.memory.storeChecked(&checkedSignature{digest: types.Hash{byte(i), byte(j)}, sig: sig}, types.Address{})
+					verifier.memory.storeSignature(&checkedSignature{digest: types.Hash{byte(i), byte(j)}, sig: sig}, types.Address{})
 				}
 			}
 		})

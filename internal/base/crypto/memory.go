@@ -54,20 +54,20 @@ func (m *memory) lookUp(c *checkedSignature) (types.Address, bool) {
 	}
 	signer, known := s.old[*c]
 	if known {
-		s.putChecked(c, signer)
+		s.putSignature(c, signer)
 	}
 	return signer, known
 }
 
-func (m *memory) storeChecked(c *checkedSignature, signer types.Address) {
+func (m *memory) storeSignature(c *checkedSignature, signer types.Address) {
 	s := m.shardOf(c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.putChecked(c, signer)
+	s.putSignature(c, signer)
 }
 
-// putChecked is called with the shard locked.
-func (s *shard) putChecked(c *checkedSignature, signer types.Address) {
+// putSignature is called with the shard locked.
+func (s *shard) putSignature(c *checkedSignature, signer types.Address) {
 	if len(s.young) >= shardGeneration {
 		s.old, s.young = s.young, make(map[checkedSignature]types.Address, shardGeneration)
 	}

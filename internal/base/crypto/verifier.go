@@ -36,7 +36,7 @@ func (v *Verifier) Recover(digest types.Hash, sig types.Signature) (types.Addres
 	}
 	signer, ok := recoverSigner(digest, sig)
 	if ok {
-		v.memory.storeChecked(&what, signer)
+		v.memory.storeSignature(&what, signer)
 	}
 	return signer, ok
 }
@@ -56,7 +56,7 @@ type rememberedSigner struct {
 
 func (s *rememberedSigner) Sign(digest types.Hash) types.Signature {
 	sig := s.Key.Sign(digest)
-	s.memory.storeChecked(&checkedSignature{digest, sig}, s.Key.address)
+	s.memory.storeSignature(&checkedSignature{digest, sig}, s.Key.address)
 	return sig
 }
 

@@ -36,11 +36,11 @@ type Cost struct {
 // a part of it exceeds 2^256 - 1, which no account can pay.
 func (p *Price) Cost(cycles types.Cycles, cells types.Cells) (cost Cost, ok bool) {
 	var sum checkedSum
-	cost.BurnedCycle = sum.product(p.BaseFeeCycle, uint64(cycles))
-	cost.BurnedLane = sum.product(p.BaseFeeLane, uint64(cycles))
-	cost.BurnedCell = sum.product(p.BaseFeeCell, uint64(cells))
-	tipCycle := sum.product(p.TipCycle, uint64(cycles))
-	tipCell := sum.product(p.TipCell, uint64(cells))
+	cost.BurnedCycle = sum.multiplyOrOverflow(p.BaseFeeCycle, uint64(cycles))
+	cost.BurnedLane = sum.multiplyOrOverflow(p.BaseFeeLane, uint64(cycles))
+	cost.BurnedCell = sum.multiplyOrOverflow(p.BaseFeeCell, uint64(cells))
+	tipCycle := sum.multiplyOrOverflow(p.TipCycle, uint64(cycles))
+	tipCell := sum.multiplyOrOverflow(p.TipCell, uint64(cells))
 	if sum.overflow {
 		return Cost{}, false
 	}
@@ -92,7 +92,7 @@ type checkedSum struct {
 	overflow bool
 }
 
-func (s *checkedSum) product(price types.Wei, units uint64) types.Wei {
+func (s *checkedSum) multiplyOrOverflow(price types.Wei, units uint64) types.Wei {
 	product, ok := price.MulOk(units)
 	if ok {
 		s.total, ok = s.total.AddOk(product)

@@ -31,8 +31,8 @@ func (p place) isSetIn(key []byte) bool {
 	return int(p.index) < len(key) && (p.mask == 0 || key[p.index]&p.mask != 0)
 }
 
-// bit returns bit n of key.
-func bit(key []byte, n uint32) byte {
+// bitAt returns bit n of key.
+func bitAt(key []byte, n uint32) byte {
 	if placeOf(n).isSetIn(key) {
 		return 1
 	}

@@ -23,8 +23,8 @@ func (d *comparison) nodes(old, new node) bool {
 	case new == nil:
 		return d.only(old, d.removed)
 	}
-	if a, ok := old.cachedDigest().getPublished(); ok {
-		if b, ok := new.cachedDigest().getPublished(); ok && a == b {
+	if a, ok := old.cachedDigest().publishedHash(); ok {
+		if b, ok := new.cachedDigest().publishedHash(); ok && a == b {
 			return true
 		}
 	}
@@ -33,19 +33,19 @@ func (d *comparison) nodes(old, new node) bool {
 	apart := firstDifference(oldKey, newKey)
 	switch {
 	case apart < min(oldBit, newBit):
-		if bit(oldKey, apart) == 0 {
+		if bitAt(oldKey, apart) == 0 {
 			return d.only(old, d.removed) && d.only(new, d.added)
 		}
 		return d.only(new, d.added) && d.only(old, d.removed)
 	case oldBit < newBit: // all of new lies on one side of old
 		in := old.(*inner)
-		if bit(newKey, oldBit) == 0 {
+		if bitAt(newKey, oldBit) == 0 {
 			return d.nodes(in.left, new) && d.only(in.right, d.removed)
 		}
 		return d.only(in.left, d.removed) && d.nodes(in.right, new)
 	case newBit < oldBit:
 		in := new.(*inner)
-		if bit(oldKey, newBit) == 0 {
+		if bitAt(oldKey, newBit) == 0 {
 			return d.nodes(old, in.left) && d.only(in.right, d.added)
 		}
 		return d.only(in.left, d.added) && d.nodes(old, in.right)

@@ -41,7 +41,7 @@ var hashers = sync.Pool{New: func() any {
 
 // rootOf returns the hash of n, hashing what is not hashed yet.
 func rootOf(n node) types.Hash {
-	if known, ok := n.cachedDigest().getPublished(); ok {
+	if known, ok := n.cachedDigest().publishedHash(); ok {
 		return known
 	}
 	h := hashers.Get().(*hasher)
@@ -50,7 +50,7 @@ func rootOf(n node) types.Hash {
 }
 
 func (h *hasher) hashNode(n node) types.Hash {
-	if known, ok := n.cachedDigest().getPublished(); ok {
+	if known, ok := n.cachedDigest().publishedHash(); ok {
 		return known
 	}
 	switch n := n.(type) {

@@ -83,8 +83,8 @@ const (
 	published // hash is readable, permanently
 )
 
-// getPublished returns the hash if it is published.
-func (d *digest) getPublished() (types.Hash, bool) {
+// publishedHash returns the hash if it is published.
+func (d *digest) publishedHash() (types.Hash, bool) {
 	if d.state.Load() != published {
 		return types.Hash{}, false
 	}

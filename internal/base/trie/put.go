@@ -45,7 +45,7 @@ func (p *putter) putChanges(n node, near *leaf, changes []Change) node {
 // new.
 func (p *putter) putBeside(n node, near *leaf, at uint32, changes []Change) node {
 	zeros, ones := partByBit(changes, at)
-	if bit(near.key(), at) == 0 {
+	if bitAt(near.key(), at) == 0 {
 		return joinNodes(at, p.putChanges(n, near, zeros), p.buildTree(ones))
 	}
 	return joinNodes(at, p.buildTree(zeros), p.putChanges(n, nil, ones))

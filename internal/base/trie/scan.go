@@ -39,12 +39,12 @@ type scanner struct {
 func (s *scanner) visitFrom(n node, bound []byte, stray uint32) bool {
 	in, ok := n.(*inner)
 	if !ok || stray < in.bit { // all of n lies on one side of bound
-		if stray != noBit && bit(bound, stray) == 1 {
+		if stray != noBit && bitAt(bound, stray) == 1 {
 			return true
 		}
 		return s.visitUp(n)
 	}
-	if bit(bound, in.bit) == 1 {
+	if bitAt(bound, in.bit) == 1 {
 		return s.visitFrom(in.right, bound, stray)
 	}
 	return s.visitFrom(in.left, bound, stray) && s.visitUp(in.right)
@@ -54,12 +54,12 @@ func (s *scanner) visitFrom(n node, bound []byte, stray uint32) bool {
 func (s *scanner) visitBelow(n node, bound []byte, stray uint32) bool {
 	in, ok := n.(*inner)
 	if !ok || stray < in.bit {
-		if stray == noBit || bit(bound, stray) == 0 {
+		if stray == noBit || bitAt(bound, stray) == 0 {
 			return true
 		}
 		return s.visitDown(n)
 	}
-	if bit(bound, in.bit) == 0 {
+	if bitAt(bound, in.bit) == 0 {
 		return s.visitBelow(in.left, bound, stray)
 	}
 	return s.visitBelow(in.right, bound, stray) && s.visitDown(in.left)

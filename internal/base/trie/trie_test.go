@@ -80,8 +80,8 @@ func TestDifferIsTheFirstDifferentBitOfTheSpeltKeys(t *testing.T) {
 		x, y := spell(string(a)), spell(string(b))
 		want := noBit
 		for i := range min(len(x), len(y)) {
-			if x[i]-'0' != bit(a, uint32(i)) {
-				t.Fatalf("bit %d of %x is %d", i, a, bit(a, uint32(i)))
+			if x[i]-'0' != bitAt(a, uint32(i)) {
+				t.Fatalf("bit %d of %x is %d", i, a, bitAt(a, uint32(i)))
 			}
 			if x[i] != y[i] {
 				want = uint32(i)

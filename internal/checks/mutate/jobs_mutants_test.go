@@ -171,7 +171,7 @@ var jobMutants = []mutant{
 	{name: "session-height", what: "a ping has the height of a pong (J18)", tests: sessionCore,
 		edits: []edit{{"runners/session/pulse.go",
 			"push.HeartbeatPing{BlockHeight: m.head.Height, Nonce",
-			"push.HeartbeatPing{BlockHeight: m.highestKnown(p), Nonce"}}},
+			"push.HeartbeatPing{BlockHeight: m.highestHeight(p), Nonce"}}},
 	{name: "session-nonce", what: "a nonce is said twice (CIP-11 §6.3)", tests: sessionCore,
 		edits: []edit{{"runners/session/pulse.go", "Nonce: m.pinged.Nonce + 1}", "Nonce: max(m.pinged.Nonce, 1)}"}}},
 	{name: "session-gap", what: "frames are closer than the validator's limit (CIP-11 §6.3)", tests: sessionCore,

@@ -60,7 +60,7 @@ func main() {
 func newPrograms(seed uint64, n int) (all []drawnProgram) {
 	g := &generator{rand: rand.New(rand.NewPCG(seed, 20))}
 	for range n {
-		all = append(all, g.newProgram(), g.newPatternProgram(), g.newMutated(), g.newMutated())
+		all = append(all, g.newProgram(), g.newPatternProgram(), g.newMutation(), g.newMutation())
 	}
 	return all
 }

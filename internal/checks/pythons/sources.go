@@ -23,8 +23,8 @@ var pieces = []string{
 	"# type: ignore", "#", "\n", "\n    ", "\n\t", "    ", "g(x, *:)", "2Δ", "a if b", "(yield)",
 }
 
-// newMutated is a source with up to three faults.
-func (g *generator) newMutated() drawnProgram {
+// newMutation is a source with up to three faults.
+func (g *generator) newMutation() drawnProgram {
 	source := g.newSource()
 	for range g.rand.IntN(4) {
 		at := g.rand.IntN(len(source) + 1)

@@ -217,7 +217,7 @@ func (p *Polls) routeTo(validator types.Address) (base, node string) {
 	}
 	base = p.bases[turn]
 	if look {
-		p.findServed(base)
+		p.findValidatorsAt(base)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if at, known := p.serves[validator]; known {
@@ -227,8 +227,8 @@ func (p *Polls) routeTo(validator types.Address) (base, node string) {
 	return base, ""
 }
 
-// findServed learns which validators a URL serves.
-func (p *Polls) findServed(base string) {
+// findValidatorsAt learns which validators a URL serves.
+func (p *Polls) findValidatorsAt(base string) {
 	var all []struct {
 		Name      string        `json:"name"`
 		Address   types.Address `json:"address"`

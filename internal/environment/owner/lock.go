@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// lock locks a file for as long as it is open.
-func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// flockFile locks a file for as long as it is open.
+func flockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
 // isLocked reports whether another open file has the lock.
 func isLocked(f *os.File) bool {

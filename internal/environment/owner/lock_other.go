@@ -4,8 +4,8 @@ package owner
 
 import "os"
 
-// lock does nothing: this system has no such lock.
-func lock(*os.File) error { return nil }
+// flockFile does nothing: this system has no such lock.
+func flockFile(*os.File) error { return nil }
 
 // isLocked reports true: without a lock no owner is known to be dead.
 func isLocked(*os.File) bool { return true }

@@ -68,7 +68,7 @@ func Claim(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lock(f); err != nil {
+	if err := flockFile(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("the nodes of %s run already, of another process: stop that, or take another folder", dir), f.Close())
 	}
 	return f, nil

@@ -252,7 +252,7 @@ func (h *host) forkChild() error {
 		return fmt.Errorf("%w: process %d is not a child of this host", errFrame, pid)
 	}
 	h.measured = time.Duration(min(rate, uint64(time.Second)))
-	h.rates.addMeasured(h.measured, time.Duration(min(page, uint64(time.Second))))
+	h.rates.addMeasurement(h.measured, time.Duration(min(page, uint64(time.Second))))
 	return nil
 }
 
@@ -330,7 +330,7 @@ func (h *host) failDuring(during string, cause error) error {
 	bounded, took := h.bounded, h.watch.took
 	ends := errors.Is(cause, errLate) || errors.Is(cause, os.ErrDeadlineExceeded)
 	if bounded && h.watch.strict && errors.Is(cause, os.ErrDeadlineExceeded) {
-		took = h.timeSpent()
+		took = h.cpuTime()
 	}
 	switch {
 	case !ends || !h.forked || h.endChild() != nil:

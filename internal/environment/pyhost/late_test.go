@@ -138,13 +138,13 @@ func TestOneChildOfSixteenMeasures(t *testing.T) {
 func TestASlowMomentJudgesNobody(t *testing.T) {
 	var r rates
 	for _, loop := range []time.Duration{90, 60, 30, 200, 70} {
-		r.addMeasured(loop*time.Microsecond, time.Microsecond)
+		r.addMeasurement(loop*time.Microsecond, time.Microsecond)
 	}
 	if r.medianRate() != 30*time.Microsecond || !r.isCalm(60*time.Microsecond) || r.isCalm(61*time.Microsecond) {
 		t.Errorf("the rate is %v", r.medianRate())
 	}
 	for range keptRates {
-		r.addMeasured(100*time.Microsecond, time.Microsecond)
+		r.addMeasurement(100*time.Microsecond, time.Microsecond)
 	}
 	if r.medianRate() != 100*time.Microsecond || len(r.loops) != keptRates {
 		t.Errorf("a machine that slowed down has the rate %v", r.medianRate())

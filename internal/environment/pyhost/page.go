@@ -103,8 +103,8 @@ func (h *host) isCalm() (calm bool, err error) {
 	return h.rates.isCalm(h.measured), nil
 }
 
-// timeSpent is the CPU time of the message under way; wall time where the system does not report it.
-func (h *host) timeSpent() time.Duration {
+// cpuTime is the CPU time of the message under way; wall time where the system does not report it.
+func (h *host) cpuTime() time.Duration {
 	took, err := cpuTime(h.child)
 	if err != nil {
 		return time.Since(h.watch.began)

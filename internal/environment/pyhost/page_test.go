@@ -78,21 +78,21 @@ func TestTheRateIsTheLeastOfTheLastNine(t *testing.T) {
 		t.Errorf("unmeasured: %v", r.medianRate())
 	}
 	const fast, slow = 30 * time.Microsecond, 60 * time.Microsecond
-	r.addMeasured(fast, fast)
+	r.addMeasurement(fast, fast)
 	for i := range keptRates - 1 {
-		if r.addMeasured(slow, slow); r.medianRate() != fast {
+		if r.addMeasurement(slow, slow); r.medianRate() != fast {
 			t.Errorf("after %d measures of a busy machine the rate is %v", i+1, r.medianRate())
 		}
 	}
-	if r.addMeasured(slow, slow); r.medianRate() != slow || r.medianPage() != slow || len(r.loops) != keptRates {
+	if r.addMeasurement(slow, slow); r.medianRate() != slow || r.medianPage() != slow || len(r.loops) != keptRates {
 		t.Errorf("a slower machine has the rate %v by %d measures", r.medianRate(), len(r.loops))
 	}
 	for _, impossible := range []time.Duration{-time.Second, 0, 1, leastRate - 1} {
-		if r.addMeasured(impossible, 0); r.medianRate() != slow {
+		if r.addMeasurement(impossible, 0); r.medianRate() != slow {
 			t.Errorf("a measure of %v makes the rate %v", impossible, r.medianRate())
 		}
 	}
-	if r.addMeasured(fast, fast); r.medianRate() != fast {
+	if r.addMeasurement(fast, fast); r.medianRate() != fast {
 		t.Errorf("%v once it is fast again", r.medianRate())
 	}
 }

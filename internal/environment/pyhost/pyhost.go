@@ -248,15 +248,15 @@ func (p *Pool) takeHost(during string, free chan *host, left func() time.Duratio
 		h = nil
 	}
 	if h == nil {
-		return p.start(during, found.path, free, left)
+		return p.beginHost(during, found.path, free, left)
 	}
 	return h, nil
 }
 
-// start starts a host. A host that is not up when its caller runs out of time
+// beginHost starts a host. A host that is not up when its caller runs out of time
 // continues to start, and serves the next caller. On a busy machine a start can
 // take longer than any proposer has, and would never end if each call restarted it.
-func (p *Pool) start(during, path string, free chan *host, left func() time.Duration) (*host, error) {
+func (p *Pool) beginHost(during, path string, free chan *host, left func() time.Duration) (*host, error) {
 	type started struct {
 		host *host
 		err  error

@@ -33,8 +33,8 @@ func (r *rates) isCalm(thousand time.Duration) bool {
 // leastRate is less than any interpreter of today takes: a measure below it is an error.
 const leastRate = 4 * time.Microsecond
 
-// addMeasured keeps what a child measured. thousand is 0 of one that did not.
-func (r *rates) addMeasured(thousand, page time.Duration) {
+// addMeasurement keeps what a child measured. thousand is 0 of one that did not.
+func (r *rates) addMeasurement(thousand, page time.Duration) {
 	if thousand < leastRate {
 		return
 	}

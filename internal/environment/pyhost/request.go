@@ -21,8 +21,8 @@ func (a *arguments) failWith(what string) {
 	}
 }
 
-// fieldNamed returns a field of the map, or an empty one if it is missing.
-func (a *arguments) fieldNamed(name string) field {
+// fieldByName returns a field of the map, or an empty one if it is missing.
+func (a *arguments) fieldByName(name string) field {
 	for _, f := range a.fields {
 		if f.name == name {
 			return f
@@ -32,32 +32,32 @@ func (a *arguments) fieldNamed(name string) field {
 }
 
 func (a *arguments) dataOf(name string) []byte {
-	f := a.fieldNamed(name)
+	f := a.fieldByName(name)
 	if f.bytes == nil || f.big {
 		a.failWith(name + " is no bytes")
 	}
 	return f.bytes
 }
 
-// readFixed fills to with a field of its length.
-func (a *arguments) readFixed(name string, to []byte) {
+// readExact fills to with a field of its length.
+func (a *arguments) readExact(name string, to []byte) {
 	if data := a.dataOf(name); copy(to, data) != len(to) || len(data) != len(to) {
 		a.failWith(fmt.Sprintf("%s is not of %d bytes", name, len(to)))
 	}
 }
 
 func (a *arguments) addressOf(name string) (to types.Address) {
-	a.readFixed(name, to[:])
+	a.readExact(name, to[:])
 	return to
 }
 
 func (a *arguments) hashOf(name string) (h types.Hash) {
-	a.readFixed(name, h[:])
+	a.readExact(name, h[:])
 	return h
 }
 
 func (a *arguments) numberOf(name string) uint64 {
-	f := a.fieldNamed(name)
+	f := a.fieldByName(name)
 	if f.bytes != nil {
 		a.failWith(name + " is not a number below 2^64")
 	}
@@ -65,7 +65,7 @@ func (a *arguments) numberOf(name string) uint64 {
 }
 
 func (a *arguments) weiOf(name string) types.Wei {
-	f := a.fieldNamed(name)
+	f := a.fieldByName(name)
 	whole := new(big.Int).SetUint64(f.number)
 	if f.big {
 		whole.SetBytes(f.bytes)

@@ -71,12 +71,12 @@ func (l *Loop) Kill() {
 
 // Freeze lets the loop run nothing after its present function, until Thaw or
 // Close. Scheduled functions wait.
-func (l *Loop) Freeze() { l.setFrozen(true) }
+func (l *Loop) Freeze() { l.holdSteps(true) }
 
 // Thaw lets a frozen loop run on.
-func (l *Loop) Thaw() { l.setFrozen(false) }
+func (l *Loop) Thaw() { l.holdSteps(false) }
 
-func (l *Loop) setFrozen(on bool) {
+func (l *Loop) holdSteps(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.frozen = on

@@ -49,7 +49,7 @@ const (
 
 func newMailbox(report func(value any, stack []byte)) *mailbox {
 	m := &mailbox{report: report}
-	m.step = m.runScheduled
+	m.step = m.runOnce
 	return m
 }
 
@@ -132,9 +132,9 @@ func (m *mailbox) isRunnable() bool {
 	return m.system.length() > 0 || (m.user.length() > 0 && !m.suspended && !m.killed && !m.held)
 }
 
-// runScheduled is one scheduled run: all system messages, then one event. In place the
+// runOnce is one scheduled run: all system messages, then one event. In place the
 // runs follow one another here, since scheduling would nest them.
-func (m *mailbox) runScheduled() {
+func (m *mailbox) runOnce() {
 	for {
 		m.mu.Lock()
 		m.state = running

@@ -137,7 +137,7 @@ func (r *Runtime) isClosed() bool {
 // postEvent is Inbox.Post.
 func (r *Runtime) postEvent(one *role, event any) {
 	if one.gone.Load() {
-		one.countLost(1)
+		one.countLostEvents(1)
 		return
 	}
 	if r.Later != nil {
@@ -152,14 +152,14 @@ func (r *Runtime) postEvent(one *role, event any) {
 // offerEvent is Inbox.Offer.
 func (r *Runtime) offerEvent(one *role, event any) bool {
 	if one.gone.Load() {
-		one.countLost(1)
+		one.countLostEvents(1)
 		return false
 	}
 	return one.mailbox.offerEvent(event, MaxOffered, false)
 }
 
-// countLost counts events that a role which has stopped was told.
-func (one *role) countLost(n int) {
+// countLostEvents counts events that a role which has stopped was told.
+func (one *role) countLostEvents(n int) {
 	if one.dead != nil {
 		one.dead.Add(uint64(n))
 	}
@@ -250,7 +250,7 @@ func (r *Runtime) removeRole(one *role) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one.gone.Store(true)
-	one.countLost(one.mailbox.UserMessageCount())
+	one.countLostEvents(one.mailbox.UserMessageCount())
 	for i := range r.order {
 		if r.order[i] == one {
 			r.order = append(r.order[:i], r.order[i+1:]...)

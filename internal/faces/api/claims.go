@@ -26,7 +26,7 @@ func (c *claims) claimName(v Reader, name string, owner types.Address, replace b
 		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%",
 			clipText(name)).At("name")
 	}
-	for _, known := range c.listNamed() {
+	for _, known := range c.listNames() {
 		if known.Name == name {
 			return nil, taken
 		}

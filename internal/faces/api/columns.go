@@ -42,8 +42,8 @@ func (r *HeightRange) heightBounds(last types.Height) (from, to types.Height, ne
 	return r.From.orElse(1), min(r.To.orElse(last), last), !r.From.set, nil
 }
 
-// boundsWithinKept returns the bounds of the heights that a reader has kept, and the first of those.
-func (r *HeightRange) boundsWithinKept(v Reader, last types.Height) (kept, from, to types.Height, newest bool, err error) {
+// boundsInArchive returns the bounds of the heights that a reader has kept, and the first of those.
+func (r *HeightRange) boundsInArchive(v Reader, last types.Height) (kept, from, to types.Height, newest bool, err error) {
 	has, err := v.Kept()
 	if err != nil {
 		return 0, 0, 0, false, err
@@ -81,7 +81,7 @@ func (s *Server) getColumns(_ context.Context, in *rangeInput) (m model.Columns,
 	}
 	defer free()
 	head := v.Head().Height
-	kept, from, to, newest, err := in.boundsWithinKept(v, head)
+	kept, from, to, newest, err := in.boundsInArchive(v, head)
 	if err != nil {
 		return m, err
 	}

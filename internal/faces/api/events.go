@@ -149,7 +149,7 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 	case in.From.set:
 		r.height = max(1, in.From.Value)
 	}
-	return r, s.stillKept(r.height)
+	return r, s.requireKeptBlock(r.height)
 }
 
 // setEnd says with which height a reader's stream ends, where it does.
@@ -173,8 +173,8 @@ func (s *Server) setEnd(r *reader, in *eventsInput) error {
 	return nil
 }
 
-// stillKept refuses to begin with a block that was dropped.
-func (s *Server) stillKept(h types.Height) error {
+// requireKeptBlock refuses to begin with a block that was dropped.
+func (s *Server) requireKeptBlock(h types.Height) error {
 	v, err := s.backend.Reader("")
 	if err != nil {
 		return err
@@ -275,7 +275,7 @@ func (r *reader) readOlderEvents(ctx context.Context, out stream) ([]event, posi
 	events, _, err := r.feed.loadEvents(r.height)
 	switch {
 	case err == nil:
-		return r.feed.appendRemembered(r.height, events), ready
+		return r.feed.appendFromMemory(r.height, events), ready
 	case errors.Is(err, errBelow):
 		select {
 		case <-time.After(loadAgain):

@@ -128,8 +128,8 @@ func (n *pendingNotes) setHeight(h types.Height) {
 	}
 }
 
-// appendNoted adds what was noted at a height to its events.
-func (n *pendingNotes) appendNoted(h types.Height, kind string, events []event) []event {
+// appendNotesOf adds what was noted at a height to its events.
+func (n *pendingNotes) appendNotesOf(h types.Height, kind string, events []event) []event {
 	mark := ""
 	if len(events) > 0 {
 		mark = events[0].mark
@@ -145,12 +145,12 @@ func (n *pendingNotes) appendNoted(h types.Height, kind string, events []event) 
 // appendNotes adds the faults and the failed views of a height to its events. It is called
 // with the lock held.
 func (f *feed) appendNotes(h types.Height, events []event) []event {
-	return f.failed.appendNoted(h, model.EventView, f.faults.appendNoted(h, model.EventFault, events))
+	return f.failed.appendNotesOf(h, model.EventView, f.faults.appendNotesOf(h, model.EventFault, events))
 }
 
-// appendRemembered adds the faults and the failed views of a height to events read from the
+// appendFromMemory adds the faults and the failed views of a height to events read from the
 // archive.
-func (f *feed) appendRemembered(h types.Height, events []event) []event {
+func (f *feed) appendFromMemory(h types.Height, events []event) []event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.appendNotes(h, events)

@@ -25,7 +25,7 @@ func (s *Server) guardRoutes(next http.Handler, mux *http.ServeMux) http.Handler
 	g := gate{hosts: s.hosts, domains: s.domains, origins: s.origins, bodyTime: s.bodyTime, bodies: bodies{most: MaxBodies}}
 	return g.refuseEarly(next, func(r *http.Request) *Error {
 		if _, pattern := mux.Handler(r); pattern == "" || cleanPath(r.URL.Path) != r.URL.Path {
-			return whyUnrouted(mux, r)
+			return whyNoRoute(mux, r)
 		}
 		return s.permitPath(r.URL.Path) // before the body is read, and judged
 	})
@@ -161,8 +161,8 @@ func cleanPath(p string) string {
 	return short
 }
 
-// whyUnrouted says what is wrong with a request that no route takes.
-func whyUnrouted(mux *http.ServeMux, r *http.Request) *Error {
+// whyNoRoute says what is wrong with a request that no route takes.
+func whyNoRoute(mux *http.ServeMux, r *http.Request) *Error {
 	if meant := cleanPath(r.URL.Path); meant != r.URL.Path {
 		return Refuse(http.StatusNotFound, "unknown_path", "no path %s", clipText(r.URL.Path)).Hint("Perhaps %s was meant.", clipText(meant))
 	}

@@ -34,7 +34,7 @@ func (s *Server) registerHeld() {
 		description: "409 (not_held) for a network whose time passes by itself.", errors: conflict, response: exampleHeld},
 		func(context.Context, *struct{}) (m model.Held, err error) {
 			if s.held == nil {
-				return m, errNotHeld()
+				return m, errNoHeldRun()
 			}
 			return s.held.Held(), nil
 		})
@@ -46,7 +46,7 @@ func (s *Server) registerHeld() {
 			"409 (not_reached) if it does not come to the block or the fire in ten minutes of its time.",
 		errors: conflict, request: model.StepRequest{Unit: model.UnitStep, Count: 1}, response: stepped},
 		func(_ context.Context, in *model.StepRequest) (model.Held, error) {
-			return moveHeld(s, in, Holding.Step)
+			return moveRun(s, in, Holding.Step)
 		})
 	back := exampleHeld
 	back.Moment, back.Step, back.Ended, back.Failure = "lane.star@6:18230", 18230, false, ""
@@ -56,20 +56,20 @@ func (s *Server) registerHeld() {
 			"500 (not_reproducible) where they differ, since the script has changed or one seed is not one run.",
 		errors: conflict, request: model.StepRequest{Unit: model.UnitBlock, Count: 1}, response: back},
 		func(_ context.Context, in *model.StepRequest) (model.Held, error) {
-			return moveHeld(s, in, Holding.Back)
+			return moveRun(s, in, Holding.Back)
 		})
 	serveBody(s, operation{id: "hold_go", path: "/hold/go", tag: tagHeld,
 		summary: "Move a held run to a moment by its name, on or back", errors: conflict,
 		request: model.GoRequest{To: "lane.star@6:18230"}, response: back},
 		func(_ context.Context, in *model.GoRequest) (model.Held, error) {
-			return moveHeld(s, in, Holding.Go)
+			return moveRun(s, in, Holding.Go)
 		})
 }
 
-// moveHeld moves the held run. What the server remembers of another network is forgotten.
-func moveHeld[R any](s *Server, r *R, move func(Holding, R) (model.Held, error)) (m model.Held, err error) {
+// moveRun moves the held run. What the server remembers of another network is forgotten.
+func moveRun[R any](s *Server, r *R, move func(Holding, R) (model.Held, error)) (m model.Held, err error) {
 	if s.held == nil {
-		return m, errNotHeld()
+		return m, errNoHeldRun()
 	}
 	before := s.held.Networks()
 	m, err = move(s.held, *r)
@@ -79,8 +79,8 @@ func moveHeld[R any](s *Server, r *R, move func(Holding, R) (model.Held, error))
 	return m, err
 }
 
-// errNotHeld refuses to move a network whose time passes by itself.
-func errNotHeld() error {
+// errNoHeldRun refuses to move a network whose time passes by itself.
+func errNoHeldRun() error {
 	return Refuse(http.StatusConflict, "not_held", "this network is no held run of a script: its time passes by itself").
 		Hint("devnet run SCRIPT --seed N --hold holds one. devnet advance moves a live network on, and no network goes back.")
 }

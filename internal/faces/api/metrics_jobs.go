@@ -92,7 +92,7 @@ func nameOf(nodes []Node, a types.Address) string {
 
 // observeBlock counts a block's changes of jobs, and sightings of them.
 func (m *jobMetrics) observeBlock(b *Block, nodes func() []Node) {
-	m.countBurned(b.Burned)
+	m.countBurn(b.Burned)
 	var known []Node
 	for i := range b.Jobs {
 		e := &b.Jobs[i]
@@ -130,7 +130,7 @@ func favourOf(e *model.JobEvent) string {
 	return "miss"
 }
 
-func (m *jobMetrics) countBurned(burned ledger.Burned) {
+func (m *jobMetrics) countBurn(burned ledger.Burned) {
 	for resource, amount := range map[string]types.Wei{"cycle": burned.Cycle, "cell": burned.Cell, "lane_timer": burned.LaneTimer} {
 		wei, _ := amount.Big().Float64()
 		m.burned.WithLabelValues(resource).Add(wei)

@@ -65,7 +65,7 @@ func (d directory) resolveAddress(v Reader, name, field string) (types.Address, 
 		}
 		return a, nil
 	}
-	for _, known := range d.listNamed() {
+	for _, known := range d.listNames() {
 		if known.Name == name {
 			return known.Address, nil
 		}
@@ -95,7 +95,7 @@ const maxMeant = 1000
 // suggestName asks for the account or actor whose name may have been meant; "" for none.
 func (d directory) suggestName(v Reader, name string) string {
 	var known []string
-	for _, account := range d.listNamed() {
+	for _, account := range d.listNames() {
 		known = append(known, account.Name)
 	}
 	actors, err := v.Actors(0, maxMeant)
@@ -143,14 +143,14 @@ func (d directory) findActor(v Reader, name, field string) (*Actor, error) {
 	return actor, err
 }
 
-// listNamed are the accounts and the runners that the devnet has the keys of.
-func (d directory) listNamed() []NamedAccount {
+// listNames are the accounts and the runners that the devnet has the keys of.
+func (d directory) listNames() []NamedAccount {
 	return slices.Concat(d.backend.Accounts(), d.backend.Runners())
 }
 
 // nameOf is the devnet's name of an account or runner, or "".
 func (d directory) nameOf(a types.Address) string {
-	for _, known := range d.listNamed() {
+	for _, known := range d.listNames() {
 		if known.Address == a {
 			return known.Name
 		}

@@ -97,7 +97,7 @@ func (d directory) findAddress(v Reader, a shortID, field string) (types.Address
 	var found []types.Address
 	var first, last types.Address
 	a.idBounds(first[:], last[:])
-	for _, known := range d.listNamed() {
+	for _, known := range d.listNames() {
 		if in := known.Address; first.Compare(in) <= 0 && in.Compare(last) <= 0 && a.fitsID(in) {
 			found = append(found, in)
 		}

@@ -28,7 +28,7 @@ func (s *Server) listPresence(_ context.Context, in *rangeInput) (m model.Presen
 	}
 	defer free()
 	head := v.Head().Height
-	_, from, to, newest, err := in.boundsWithinKept(v, max(head, 1)-1)
+	_, from, to, newest, err := in.boundsInArchive(v, max(head, 1)-1)
 	if err != nil {
 		return m, err
 	}

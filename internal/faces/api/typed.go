@@ -27,8 +27,8 @@ func (t *Typing) schemaOf(at types.Address) *typed.Schema {
 	return known
 }
 
-// orNilTyped is nil without any meaning, so that an answer leaves it out.
-func orNilTyped(m model.Typed) *model.Typed {
+// orNilMeaning is nil without any meaning, so that an answer leaves it out.
+func orNilMeaning(m model.Typed) *model.Typed {
 	if m.Arguments == nil && m.Returned == nil && m.Attribute == "" && m.Value == nil && m.Old == nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (t *Typing) typeOutcome(m *model.Receipt) {
 	for i := range m.Events {
 		e := &m.Events[i]
 		if s := t.schemaOf(e.Actor); s != nil {
-			e.Typed = orNilTyped(model.Typed{Value: s.EventView(e.Name, e.Data)})
+			e.Typed = orNilMeaning(model.Typed{Value: s.EventView(e.Name, e.Data)})
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (t *Typing) Returned(by types.Address, handler string, output []byte) *mode
 	if s == nil {
 		return nil
 	}
-	return orNilTyped(model.Typed{Returned: s.ReturnedView(handler, output)})
+	return orNilMeaning(model.Typed{Returned: s.ReturnedView(handler, output)})
 }
 
 func (t *Typing) typeArguments(to types.Address, handler string, payload []byte) *model.Typed {
@@ -68,7 +68,7 @@ func (t *Typing) typeArguments(to types.Address, handler string, payload []byte)
 	if s == nil {
 		return nil
 	}
-	return orNilTyped(model.Typed{Arguments: s.ArgumentsView(handler, payload)})
+	return orNilMeaning(model.Typed{Arguments: s.ArgumentsView(handler, payload)})
 }
 
 func (t *Typing) typeTransaction(tx *types.Transaction, sender types.Address) model.Transaction {
@@ -102,7 +102,7 @@ func (t *Typing) typeState(actor types.Address, key []byte, value, old *types.By
 	if of != nil && old != nil {
 		m.Old, _ = s.Unpack(of, *old)
 	}
-	return orNilTyped(m)
+	return orNilMeaning(m)
 }
 
 // typeTrace adds the meaning of all that an execution did.
@@ -128,7 +128,7 @@ func (t *Typing) typeCall(c *model.TraceCall) {
 		if c.Status == string(types.StatusOK) {
 			m.Returned = s.ReturnedView(c.Handler, c.Output)
 		}
-		c.Typed = orNilTyped(m)
+		c.Typed = orNilMeaning(m)
 	}
 	for i := range c.Steps {
 		t.typeStep(c.Actor, &c.Steps[i])
@@ -143,7 +143,7 @@ func (t *Typing) typeStep(of types.Address, s *model.TraceStep) {
 	case s.Payload == nil:
 	case s.What == "emit_event":
 		if known := t.schemaOf(of); known != nil {
-			s.Typed = orNilTyped(model.Typed{Value: known.EventView(s.Name, *s.Payload)})
+			s.Typed = orNilMeaning(model.Typed{Value: known.EventView(s.Name, *s.Payload)})
 		}
 	case s.What == "schedule_timer":
 		s.Typed = t.typeArguments(of, s.Name, *s.Payload)

@@ -267,7 +267,7 @@ func (j *Judge) countMessages(o *Observation, m *moves, wrong func(string, ...an
 			wrong("the delivery %s for %s used %d cycles and %d cells for %s; it was sent by %s, with %d and %d, and costs %s",
 				r.Hash, r.Sender, r.Cycles, r.Cells, r.Fee, sent.From, sent.Cycles, sent.Cells, fee)
 		}
-		m.addTo(sent.payer, new(big.Int).Sub(sent.totalPaid(), r.Fee.Big()))
+		m.addTo(sent.payer, new(big.Int).Sub(sent.totalPayment(), r.Fee.Big()))
 	}
 	j.takeTurns(o, func(s *Sent) (types.Address, bool) {
 		if c := j.work.callers[s.Hash]; c != nil {
@@ -282,11 +282,11 @@ func (j *Judge) countMessages(o *Observation, m *moves, wrong func(string, ...an
 			delete(j.work.callers, s.Hash)
 		}
 		j.books.queue[s.Hash] = p
-		m.takeFrom(s.From, p.totalPaid())
+		m.takeFrom(s.From, p.totalPayment())
 	}
 }
 
-func (p *prepaid) totalPaid() *big.Int {
+func (p *prepaid) totalPayment() *big.Int {
 	return new(big.Int).Add(multiplyPrice(p.cycle.Big(), uint64(p.Cycles)), multiplyPrice(p.cell.Big(), uint64(p.Cells)))
 }
 

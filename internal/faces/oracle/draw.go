@@ -217,7 +217,7 @@ func (d *drawing) drawCommittee(j *job, parent types.Hash) {
 		known = false
 	}
 	j.pending, j.since, j.attempts, j.committee = false, d.height, j.attempts+1, nil
-	for _, r := range drawWeighted(seed, candidates, wanted, func(r *Runner, step int) uint64 {
+	for _, r := range drawByWeight(seed, candidates, wanted, func(r *Runner, step int) uint64 {
 		weight := d.weightOf(r)
 		if known && step == 0 && r.Address == last.runner {
 			weight *= d.rules.MRUMultiplier
@@ -231,8 +231,8 @@ func (d *drawing) drawCommittee(j *job, parent types.Hash) {
 	d.expectJobEvent("job.drawn", j, nil, nil, types.DispatcherAddress)
 }
 
-// drawWeighted is the weighted Fisher-Yates of CIP-11 §9.2, walked step by step.
-func drawWeighted(seed types.Hash, from []*Runner, wanted int, weight func(*Runner, int) uint64) []*Runner {
+// drawByWeight is the weighted Fisher-Yates of CIP-11 §9.2, walked step by step.
+func drawByWeight(seed types.Hash, from []*Runner, wanted int, weight func(*Runner, int) uint64) []*Runner {
 	urn := slices.Clone(from)
 	for step := range wanted {
 		seed = keccak256(seed[:], le8(uint64(step)))
@@ -314,7 +314,7 @@ func (d *drawing) refillPlaces(j *job, parent types.Hash) {
 		return
 	}
 	seed := keccak256(j.seed[:], []byte("refusal:"), le4(j.refusals))
-	for i, r := range drawWeighted(seed, candidates, n, func(r *Runner, _ int) uint64 { return d.weightOf(r) }) {
+	for i, r := range drawByWeight(seed, candidates, n, func(r *Runner, _ int) uint64 { return d.weightOf(r) }) {
 		r.ActiveJobs++
 		*empty[i] = member{runner: r.Address, offer: r.Offer, drawn: d.height}
 	}

@@ -50,10 +50,10 @@ func (l *life) noteCouldPay(c *types.TimerChange) {
 	}
 }
 
-// gatherExamined gathers the timers that the block examined, and judges their number. There
+// gatherExaminedTimers gathers the timers that the block examined, and judges their number. There
 // are at most max_examined, and in addition as many expired ones as the cleanup lane
 // takes. At most max_arrears_examined of them are in arrears.
-func (r *laneOf) gatherExamined() {
+func (r *laneOf) gatherExaminedTimers() {
 	var e examinedTimers
 	var live, expired, owing uint64
 	h := r.o.Block.Header.Height

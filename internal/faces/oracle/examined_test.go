@@ -153,7 +153,7 @@ func TestMoreThanMayBeExaminedIsFound(t *testing.T) {
 		}
 		r := &laneOf{Judge: j, o: &o, rules: &LaneRules{Examined: 2, Arrears: 9, GCBudget: test.budget, GCPerTimer: 5},
 			wrong: func(format string, args ...any) { text = fmt.Sprintf(format, args...) }}
-		if r.gatherExamined(); text != test.text || j.timers.examined.full != test.full {
+		if r.gatherExaminedTimers(); text != test.text || j.timers.examined.full != test.full {
 			t.Errorf("%+v: said %q, full %v", test, text, j.timers.examined.full)
 		}
 	}
@@ -194,7 +194,7 @@ func TestExaminedTimersAreSortedByTheirExpiry(t *testing.T) {
 			o.Timers = append(o.Timers, c)
 		}
 		r := &laneOf{Judge: j, o: &o, rules: &LaneRules{Examined: 1, Arrears: 9, GCBudget: 5, GCPerTimer: 5}, wrong: func(string, ...any) {}}
-		r.gatherExamined()
+		r.gatherExaminedTimers()
 		e := j.timers.examined
 		seq := func(l *life) types.Seq {
 			if l == nil {

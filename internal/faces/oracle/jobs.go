@@ -243,7 +243,7 @@ func (w *work) judgeRunnersAndJobs(o *Observation) {
 	w.compareEvents("the end of the block", ofSystem(o.Events))
 	w.compareRunners(o)
 	w.calledBack(o)
-	w.judgeUnspecified()
+	w.judgeJobsWithoutSpec()
 }
 
 // followExecution follows one execution: a report, or whatever reached a system actor's
@@ -420,9 +420,9 @@ func (w *work) calledBack(o *Observation) {
 	}
 }
 
-// judgeUnspecified judges jobs of whose spec the state shows nothing: they went in the
+// judgeJobsWithoutSpec judges jobs of whose spec the state shows nothing: they went in the
 // block in which they came.
-func (w *work) judgeUnspecified() {
+func (w *work) judgeJobsWithoutSpec() {
 	for _, j := range w.inOrder(func(j *job) bool { return j.spec.TimeoutBlocks == 0 }, bySeq) {
 		w.reportWrong("job %s is open, and the state has no spec of it", j.id)
 		delete(w.open, j.id)

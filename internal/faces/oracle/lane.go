@@ -36,13 +36,13 @@ func (j *Judge) judgeLane(o *Observation) {
 	}
 	if r.rules.Policy == eip1559 || r.rules.Policy == fifo {
 		r.judgeOrder()
-		r.judgeSkipped()
+		r.judgeSkippedTimers()
 	}
 	if r.rules.isAuction() {
 		r.judgeCaps()
 	}
 	r.judgeCleanup()
-	r.gatherExamined()
+	r.gatherExaminedTimers()
 	j.window.countFires(o, r.fires)
 }
 
@@ -177,8 +177,8 @@ func (r *laneOf) judgeOrder() {
 	}
 }
 
-// judgeSkipped looks for timers that were skipped though they fitted.
-func (r *laneOf) judgeSkipped() {
+// judgeSkippedTimers looks for timers that were skipped though they fitted.
+func (r *laneOf) judgeSkippedTimers() {
 	left := r.cellsBefore()
 	for _, c := range r.waits {
 		if c.Reason != reasonLaneFull && c.Reason != reasonCells {

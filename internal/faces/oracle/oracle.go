@@ -239,11 +239,11 @@ func (j *Judge) Observe(o Observation) {
 			j.judgeSupply(h, o.Money)
 		}
 	}
-	j.judgeKnown()
+	j.judgeKnownBlocks()
 }
 
-// judgeKnown judges what follows in the chain, as far as it is known.
-func (j *Judge) judgeKnown() {
+// judgeKnownBlocks judges what follows in the chain, as far as it is known.
+func (j *Judge) judgeKnownBlocks() {
 	for {
 		heights := j.children[j.tipHash]
 		if len(heights) == 0 {

@@ -33,7 +33,7 @@ func (j *Judge) judgeSupply(h types.Height, m *Money) {
 			j.rules.Supply, m.Minted, m.Burned, m.Removed, made, held)
 	}
 	j.judgeSupplyChange(h, m)
-	j.judgeBurned(h, m)
+	j.judgeBurnCount(h, m)
 	j.judgeEscrow(h, m)
 }
 
@@ -53,9 +53,9 @@ func (j *Judge) judgeEscrow(h types.Height, m *Money) {
 	}
 }
 
-// judgeBurned judges the chain's count of burned fees since the last time. Money of a
+// judgeBurnCount judges the chain's count of burned fees since the last time. Money of a
 // height that was passed already cannot be compared with it.
-func (j *Judge) judgeBurned(h types.Height, m *Money) {
+func (j *Judge) judgeBurnCount(h types.Height, m *Money) {
 	if h != j.tip {
 		return
 	}

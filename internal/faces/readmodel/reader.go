@@ -97,7 +97,7 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 	}
 	stored, err := v.Archive.Block(h)
 	if err == nil && stored == nil {
-		err = v.stillKept(h)
+		err = v.requireKeptBlock(h)
 	}
 	if err != nil || stored == nil {
 		return nil, err
@@ -137,8 +137,8 @@ func (v *reader) sentAt(h types.Height) (types.Height, error) {
 	return next, nil
 }
 
-// stillKept refuses a height whose block was dropped.
-func (v *reader) stillKept(h types.Height) error {
+// requireKeptBlock refuses a height whose block was dropped.
+func (v *reader) requireKeptBlock(h types.Height) error {
 	kept, err := v.Kept()
 	if err == nil && h < kept.From {
 		err = api.NotKept(kept, h)

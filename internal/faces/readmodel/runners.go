@@ -155,7 +155,7 @@ func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 	}
 	p, err := v.Archive.Presence(h)
 	if err == nil && p == nil {
-		err = v.stillKept(h + 1)
+		err = v.requireKeptBlock(h + 1)
 	}
 	if err != nil || p == nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 
 type syntaxToken = syntax.Token
 
-// compareUnordered answers == and != of values that have no order.
-func compareUnordered(op syntaxToken, same bool, kind string) (bool, error) {
+// compareForEquality answers == and != of values that have no order.
+func compareForEquality(op syntaxToken, same bool, kind string) (bool, error) {
 	switch op {
 	case syntax.EQL:
 		return same, nil

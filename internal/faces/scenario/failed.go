@@ -20,10 +20,10 @@ const (
 	headLines, tailLines = 40, 60
 )
 
-// traceOfFailed returns the trace of the last unexpected failure on the chain: the
+// traceOfLastFailure returns the trace of the last unexpected failure on the chain: the
 // script had not looked at that receipt, or failed on the line that looked at it. It
 // is empty without such a failure.
-func (n *network) traceOfFailed(at Position) []string {
+func (n *network) traceOfLastFailure(at Position) []string {
 	failed, _ := n.timeline.firstFailures()
 	for _, f := range slices.Backward(failed) {
 		if n.highestFinal() >= f.height+tracedBlocks {

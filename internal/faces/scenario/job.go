@@ -31,7 +31,7 @@ func (v *jobValue) AttrNames() []string {
 
 // CompareSameType implements starlark.Comparable.
 func (v *jobValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compareUnordered(op, v.id == other.(*jobValue).id, "job")
+	return compareForEquality(op, v.id == other.(*jobValue).id, "job")
 }
 
 // Attr implements starlark.HasAttrs.

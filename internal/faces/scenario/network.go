@@ -252,7 +252,7 @@ func (v *validatorValue) AttrNames() []string {
 
 // CompareSameType implements starlark.Comparable.
 func (v *validatorValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compareUnordered(op, v.called == other.(*validatorValue).called, "validator")
+	return compareForEquality(op, v.called == other.(*validatorValue).called, "validator")
 }
 
 // Attr implements starlark.HasAttrs.

@@ -228,7 +228,7 @@ func (r *runtime) closeReport(failing error) error {
 	}
 	var failed *Failure
 	if errors.As(failing, &failed) {
-		r.report.Trace = r.net.traceOfFailed(failed.At)
+		r.report.Trace = r.net.traceOfLastFailure(failed.At)
 	}
 	r.report.Unread = append(r.report.Unread, r.net.unreadLines()...)
 	b := r.net.backend

@@ -38,7 +38,7 @@ func (v *runnerValue) AttrNames() []string {
 
 // CompareSameType implements starlark.Comparable.
 func (v *runnerValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compareUnordered(op, v.at == other.(*runnerValue).at, "runner")
+	return compareForEquality(op, v.at == other.(*runnerValue).at, "runner")
 }
 
 // Attr implements starlark.HasAttrs.

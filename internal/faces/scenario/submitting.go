@@ -130,7 +130,7 @@ func (c *call) signAndSubmit(n *network, key env.Signer, d api.Signable) (types.
 	if err != nil {
 		return hash, err
 	}
-	n.unread.noteSent(hash, c.r.sources.innermostPosition(c.thread.CallStack()))
+	n.unread.noteTransaction(hash, c.r.sources.innermostPosition(c.thread.CallStack()))
 	n.waiting = append(n.waiting, &outstanding{hash: hash, sender: key.Address(), nonce: nonce, raw: raw, since: head.Height})
 	return hash, nil
 }

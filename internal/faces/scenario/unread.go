@@ -40,21 +40,21 @@ func newUnread() *unread {
 	return &unread{looked: map[types.Hash]*place{}, places: map[types.Hash]Position{}}
 }
 
-// noteSent notes where in the script a transaction was made.
-func (u *unread) noteSent(hash types.Hash, at Position) {
+// noteTransaction notes where in the script a transaction was made.
+func (u *unread) noteTransaction(hash types.Hash, at Position) {
 	if len(u.places) < maxPlaces {
 		u.places[hash] = at
 	}
 }
 
-func (u *unread) noteLooked(hash types.Hash, at *place) { u.looked[hash] = at }
+func (u *unread) noteLook(hash types.Hash, at *place) { u.looked[hash] = at }
 
 // lookAll is that the script asked for all that happened so far: of fires and
 // messages, or of transactions too.
 func (u *unread) lookAll(known []failedReceipt, transactions bool, at *place) {
 	for i := range known {
 		if transactions || known[i].origin != types.OriginTransaction {
-			u.noteLooked(known[i].hash, at)
+			u.noteLook(known[i].hash, at)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (c *call) lookedAt(verb string) {
 func (n *network) receiptRecord(hash types.Hash, shown any) *record {
 	r := recordOf("receipt", shown)
 	if receipt, ok := shown.(model.Receipt); ok && receipt.Status != string(types.StatusOK) {
-		r.seen = func() { n.unread.noteLooked(hash, n.r.currentPlace()) }
+		r.seen = func() { n.unread.noteLook(hash, n.r.currentPlace()) }
 	}
 	return r
 }

@@ -94,7 +94,7 @@ func (r *record) CompareSameType(op syntaxToken, other starlark.Value, depth int
 		}
 		same = equal && r.names[i] == o.names[i]
 	}
-	return compareUnordered(op, same, r.kind)
+	return compareForEquality(op, same, r.kind)
 }
 
 // recordOf makes a record of a struct of package model, by its JSON names.
@@ -256,5 +256,5 @@ func (a *actorValue) Attr(name string) (starlark.Value, error) {
 
 // CompareSameType implements starlark.Comparable.
 func (a *actorValue) CompareSameType(op syntaxToken, other starlark.Value, _ int) (bool, error) {
-	return compareUnordered(op, a.address == other.(*actorValue).address, "actor")
+	return compareForEquality(op, a.address == other.(*actorValue).address, "actor")
 }

@@ -256,7 +256,7 @@ func netReceipt(c *call) (starlark.Value, error) {
 	if err != nil || receipt == nil {
 		return starlark.None, err
 	}
-	netOf(c).unread.noteLooked(receipt.Hash, c.r.currentPlace())
+	netOf(c).unread.noteLook(receipt.Hash, c.r.currentPlace())
 	return recordOf("receipt", api.TypesOf(v).Receipt(&receipt.Receipt, receipt.Logs)), nil
 }
 

@@ -54,7 +54,7 @@ func (r *Report) Advise(c Commands, alone bool) {
 func (r *Report) remedyCommands(n *NodeReport, c Commands, alone bool) (typed []string, ok bool) {
 	source := r.wholeSource(n)
 	switch {
-	case n.hasKind(ofOaths), n.hasKind(ofState) && source == nil && !alone, r.countLost() > (len(r.Nodes)-1)/3 && !alone:
+	case n.hasKind(ofOaths), n.hasKind(ofState) && source == nil && !alone, r.countLostVoters() > (len(r.Nodes)-1)/3 && !alone:
 		return nil, false
 	}
 	if n.hasKind(ofVotes) {
@@ -94,8 +94,8 @@ func (r *Report) isDroppedElsewhere(n *NodeReport) bool {
 	return false
 }
 
-// countLost counts the nodes that cannot vote until the others have gone on.
-func (r *Report) countLost() (n int) {
+// countLostVoters counts the nodes that cannot vote until the others have gone on.
+func (r *Report) countLostVoters() (n int) {
 	for i := range r.Nodes {
 		if r.Nodes[i].hasKind(ofVotes) || r.Nodes[i].hasKind(ofLost) {
 			n++

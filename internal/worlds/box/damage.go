@@ -112,9 +112,9 @@ func (f *files) leaveDown(node *Node, err error) error {
 	return nil
 }
 
-// refuseTooManyBroken refuses a home in which more validators are beyond help than may be missing: all of
+// refuseBeyondHelp refuses a home in which more validators are beyond help than may be missing: all of
 // them are named, each with its remedy.
-func (f *files) refuseTooManyBroken() error {
+func (f *files) refuseBeyondHelp() error {
 	lost := 0
 	for _, node := range f.nodes.List() {
 		if node.Lost {
@@ -124,7 +124,7 @@ func (f *files) refuseTooManyBroken() error {
 	switch spare := f.origin.genesis.Validators.MaxFaulty(); {
 	case len(f.broken) == 0:
 		return nil
-	case f.nodes.highestHeld() == 0 && f.origin.config.Elsewhere == nil:
+	case f.nodes.highestBlock() == 0 && f.origin.config.Elsewhere == nil:
 		return fmt.Errorf("no validator's state can be read: %w; before these remedies, put one back from a copy, "+
 			"load a snapshot (devnet snapshot list), or start over with --reset", errors.Join(f.broken...))
 	case len(f.broken)+lost > spare:
@@ -159,11 +159,11 @@ func (f *files) markLostLogs(node *Node) error {
 	if f.origin.config.Here != nil {
 		return f.noteLostHere(node)
 	}
-	if !f.origin.resumed || node.countLostLog() == 0 || f.nodes.highestHeld() == 0 {
+	if !f.origin.resumed || node.countLostLog() == 0 || f.nodes.highestBlock() == 0 {
 		return nil
 	}
 	node.Lost = true
-	return f.refuseTooManyLost()
+	return f.refuseLostLogs()
 }
 
 // noteCut marks a node whose log ends before its store's tip, which its start found:
@@ -173,12 +173,12 @@ func (f *files) noteCut(node *Node) error {
 		return nil
 	}
 	node.Lost = true
-	return f.refuseTooManyLost()
+	return f.refuseLostLogs()
 }
 
-// refuseTooManyLost refuses a home that has lost more logs than f: those that sit out would
+// refuseLostLogs refuses a home that has lost more logs than f: those that sit out would
 // wait for each other.
-func (f *files) refuseTooManyLost() error {
+func (f *files) refuseLostLogs() error {
 	var lost []string
 	for _, other := range f.nodes.List() {
 		if other.Lost {

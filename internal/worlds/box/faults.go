@@ -70,7 +70,7 @@ func (b backend) Count() {
 
 // Wipe implements network.Node.
 func (node *Node) Wipe(counts *fault.Counts) error {
-	if err := node.network.files.refuseBounded(node.Name, "be wiped"); err != nil {
+	if err := node.network.files.refuseFromGenesis(node.Name, "be wiped"); err != nil {
 		return err
 	}
 	return node.Engine.Wipe(counts)

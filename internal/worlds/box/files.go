@@ -54,8 +54,8 @@ func (f *files) cutOff(at types.Height) string {
 	return ""
 }
 
-// refuseBounded refuses an order that would make a validator begin from genesis.
-func (f *files) refuseBounded(who, what string) error {
+// refuseFromGenesis refuses an order that would make a validator begin from genesis.
+func (f *files) refuseFromGenesis(who, what string) error {
 	if why := f.whyNotFromGenesis(); why != "" {
 		return refusal.New("history_bounded", "%s cannot %s: it would have to execute all blocks from genesis, and %s", who,
 			what, why).

@@ -70,9 +70,9 @@ func (h *Here) isJoining() bool {
 	return h.Announced != "" && h.Genesis.Validators.Index(h.Key.Address()) < 0
 }
 
-// beginDecided is what was decided of the network before: a lone validator that joins runs in no
+// beginFromDecision is what was decided of the network before: a lone validator that joins runs in no
 // set, and was asked for, unless it resumes with its final state.
-func (o *origin) beginDecided() (b network.Begin) {
+func (o *origin) beginFromDecision() (b network.Begin) {
 	if here := o.config.Here; here != nil && here.isJoining() {
 		b.Spared = []string{here.Name}
 		if !o.resumed {

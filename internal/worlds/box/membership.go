@@ -49,7 +49,7 @@ func (b backend) AddValidator(name string) (network.Node, error) {
 	if len(b.network.List()) >= MaxValidators {
 		return nil, refusal.New("too_many_validators", "a network in one process has at most %d validators", MaxValidators)
 	}
-	if err := b.network.files.refuseBounded("a validator", "join"); err != nil {
+	if err := b.network.files.refuseFromGenesis("a validator", "join"); err != nil {
 		return nil, err
 	}
 	node, err := newNode(b.network, name)

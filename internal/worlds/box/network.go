@@ -55,7 +55,7 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 
 // composeNetwork puts the parts of a network together, none of which does anything yet.
 func composeNetwork(o *origin) *Network {
-	s := prepareShared(o)
+	s := prepareParts(o)
 	n := &Network{origin: o, sharedParts: s, nodeList: &nodeList{}, runnerList: &runnerList{}, links: newLinks(),
 		finality: newFinality(), presence: &presence{feed: node.NewStateFeed(s.book)}}
 	views := readmodel.NewSource(o.genesis, s.programs, s.verifier)
@@ -64,7 +64,7 @@ func composeNetwork(o *origin) *Network {
 	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList, turn: network.NewTurn(n.scheduler)}
 	operated := backend{n.scheduler, n}
 	n.keeper = newTimekeeper(o, s.clock, s.log)
-	begin := o.beginDecided()
+	begin := o.beginFromDecision()
 	begin.Goal = n.keeper.travelRecord().Goal
 	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), begin)
 	n.finality.final = n.Final
@@ -139,7 +139,7 @@ func (n *Network) startNodes(ctx context.Context) error {
 			}
 		}
 	}
-	if err := n.files.refuseTooManyBroken(); err != nil {
+	if err := n.files.refuseBeyondHelp(); err != nil {
 		return err
 	}
 	return n.awaitReplay(ctx)
@@ -197,7 +197,7 @@ func (n *Network) Close() error {
 		errs := n.stopRunners()
 		n.presence.feed.Close()
 		errs = append(errs, n.stopNodes()...)
-		n.sharedParts.closeShared()
+		n.sharedParts.closeParts()
 		n.finality.closeSubscriptions()
 		return errors.Join(append(errs, n.origin.closeHome())...)
 	})

@@ -95,9 +95,9 @@ func (l *nodeList) inOrder() []*Node {
 	return nodes
 }
 
-// highestHeld is the highest block that a node started so far holds; those that are
+// highestBlock is the highest block that a node started so far holds; those that are
 // not started have their say in their own store.
-func (l *nodeList) highestHeld() (h types.Height) {
+func (l *nodeList) highestBlock() (h types.Height) {
 	for _, node := range l.List() {
 		h = max(h, node.finalHeight())
 	}

@@ -33,9 +33,9 @@ type sharedParts struct {
 // time for one is shorter than a runner's: on a starved machine more of them time out.
 const meshHandshakes = 8
 
-// prepareShared prepares what the nodes of a network share. Without a fitting Python the
+// prepareParts prepares what the nodes of a network share. Without a fitting Python the
 // network runs all the same, and reports that to users that need one.
-func prepareShared(o *origin) *sharedParts {
+func prepareParts(o *origin) *sharedParts {
 	c := &o.config
 	s := &sharedParts{clock: clock.NewOn(c.machineClocks()), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log),
 		book:  node.NewAddressBook(),
@@ -73,8 +73,8 @@ func (s *sharedParts) Probe() (version string, err error) {
 // Now is the clock that the nodes go by.
 func (s *sharedParts) Now() types.Time { return s.clock.Now() }
 
-// closeShared ends what the nodes ran on, once they have stopped.
-func (s *sharedParts) closeShared() {
+// closeParts ends what the nodes ran on, once they have stopped.
+func (s *sharedParts) closeParts() {
 	s.runtime.Close()
 	if s.owned != nil {
 		s.owned.Close()

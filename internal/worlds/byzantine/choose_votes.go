@@ -20,7 +20,7 @@ const hated = 0
 func (t *transport) Start(receive func(from types.Address, frame []byte)) error {
 	return t.Mesh.Start(func(from types.Address, frame []byte) {
 		if current := t.mask.active.Load(); current != nil && current.kind == ChooseVotes {
-			if frame = t.withoutOverlooked(frame, current); frame == nil {
+			if frame = t.dropOverlookedVotes(frame, current); frame == nil {
 				return
 			}
 		}
@@ -28,9 +28,9 @@ func (t *transport) Start(receive func(from types.Address, frame []byte)) error 
 	})
 }
 
-// withoutOverlooked returns a frame without the overlooked votes; nil if nothing is left, or too
+// dropOverlookedVotes returns a frame without the overlooked votes; nil if nothing is left, or too
 // little for a certificate: the leader then waits for other votes.
-func (t *transport) withoutOverlooked(frame []byte, current *active) []byte {
+func (t *transport) dropOverlookedVotes(frame []byte, current *active) []byte {
 	if len(frame) == 0 {
 		return frame
 	}

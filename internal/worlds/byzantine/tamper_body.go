@@ -16,23 +16,23 @@ import (
 func tamperBody(m *Mask, frame []byte, _ receiver) [][]byte {
 	if p := m.readProposal(frame); p != nil {
 		forged := *p
-		forged.Block = tampered(p.Block)
+		forged.Block = tamperWithBlock(p.Block)
 		return [][]byte{encodeFrame(mesh.Proposal, &forged)}
 	}
 	if a := m.readBlockAnswer(frame); a != nil {
-		return [][]byte{encodeFrame(mesh.BlockAnswer, &blockAnswer{Block: tampered(a.Block)})}
+		return [][]byte{encodeFrame(mesh.BlockAnswer, &blockAnswer{Block: tamperWithBlock(a.Block)})}
 	}
 	if b := m.readBatch(frame); b != nil && len(b.Blocks) > 0 {
 		forged := *b
 		forged.Blocks = slices.Clone(b.Blocks)
 		last := len(forged.Blocks) - 1
-		forged.Blocks[last] = tampered(forged.Blocks[last])
+		forged.Blocks[last] = tamperWithBlock(forged.Blocks[last])
 		return [][]byte{encodeFrame(mesh.Batch, &forged)}
 	}
 	return [][]byte{frame}
 }
 
-func tampered(block *types.Block) *types.Block {
+func tamperWithBlock(block *types.Block) *types.Block {
 	body := *block
 	if n := len(body.Transactions); n > 0 {
 		body.Transactions = body.Transactions[:n-1]

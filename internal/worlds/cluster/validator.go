@@ -103,7 +103,7 @@ func (v *validator) Start([]types.Validator) error {
 	}
 	l.work.Go(func() { v.handOnEvents(l) })
 	l.work.Go(func() { v.executeFinal(l) })
-	if err := v.waitUntilExecuted(l, header.Height); err != nil {
+	if err := v.waitForExecution(l, header.Height); err != nil {
 		return errors.Join(err, v.endProcess(true))
 	}
 	v.started.Store(true)
@@ -131,9 +131,9 @@ func (v *validator) reportBoot(hello control.Hello) (header types.Header, err er
 // reachPatience is how long a validator's next final block may take that it has stored.
 const reachPatience = 30 * time.Second
 
-// waitUntilExecuted waits until the blocks that a process began with were executed here: before that
+// waitForExecution waits until the blocks that a process began with were executed here: before that
 // the members of the network are unknown.
-func (v *validator) waitUntilExecuted(l *life, height types.Height) error {
+func (v *validator) waitForExecution(l *life, height types.Height) error {
 	late := time.NewTimer(reachPatience)
 	defer late.Stop()
 	for v.head.Load().Block.Header.Height < height {

@@ -39,6 +39,6 @@ func New(n Operated, orders *Orders, b Begin) *Network {
 func (n *Network) Final(r *ledger.Result) {
 	n.Executions.endWaitsOf(r)
 	n.Membership.stopFormer(r)
-	n.Registration.stopDeregistered(r)
+	n.Registration.stopLeavers(r)
 	n.Orders.noteHigherBlock()
 }

@@ -91,8 +91,8 @@ func errRunnerAlready(name string) error {
 	return refusal.New("already_runner", "%s is a runner already", name).At("name")
 }
 
-// errNotRegistered refuses to deregister a runner again.
-func errNotRegistered(name string) error {
+// errRunnerGone refuses to deregister a runner again.
+func errRunnerGone(name string) error {
 	return refusal.New("deregistered", "%s has left already", name).At("name")
 }
 

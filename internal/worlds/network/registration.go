@@ -122,7 +122,7 @@ func (g *Registration) registrationOf(name string) (*system.Runner, error) {
 	case state == nil:
 		return nil, ErrNoValidator
 	case isUnregistered(state, r):
-		return nil, errNotRegistered(name)
+		return nil, errRunnerGone(name)
 	}
 	return state.Runner(r.Who().Address), nil
 }
@@ -264,8 +264,8 @@ func (g *Registration) tryRenew(name string) error {
 	})
 }
 
-// stopDeregistered stops the runners that left the registry and have no open job.
-func (g *Registration) stopDeregistered(r *ledger.Result) {
+// stopLeavers stops the runners that left the registry and have no open job.
+func (g *Registration) stopLeavers(r *ledger.Result) {
 	now := r.State.Registrations()
 	if now == nil {
 		return
@@ -281,13 +281,13 @@ func (g *Registration) stopDeregistered(r *ledger.Result) {
 		}
 		g.seen.withValue(func(is *registry) { is.is, is.leaving = now, leaving })
 	}
-	for _, name := range g.listDeregistered(r.State) {
+	for _, name := range g.listLeavers(r.State) {
 		g.network.Go(name+" stops", func() error { return g.stopDeregisteredRunner(name) })
 	}
 }
 
-// listDeregistered lists the runners that left the registry and run, and that no task stops.
-func (g *Registration) listDeregistered(state *ledger.State) (names []string) {
+// listLeavers lists the runners that left the registry and run, and that no task stops.
+func (g *Registration) listLeavers(state *ledger.State) (names []string) {
 	var leaving []string
 	g.seen.withValue(func(is *registry) { leaving = slices.Clone(is.leaving) })
 	for _, name := range leaving {

@@ -45,9 +45,9 @@ func (g *gate) admitFrame(receive func(types.Address, []byte), from types.Addres
 	}
 }
 
-// admitBounded lets something in, or keeps it back: what its source bounds by itself, and may
+// admitLossless lets something in, or keeps it back: what its source bounds by itself, and may
 // not be lost.
-func (g *gate) admitBounded(comes arrival) {
+func (g *gate) admitLossless(comes arrival) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.frozen == nil {
@@ -69,8 +69,8 @@ func (g *gate) freezeArrivals(counts *fault.Counts) {
 	g.frozen = counts
 }
 
-// deliverKept delivers the queued items, in order, and then new ones.
-func (g *gate) deliverKept() {
+// deliverBacklog delivers the queued items, in order, and then new ones.
+func (g *gate) deliverBacklog() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, comes := range g.held {
@@ -105,7 +105,7 @@ type gatedConnections struct {
 
 // Start implements env.Connections.
 func (c gatedConnections) Start(receive func(connection.Event)) error {
-	return c.Connections.Start(func(e connection.Event) { c.gate.admitBounded(func() { receive(e) }) })
+	return c.Connections.Start(func(e connection.Event) { c.gate.admitLossless(func() { receive(e) }) })
 }
 
 // gatePolls puts the gate before the answers of validators.
@@ -124,7 +124,7 @@ type gatedPolls struct {
 
 // Start implements env.Polls.
 func (p gatedPolls) Start(receive func(polling.Answer)) error {
-	return p.Polls.Start(func(a polling.Answer) { p.gate.admitBounded(func() { receive(a) }) })
+	return p.Polls.Start(func(a polling.Answer) { p.gate.admitLossless(func() { receive(a) }) })
 }
 
 // gateChainView puts the gate before a view of the chain. The newest head is all that waits.
@@ -141,7 +141,7 @@ type gatedView struct {
 func (v *gatedView) Start(receive func(*chainview.Head)) error {
 	return v.ChainView.Start(func(h *chainview.Head) {
 		if v.newest.Swap(h) == nil {
-			v.gate.admitBounded(func() { receive(v.newest.Swap(nil)) })
+			v.gate.admitLossless(func() { receive(v.newest.Swap(nil)) })
 		}
 	})
 }

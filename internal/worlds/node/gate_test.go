@@ -33,7 +33,7 @@ func TestAGateKeepsNoMoreThanItsLimits(t *testing.T) {
 			if came != 0 || counts.Held.Load() != c.held || counts.Dropped.Load() != c.beyond {
 				t.Errorf("%d came, %d were held, %d dropped", came, counts.Held.Load(), counts.Dropped.Load())
 			}
-			g.deliverKept()
+			g.deliverBacklog()
 			g.admitFrame(receive, types.Address{}, c.frame)
 			if came != c.held+1 {
 				t.Errorf("%d came", came)
@@ -65,7 +65,7 @@ func TestAGateKeepsWhatRunnersAreTold(t *testing.T) {
 	if len(told) != 0 || len(heads) != 1 || counts.Held.Load() != MaxHeld+2 {
 		t.Fatalf("told %d events and %v; %d are held", len(told), heads, counts.Held.Load())
 	}
-	g.deliverKept()
+	g.deliverBacklog()
 	if len(told) != MaxHeld+1 || told[MaxHeld].Of() != MaxHeld || !slices.Equal(heads, []types.Height{1, MaxHeld}) {
 		t.Fatalf("told %d events and %v", len(told), heads)
 	}

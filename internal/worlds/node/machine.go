@@ -213,7 +213,7 @@ func (m *Machine) Thaw() bool {
 	if !m.frozen.Swap(false) {
 		return false
 	}
-	m.gate.deliverKept()
+	m.gate.deliverBacklog()
 	m.loops.thawAll()
 	return true
 }

@@ -80,9 +80,9 @@ func (c *connections) Do(v connection.Verb) {
 	case connection.Open:
 		c.withLiveSide(v.ID, func(s *side) { s.openStream(v.Stream) })
 	case connection.Send:
-		c.process.crashIfPlanned(BeforeSend)
+		c.process.crashIfDue(BeforeSend)
 		c.withLiveSide(v.ID, func(s *side) { s.queueFrame(v.Stream, v.Frame) })
-		c.process.crashIfPlanned(AfterSend)
+		c.process.crashIfDue(AfterSend)
 	case connection.End:
 		c.withLiveSide(v.ID, func(s *side) { s.endStream(v.Stream) })
 	case connection.Reset:

@@ -116,8 +116,8 @@ func (d *disk) recordWrite(undo func()) {
 	}
 }
 
-// loseUnsynced loses what was not synced, the youngest write first.
-func (d *disk) loseUnsynced() {
+// loseUnsyncedWrites loses what was not synced, the youngest write first.
+func (d *disk) loseUnsyncedWrites() {
 	now := d.node.world.now
 	for i := len(d.pending) - 1; i >= 0 && d.pending[i].synced > now; i-- {
 		d.pending[i].undo()
@@ -177,7 +177,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	if err := d.checkUsable(l.process); err != nil {
 		return err
 	}
-	l.process.crashIfPlanned(BeforeAppend)
+	l.process.crashIfDue(BeforeAppend)
 	w.trace.traceContent(w.now, kindAppend, n, len(records), w.hashed.hashRecords(records))
 	if l.process.isCrashDue(TornAppend) {
 		if len(records) > 1 {
@@ -189,7 +189,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	d.appendRecords(records)
 	l.process.Did(env.BytesWritten, uint64(d.size-size))
 	d.recordWrite(func() { d.tearRecords(before, size) })
-	l.process.crashIfPlanned(AfterAppend)
+	l.process.crashIfDue(AfterAppend)
 	return nil
 }
 
@@ -227,7 +227,7 @@ func (l *nodeLog) Rewrite(records [][]byte) error {
 	if err := d.checkUsable(l.process); err != nil {
 		return err
 	}
-	l.process.crashIfPlanned(BeforeAppend)
+	l.process.crashIfDue(BeforeAppend)
 	w.rewrites++
 	w.trace.traceContent(w.now, kindRewrite, n, len(records), w.hashed.hashRecords(records))
 	old, size := d.records, d.size
@@ -235,7 +235,7 @@ func (l *nodeLog) Rewrite(records [][]byte) error {
 	d.appendRecords(records)
 	l.process.Did(env.BytesWritten, uint64(d.size))
 	d.recordWrite(func() { d.records, d.size = old, size })
-	l.process.crashIfPlanned(AfterAppend)
+	l.process.crashIfDue(AfterAppend)
 	return nil
 }
 
@@ -255,7 +255,7 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 	if err := d.checkUsable(s.process); err != nil {
 		return err
 	}
-	s.process.crashIfPlanned(BeforeCommit)
+	s.process.crashIfDue(BeforeCommit)
 	w.trace.traceContent(w.now, kindCommit, n, len(writes), w.hashed.hashWrites(writes))
 	old := d.buckets
 	d.buckets = slices.Clone(old)
@@ -265,7 +265,7 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 	}
 	s.process.Did(env.BytesWritten, uint64(w.hashed.bytes))
 	d.recordWrite(func() { d.buckets = old })
-	s.process.crashIfPlanned(AfterCommit)
+	s.process.crashIfDue(AfterCommit)
 	return nil
 }
 

@@ -26,7 +26,7 @@ func (n *links) applyRules(rules *network.LinkRules) {
 	if !rules.SameCut(before) {
 		n.troubled = true
 		n.silenceCutLinks()
-		n.deliverDelayed()
+		n.deliverDelayedFrames()
 	}
 }
 
@@ -48,24 +48,24 @@ func (n *links) silenceCutLinks() {
 		n.loop.After(connection.IdleTime, func() {
 			for _, s := range cut {
 				if s.out.cut != nil && s.out.since <= n.loop.now.Add(-connection.IdleTime) {
-					s.endAsLost()
+					s.endByTimeout()
 				}
 			}
 		})
 	}
 }
 
-// deliverDelayed delivers the frames that cut links delayed.
-func (n *links) deliverDelayed() {
+// deliverDelayedFrames delivers the frames that cut links delayed.
+func (n *links) deliverDelayedFrames() {
 	n.machines.eachSide(func(s *side) {
 		if s.peer == nil || s.peer.out.cut != nil {
 			return
 		}
 		if len(s.stalled) > 0 {
-			s.resumeStalled()
+			s.resumeDelivery()
 		}
 		if s.dialed && len(s.peer.stalled) > 0 { // its side may not be up yet
-			s.peer.resumeStalled()
+			s.peer.resumeDelivery()
 		}
 	})
 }

@@ -132,7 +132,7 @@ func (l *process) isCrashDue(at Moment) bool {
 	return due
 }
 
-func (l *process) crashIfPlanned(at Moment) {
+func (l *process) crashIfDue(at Moment) {
 	if len(l.node.crashes) > 0 && l.isCrashDue(at) {
 		l.endWithinStep()
 	}

@@ -94,11 +94,11 @@ func (t *transport) Send(to types.Address, frame []byte) {
 		return
 	}
 	w := l.node.world
-	l.crashIfPlanned(BeforeSend)
+	l.crashIfDue(BeforeSend)
 	if peer := w.byAddress[to]; peer != nil && len(frame) <= env.MaxFrameBytes {
 		w.sendFrame(l, peer, frame)
 	}
-	l.crashIfPlanned(AfterSend)
+	l.crashIfDue(AfterSend)
 }
 
 // Close implements env.Mesh.

@@ -191,9 +191,9 @@ func (l *loop) nextEvent() {
 	e.what.happenAt(e)
 }
 
-// runGuarded runs what happens outside a role's step, and turns a crash within it
+// runOutsideStep runs what happens outside a role's step, and turns a crash within it
 // into one, and a panic into a bug.
-func (l *loop) runGuarded(fn func()) {
+func (l *loop) runOutsideStep(fn func()) {
 	defer l.recoverPanic()
 	fn()
 }

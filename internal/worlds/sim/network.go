@@ -221,7 +221,7 @@ func (n *Network) bootAll() error {
 	if n.config.From != nil {
 		for i := range n.config.From.disks {
 			d := &n.config.From.disks[i]
-			n.findNode(d.name).disk.holdRested(d)
+			n.findNode(d.name).disk.holdRestedDisk(d)
 		}
 	}
 	for _, name := range n.runners {

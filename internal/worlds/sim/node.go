@@ -173,7 +173,7 @@ func (w *World) Boot(name string) (err error) {
 	n.process = l
 	w.trace.tracePlain(w.now, kindBoot, n)
 	var stop func()
-	w.runGuarded(func() { stop, err = n.boot(l) })
+	w.runOutsideStep(func() { stop, err = n.boot(l) })
 	switch {
 	case l.dead:
 		return fmt.Errorf("sim: booting %s: %w", name, ErrCrashed)
@@ -197,7 +197,7 @@ func (w *World) Stop(name string) error {
 		return fmt.Errorf("%s is frozen: thaw it, or crash it", name)
 	}
 	w.trace.tracePlain(w.now, kindStop, n)
-	w.runGuarded(func() {
+	w.runOutsideStep(func() {
 		if n.process.stop != nil {
 			n.process.stop()
 		}
@@ -233,7 +233,7 @@ func (l *process) killProcess() {
 		l.contracts.End()
 	}
 	n.process, n.held, n.runs, n.frozen, n.crashes = nil, nil, nil, nil, nil
-	n.disk.loseUnsynced()
+	n.disk.loseUnsyncedWrites()
 	kept := w.runnable[:0]
 	for _, r := range w.runnable {
 		if r.loop.process != l {

@@ -229,7 +229,7 @@ func (n *Network) Flip(name string) (*Effect, error) {
 	if err != nil {
 		return r, err
 	}
-	n.tellDiskLost(name)
+	n.tellDiskLoss(name)
 	if n.World.findNode(name).disk.looksTorn() {
 		n.excuseValidator(name)
 	}

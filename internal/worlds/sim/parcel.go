@@ -88,9 +88,9 @@ func (s *side) sendParcel(p *parcel) {
 
 // loseBoth ends both sides of a connection on which nothing passes any more.
 func (s *side) loseBoth() {
-	s.endAsLost()
+	s.endByTimeout()
 	if s.peer != nil {
-		s.peer.endAsLost()
+		s.peer.endByTimeout()
 	}
 }
 
@@ -159,7 +159,7 @@ func (p *parcel) happenAt(event) {
 		p.to.openBothSides(p.from)
 	case p.what == toFinish:
 		p.to.openValidatorSide()
-		p.to.resumeStalled()
+		p.to.resumeDelivery()
 	case p.to.over:
 	case !p.to.up: // it overtook the end of the handshake
 		p.to.stalled = append(p.to.stalled, p)
@@ -217,8 +217,8 @@ func (s *side) takeParcel(p *parcel) {
 	}
 }
 
-// resumeStalled lets come what has waited.
-func (s *side) resumeStalled() {
+// resumeDelivery lets come what has waited.
+func (s *side) resumeDelivery() {
 	waited := s.stalled
 	s.stalled = nil
 	for _, p := range waited {

@@ -146,8 +146,10 @@ func (n *Network) resumeFrom(r *Rest) {
 	}
 }
 
-// holdRested has a disk hold what one held at rest.
-func (d *disk) holdRested(r *restedDisk) { d.records, d.size, d.buckets = r.records, r.size, r.buckets }
+// holdRestedDisk has a disk hold what one held at rest.
+func (d *disk) holdRestedDisk(r *restedDisk) {
+	d.records, d.size, d.buckets = r.records, r.size, r.buckets
+}
 
 // headAtRest is the head that a validator had at rest, if it boots from that for the first time; otherwise nil.
 func (n *Network) headAtRest(name string) *validators.Head {

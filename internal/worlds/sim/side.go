@@ -67,8 +67,10 @@ func (s *side) endSide(e connection.Down) {
 	s.host.forgetSide(s)
 }
 
-// endAsLost ends a side that has heard nothing for too long.
-func (s *side) endAsLost() { s.endSide(connection.Down{Reason: "timeout: no recent network activity"}) }
+// endByTimeout ends a side that has heard nothing for too long.
+func (s *side) endByTimeout() {
+	s.endSide(connection.Down{Reason: "timeout: no recent network activity"})
+}
 
 // closeBothSides ends both sides: this one at once.
 func (s *side) closeBothSides(code uint64, reason string) {
@@ -89,7 +91,7 @@ func (s *side) closeBothSides(code uint64, reason string) {
 
 // loseIn ends a side whose peer says nothing from a time on.
 func (s *side) loseIn(silent types.Time) {
-	s.process.node.world.At(silent.Add(connection.IdleTime), s.endAsLost)
+	s.process.node.world.At(silent.Add(connection.IdleTime), s.endByTimeout)
 }
 
 // notifyPeersOfDeath has the peers of a process that died find it out.
@@ -104,7 +106,7 @@ func (c *connections) notifyPeersOfDeath() {
 	if len(peers) > 0 {
 		w.After(connection.IdleTime, func() {
 			for _, s := range peers {
-				s.endAsLost()
+				s.endByTimeout()
 			}
 		})
 	}

@@ -7,7 +7,7 @@ package sim
 // that lies about its syncs may lose votes that were sent: such a validator is one of the f that may contradict themselves.
 func (n *Network) noteHarm(name, verb string) {
 	if verb == "wipe" || verb == "sync_lies" {
-		n.tellDiskLost(name)
+		n.tellDiskLoss(name)
 	}
 	if verb == "misbehave" || verb == "sync_lies" {
 		n.excuseValidator(name)

@@ -112,7 +112,7 @@ func (s *side) openWaitingStreams() {
 			s.breakOff(one, connection.CodeDone)
 			continue
 		}
-		one.writeQueued()
+		one.writeQueue()
 	}
 	if len(s.opening) > 0 {
 		first := s.opening[0]
@@ -186,8 +186,8 @@ func (t *stream) boundOldestWait() {
 	})
 }
 
-// writeQueued writes the queued frames, as far as there is room, and the end after them.
-func (t *stream) writeQueued() {
+// writeQueue writes the queued frames, as far as there is room, and the end after them.
+func (t *stream) writeQueue() {
 	s := t.side
 	if !t.begun || t.dead {
 		return
@@ -225,10 +225,10 @@ func (t *stream) creditRead(n int) {
 			return
 		}
 		if s.control.side != nil {
-			s.control.writeQueued()
+			s.control.writeQueue()
 		}
 		for _, one := range slices.Clone(s.streams) {
-			one.writeQueued()
+			one.writeQueue()
 		}
 	})
 }
@@ -239,7 +239,7 @@ func (s *side) endStream(number connection.Stream) {
 		one.ending = true
 		s.letGo(one)
 		if len(one.queue) == 0 {
-			one.writeQueued()
+			one.writeQueue()
 		}
 	}
 }

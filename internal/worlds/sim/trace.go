@@ -121,7 +121,7 @@ func (t *trace) traceSentFrame(now types.Time, n, peer *node, frame []byte) {
 	content := xxhash.Sum64(frame)
 	t.addStep(now, kindSaid, n.index, uint32(peer.index), content)
 	if t.lines != nil && len(frame) > 0 {
-		t.writeFormatted("{\"time\":%d,\"kind\":\"said\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q,\"content\":\"%016x\"}\n",
+		t.writeText("{\"time\":%d,\"kind\":\"said\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q,\"content\":\"%016x\"}\n",
 			now.Sub(firstInstant), n.name, n.started, peer.name, push.Type(frame[0]), content)
 	}
 }
@@ -155,7 +155,7 @@ func (t *trace) traceConnectionEvent(now types.Time, n, peer *node, e connection
 	}
 	t.addStep(now, kindTold, n.index, uint32(at), on)
 	if t.lines != nil && what != "" {
-		t.writeFormatted("{\"time\":%d,\"kind\":\"told\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q}\n",
+		t.writeText("{\"time\":%d,\"kind\":\"told\",\"node\":%q,\"life\":%d,\"peer\":%q,\"what\":%q}\n",
 			now.Sub(firstInstant), n.name, n.started, name, what)
 	}
 }
@@ -174,7 +174,7 @@ func (t *trace) writeFrameLine(now types.Time, kind string, n, peer *node, conte
 	if why != "" {
 		said += fmt.Sprintf(",\"why\":%q", why)
 	}
-	t.writeFormatted("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d,\"peer\":%q%s,\"content\":\"%016x\"}\n",
+	t.writeText("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d,\"peer\":%q%s,\"content\":\"%016x\"}\n",
 		now.Sub(firstInstant), kind, n.name, n.started, peer.name, said, content)
 }
 
@@ -200,7 +200,7 @@ func (t *trace) traceNote(now types.Time, n *node, what string, content []byte) 
 func (t *trace) traceFault(now types.Time, text string) {
 	t.addStep(now, kindFault, 0, uint32(len(text)), xxhash.Sum64String(text))
 	if t.lines != nil {
-		t.writeFormatted("{\"time\":%d,\"kind\":\"fault\",\"what\":%q}\n", now.Sub(firstInstant), text)
+		t.writeText("{\"time\":%d,\"kind\":\"fault\",\"what\":%q}\n", now.Sub(firstInstant), text)
 	}
 }
 
@@ -239,7 +239,7 @@ func (t *trace) traceReport(now types.Time, n *node, report simplex.Report, name
 	default:
 		return // a final block has a separate note
 	}
-	t.writeFormatted("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.started, said)
+	t.writeText("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.started, said)
 }
 
 // writeStepLine writes one step as a JSON object; time is in nanoseconds from the start.
@@ -251,10 +251,10 @@ func (t *trace) writeStepLine(now types.Time, k kind, n *node, key, value string
 	if content != 0 {
 		detail += fmt.Sprintf(",\"content\":\"%016x\"", content)
 	}
-	t.writeFormatted("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d%s}\n", now.Sub(firstInstant), kindNames[k], n.name, n.started, detail)
+	t.writeText("{\"time\":%d,\"kind\":%q,\"node\":%q,\"life\":%d%s}\n", now.Sub(firstInstant), kindNames[k], n.name, n.started, detail)
 }
 
-func (t *trace) writeFormatted(format string, args ...any) {
+func (t *trace) writeText(format string, args ...any) {
 	if _, err := fmt.Fprintf(t.lines, format, args...); err != nil && t.err == nil {
 		t.err = fmt.Errorf("sim: writing the trace: %w", err)
 	}

@@ -106,8 +106,8 @@ func (w *watch) excuseValidator(name string) {
 	w.tellOracles(func(j *oracle.Judge) { j.Excuse(address) })
 }
 
-// tellDiskLost tells them that its disk was emptied or damaged.
-func (w *watch) tellDiskLost(name string) {
+// tellDiskLoss tells them that its disk was emptied or damaged.
+func (w *watch) tellDiskLoss(name string) {
 	address := w.keys[name].Address()
 	w.tellOracles(func(j *oracle.Judge) { j.Lost(address) })
 }

@@ -50,8 +50,8 @@ func (f *form) misfitOf(h head) *misfit { return newMisfit("%s; it is %s", h, f.
 // entry.
 type choice struct{}
 
-// worded is a text of a known few.
-type worded interface{ words() []string }
+// wordType is a text of a known few.
+type wordType interface{ words() []string }
 
 var (
 	typeWei    = reflect.TypeFor[types.Wei]()
@@ -70,7 +70,7 @@ func formOf(t reflect.Type, tags reflect.StructTag) *form {
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return integerForm(limitTag(tags, "most", math.MaxUint64>>(64-t.Bits())))
 	case reflect.String:
-		if known, some := reflect.Zero(t).Interface().(worded); some {
+		if known, some := reflect.Zero(t).Interface().(wordType); some {
 			return wordForm(known.words())
 		}
 		return textForm(limitTag(tags, "max", math.MaxUint64))

@@ -75,7 +75,7 @@ func FuzzItems(f *testing.F) {
 	}
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		ours := checkWellFormed(data)
+		ours := checkOneItem(data)
 		var tree any
 		theirs := library.Unmarshal(data, &tree)
 		if err := deep.Wellformed(data); ours == nil && err != nil {

@@ -185,8 +185,8 @@ func cutKey(data []byte) (key, rest []byte, err error) {
 	return content[:h.argument], rest, nil
 }
 
-// checkWellFormed says why data is not one valid item, and nothing after it.
-func checkWellFormed(data []byte) error {
+// checkOneItem says why data is not one valid item, and nothing after it.
+func checkOneItem(data []byte) error {
 	rest, err := skipItem(data, MaxDepth)
 	if err == nil && len(rest) > 0 {
 		err = fmt.Errorf("%s after the frame's map", plural.Of(len(rest), "byte"))

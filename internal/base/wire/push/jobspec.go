@@ -125,7 +125,7 @@ func (s *JobSpec) AppendCBOR(dst []byte) []byte {
 // UnmarshalCBOR reads a spec in any order of fields; a codec.Unmarshal around it
 // enforces the canonical form.
 func (s *JobSpec) UnmarshalCBOR(data []byte) error {
-	if err := checkWellFormed(data); err != nil {
+	if err := checkOneItem(data); err != nil {
 		return fmt.Errorf("no valid CBOR: %w", err)
 	}
 	var read JobSpec

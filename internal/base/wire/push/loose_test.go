@@ -106,7 +106,7 @@ func arbitrary(t *rapid.T, v reflect.Value, tags reflect.StructTag) {
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		v.SetUint(rapid.Uint64Range(0, limitTag(tags, "most", 1<<(v.Type().Bits()-1))).Draw(t, "integer"))
 	case reflect.String:
-		if known, some := v.Interface().(worded); some {
+		if known, some := v.Interface().(wordType); some {
 			v.SetString(rapid.SampledFrom(known.words()).Draw(t, "word"))
 			return
 		}

@@ -34,7 +34,7 @@ func (s *JobSpec) Order() []byte {
 // ParseOrder reads what is submitted, in its one form, and completes it. Its error
 // says what is wrong with data: the submitter's fault. Check judges the rest.
 func ParseOrder(data []byte, submitter types.Address, at types.Height) (*JobSpec, error) {
-	if err := checkWellFormed(data); err != nil {
+	if err := checkOneItem(data); err != nil {
 		return nil, fmt.Errorf("no valid CBOR: %w", err)
 	}
 	var o order

@@ -28,8 +28,8 @@ type layout struct {
 	ok   bool
 }
 
-// takeFixed takes a fixed part off the front.
-func (l *layout) takeFixed(part string) {
+// takeLiteral takes a fixed part off the front.
+func (l *layout) takeLiteral(part string) {
 	if l.ok = l.ok && len(l.rest) >= len(part) && string(l.rest[:len(part)]) == part; l.ok {
 		l.rest = l.rest[len(part):]
 	}
@@ -75,20 +75,20 @@ func readPulse(t Type, payload []byte) Frame {
 	switch t {
 	case TypeHeartbeatPing:
 		f := new(HeartbeatPing)
-		l.takeFixed(pingNonce)
+		l.takeLiteral(pingNonce)
 		f.Nonce = l.takeNumber()
-		l.takeFixed(pingSigned)
+		l.takeLiteral(pingSigned)
 		l.takeBytes(f.Signed[:])
-		l.takeFixed(pingHeight)
+		l.takeLiteral(pingHeight)
 		f.BlockHeight = types.Height(l.takeNumber())
 		if l.isWhole() {
 			return f
 		}
 	case TypeHeartbeatPong:
 		f := new(HeartbeatPong)
-		l.takeFixed(pongHeight)
+		l.takeLiteral(pongHeight)
 		f.BlockHeight = types.Height(l.takeNumber())
-		l.takeFixed(pongSigned)
+		l.takeLiteral(pongSigned)
 		l.takeBytes(f.ValidatorSigned[:])
 		if l.isWhole() {
 			return f

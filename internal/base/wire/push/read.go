@@ -49,7 +49,7 @@ func decodeFrame(raw Raw) (Frame, error) {
 	if !raw.Type.Known() {
 		return nil, newFault(UnknownFrame, "", "%s", raw.Type)
 	}
-	if err := checkWellFormed(raw.Payload); err != nil {
+	if err := checkOneItem(raw.Payload); err != nil {
 		return nil, newFault(Malformed, k.name, "no valid CBOR: %v", err)
 	}
 	if raw.Type == TypeHello || raw.Type == TypeHelloAck {

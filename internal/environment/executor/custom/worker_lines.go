@@ -117,7 +117,7 @@ func (l *life) runLife() {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		l.writeQueued()
+		l.writeQueue()
 	}()
 	why := l.readLines()
 	l.worker.mu.Lock()
@@ -163,8 +163,8 @@ func (l *life) wakeWriter() {
 	}
 }
 
-// writeQueued writes what is queued until the life is over.
-func (l *life) writeQueued() {
+// writeQueue writes what is queued until the life is over.
+func (l *life) writeQueue() {
 	for range l.more {
 		for {
 			line, over := l.nextLine()

@@ -80,7 +80,7 @@ func textOf(body []byte, most uint64) ([]byte, error) {
 	if choice.FinishReason != nil {
 		why = *choice.FinishReason
 	}
-	if refusal := refuseUnfinished(why, text, most); refusal != nil {
+	if refusal := refuseCutText(why, text, most); refusal != nil {
 		return nil, refusal
 	}
 	if declined := choice.Message.Refusal; text == "" && declined != nil && *declined != "" {
@@ -111,9 +111,9 @@ func errorOnly(body []byte) []byte {
 	return body
 }
 
-// refuseUnfinished refuses an answer whose finish_reason says that the model did not end its text;
+// refuseCutText refuses an answer whose finish_reason says that the model did not end its text;
 // nil of one that it ended.
-func refuseUnfinished(why, text string, most uint64) error {
+func refuseCutText(why, text string, most uint64) error {
 	cut := plural.Of(most, "token")
 	for _, word := range complete {
 		if why == word {

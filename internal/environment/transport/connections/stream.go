@@ -54,7 +54,7 @@ func (s *stream) wakeWriter() {
 	case s.quic == nil || s.writing || s.dead:
 	case len(s.queue) > 0:
 		s.writing, s.direct = true, 0
-		s.conn.spawnUnlessOver(s.writeQueued)
+		s.conn.spawnUnlessOver(s.writeQueue)
 	case s.ending:
 		s.finishSending()
 	}
@@ -174,8 +174,8 @@ func (s *stream) nextFrames() (frames [][]byte) {
 	return frames
 }
 
-// writeQueued writes what is queued.
-func (s *stream) writeQueued() {
+// writeQueue writes what is queued.
+func (s *stream) writeQueue() {
 	for {
 		frames := s.nextFrames()
 		if len(frames) == 0 {

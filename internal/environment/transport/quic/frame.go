@@ -60,7 +60,7 @@ func (w *writer) writeFrame(frame []byte) error {
 	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(len(frame)))
 	w.buf = append(w.buf, head...)
 	for rest := frame[len(head):]; len(rest) > 0; {
-		if err := w.flushKept(); err != nil {
+		if err := w.flushBuffer(); err != nil {
 			return err
 		}
 		next := rest[:min(len(rest), chunkBytes)]
@@ -72,8 +72,8 @@ func (w *writer) writeFrame(frame []byte) error {
 	return nil
 }
 
-// flushKept writes what was kept.
-func (w *writer) flushKept() error {
+// flushBuffer writes what was kept.
+func (w *writer) flushBuffer() error {
 	if len(w.buf) == 0 {
 		return nil
 	}

@@ -226,7 +226,7 @@ func TestFramesReadAsTheyWereWritten(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		if err := w.flushKept(); err != nil {
+		if err := w.flushBuffer(); err != nil {
 			r.Fatal(err)
 		}
 		var in io.Reader = &sink.Buffer
@@ -294,7 +294,7 @@ func TestAQueueKeepsItsBounds(t *testing.T) {
 				for len(twin) > 0 && twin[0].at.Before(before) {
 					twin, want = twin[1:], want+1
 				}
-				if got := q.dropExpired(before); got != uint64(want) {
+				if got := q.dropOlderThan(before); got != uint64(want) {
 					r.Fatalf("expired %d, want %d", got, want)
 				}
 			case 1:

@@ -126,7 +126,7 @@ func (p *peer) queueFrame(frame []byte) {
 func (p *peer) putInLane(l *lane, kind kind, frame []byte, now time.Time) {
 	q := &l.queues[kind]
 	if l.session == nil {
-		p.counters.framesDropped.Add(q.dropExpired(now.Add(-patience)))
+		p.counters.framesDropped.Add(q.dropOlderThan(now.Add(-patience)))
 	}
 	if !q.pushFrame(frame, now) {
 		p.counters.framesDropped.Add(1)
@@ -174,7 +174,7 @@ func (p *peer) admitSession(s *session) (replaced *session, ok bool) {
 	p.counters.connects.Add(1)
 	expired := time.Now().Add(-patience)
 	for kind := range l.queues {
-		p.counters.framesDropped.Add(l.queues[kind].dropExpired(expired))
+		p.counters.framesDropped.Add(l.queues[kind].dropOlderThan(expired))
 		wakeReceiver(s.wake[kind])
 	}
 	wakeReceiver(p.changed)
@@ -199,8 +199,8 @@ func (p *peer) endSession(s *session) {
 	}
 }
 
-// keepConnected keeps the peer connected until it is one no more.
-func (p *peer) keepConnected() {
+// maintainConnection keeps the peer connected until it is one no more.
+func (p *peer) maintainConnection() {
 	wait := newBackoff(p.dialsFirst())
 	for p.gone.Err() == nil {
 		p.mu.Lock()

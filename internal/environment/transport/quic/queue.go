@@ -26,8 +26,8 @@ func (q *queue) pushFrame(frame []byte, now time.Time) bool {
 	return true
 }
 
-// dropExpired drops what was sent before the given time, and returns how many.
-func (q *queue) dropExpired(before time.Time) (dropped uint64) {
+// dropOlderThan drops what was sent before the given time, and returns how many.
+func (q *queue) dropOlderThan(before time.Time) (dropped uint64) {
 	n := 0
 	for n < len(q.frames) && q.frames[n].at.Before(before) {
 		q.bytes -= len(q.frames[n].frame)

@@ -203,7 +203,7 @@ func (s *session) greetPeer() bool {
 func (s *session) writeFrames(stream *quic.SendStream, k kind) {
 	stream.SetPriority(urgency[k], true)
 	w := writer{stream: stream, buf: []byte{byte(k)}}
-	err := w.flushKept()
+	err := w.flushBuffer()
 	var batch [][]byte
 	for err == nil {
 		batch = s.peer.takeFrames(s, k, batch[:0])
@@ -229,7 +229,7 @@ func (s *session) writeBatch(w *writer, batch [][]byte) error {
 		}
 		size += len(frame)
 	}
-	if err := w.flushKept(); err != nil {
+	if err := w.flushBuffer(); err != nil {
 		return err
 	}
 	s.peer.counters.framesSent.Add(uint64(len(batch)))

@@ -196,7 +196,7 @@ func (t *Transport) Start(receive func(from types.Address, frame []byte)) error 
 	t.receive, t.listener = receive, listener
 	t.wg.Go(t.acceptAll)
 	for _, p := range t.byAddress {
-		t.wg.Go(p.keepConnected)
+		t.wg.Go(p.maintainConnection)
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (t *Transport) SetPeers(validators []types.Validator) {
 		if p == nil || p.PublicKey != v.PublicKey {
 			p = newPeer(t, v)
 			if t.receive != nil {
-				t.wg.Go(p.keepConnected)
+				t.wg.Go(p.maintainConnection)
 			}
 		}
 		p.setEndpoint(v.Endpoint)

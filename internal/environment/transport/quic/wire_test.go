@@ -36,7 +36,7 @@ func TestTheStreamIsThatOfTheDocument(t *testing.T) {
 	if err := w.writeFrame(frame); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.flushKept(); err != nil || !bytes.Equal(sink.Bytes(), shown) {
+	if err := w.flushBuffer(); err != nil || !bytes.Equal(sink.Bytes(), shown) {
 		t.Fatalf("written as %x, %v", sink.Bytes(), err)
 	}
 }

@@ -17,7 +17,7 @@ func (s *Stage) waitForQuorumConnections() error {
 	defer tick.Stop()
 	left := progress{fewest: math.MaxInt}
 	for {
-		lacking, missing := s.listUnconnected()
+		lacking, missing := s.listWithoutQuorum()
 		switch {
 		case missing == 0:
 			return nil
@@ -33,9 +33,9 @@ func (s *Stage) waitForQuorumConnections() error {
 	}
 }
 
-// listUnconnected names the running validators without a quorum, each with its connections, and
+// listWithoutQuorum names the running validators without a quorum, each with its connections, and
 // counts the connections that they lack.
-func (s *Stage) listUnconnected() (lacking []string, missing int) {
+func (s *Stage) listWithoutQuorum() (lacking []string, missing int) {
 	nodes := s.Nodes()
 	need := box.QuorumPeers(len(nodes))
 	for _, n := range nodes {

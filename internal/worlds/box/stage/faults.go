@@ -17,8 +17,8 @@ func readableError(err error) error {
 	return refusal.New("refused", "%v", err)
 }
 
-// noteDone notes what the operator did in the trace, or returns why it was not done.
-func (s *Stage) noteDone(err error, what ...any) error {
+// noteVerb notes what the operator did in the trace, or returns why it was not done.
+func (s *Stage) noteVerb(err error, what ...any) error {
 	if err != nil {
 		return readableError(err)
 	}

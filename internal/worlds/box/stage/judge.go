@@ -238,15 +238,15 @@ func (j *judge) applyOrder(o fault.Order, n *box.Network) (fault.Effect, error) 
 func (j *judge) excuseOrder(o fault.Order, n *box.Network) {
 	switch {
 	case o.Verb == "wipe":
-		j.tellDiskLost(o.Node)
+		j.tellDiskLoss(o.Node)
 	case o.Verb == "misbehave" && o.Kind != fault.Honest &&
 		slices.ContainsFunc(n.List(), func(of *box.Node) bool { return of.Name == o.Node }):
 		j.excuseValidator(o.Node)
 	}
 }
 
-// tellDiskLost tells the oracles that a validator's disk is emptied.
-func (j *judge) tellDiskLost(node string) {
+// tellDiskLoss tells the oracles that a validator's disk is emptied.
+func (j *judge) tellDiskLoss(node string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.oracles.Lost(j.addressOf(node))

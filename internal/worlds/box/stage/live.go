@@ -88,7 +88,7 @@ func openStage(ctx context.Context, c scenario.Config, name string, prepare Prep
 		return nil, errors.Join(err, s.endNodes())
 	}
 	s.Network = network
-	s.Verbs = stage.Verbs{Context: ctx, Network: s.operatedNetwork, Read: s.Reader, Done: s.noteDone}
+	s.Verbs = stage.Verbs{Context: ctx, Network: s.operatedNetwork, Read: s.Reader, Done: s.noteVerb}
 	if err := s.judge.beginChain(network); err != nil {
 		return nil, errors.Join(err, s.endNodes(), network.Close())
 	}

@@ -20,5 +20,5 @@ func (s *Stage) Answer(job types.Hash, given execution.Given) error {
 	if took := s.Network.Answer(job, given, func(_ string, err error) { refused = err }); len(took) > 0 {
 		refused = nil
 	}
-	return s.noteDone(refused, "answer ", job)
+	return s.noteVerb(refused, "answer ", job)
 }

@@ -166,7 +166,7 @@ func (c *Carrier) Close() error {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 		defer cancel()
-		err := removeLabelled(ctx, owner.NetworkLabel+"="+c.id)
+		err := removeByLabel(ctx, owner.NetworkLabel+"="+c.id)
 		if c.events != nil {
 			c.events.stopListening()
 		}

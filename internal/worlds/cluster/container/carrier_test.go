@@ -315,7 +315,7 @@ func TestTwoMayRemoveTheSame(t *testing.T) {
 	var both sync.WaitGroup
 	for range 3 {
 		both.Go(func() {
-			if err := removeLabelled(t.Context(), label); err != nil {
+			if err := removeByLabel(t.Context(), label); err != nil {
 				t.Error(err)
 			}
 		})

@@ -190,7 +190,7 @@ func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 		d.do("docker", "swarm", "leave", "--force")
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := removeLabelled(ctx, label); err != nil {
+		if err := removeByLabel(ctx, label); err != nil {
 			t.Error(err)
 		}
 	})

@@ -16,11 +16,11 @@ func Reap(ctx context.Context) (folders []string, err error) { return owner.Reap
 // clearDead removes the same before a network starts, as far as the engine does.
 func clearDead(ctx context.Context) error { return owner.Clear(ctx, engine) }
 
-// removeLabelled removes all that has a label, KEY=VALUE.
-func removeLabelled(ctx context.Context, label string) error { return owner.Remove(ctx, engine, label) }
+// removeByLabel removes all that has a label, KEY=VALUE.
+func removeByLabel(ctx context.Context, label string) error { return owner.Remove(ctx, engine, label) }
 
 // engine is the one of the docker command line.
-var engine = owner.Engine{List: listHeld, Remove: removeThose}
+var engine = owner.Engine{List: listByLabel, Remove: removeThose}
 
 // kinds are the calls for each kind, and the field that identifies one.
 var kinds = map[owner.Kind]struct {
@@ -32,7 +32,7 @@ var kinds = map[owner.Kind]struct {
 	owner.Volumes:    {[]string{"volume", "ls"}, []string{"volume", "rm", "--force"}, "{{.Name}}"},
 }
 
-func listHeld(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
+func listByLabel(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
 	one := kinds[kind]
 	answer, err := callDocker(ctx, nil, append(slices.Clone(one.lists), "--filter", "label="+label, "--format",
 		one.id+` {{.Label "`+owner.NetworkLabel+`"}} {{.Label "`+owner.ViewLabel+`"}} {{.Label "`+owner.FolderLabel+`"}}`)...)

@@ -37,8 +37,8 @@ func (s *Stage) Answer(job types.Hash, given execution.Given) error {
 	return nil
 }
 
-// listConnected lists the runners that are connected to a validator.
-func listConnected(v *validators.Validator) (all []api.Connected) {
+// listConnections lists the runners that are connected to a validator.
+func listConnections(v *validators.Validator) (all []api.Connected) {
 	for _, live := range v.Connections() {
 		all = append(all, api.Connected{Runner: live.Runner, Accepting: live.Accepting, Changes: readmodel.Changes(live.Changes)})
 	}

@@ -194,7 +194,7 @@ func (s *Stage) Nodes() []api.Node {
 			head, status := v.Head(), v.Status()
 			node.Height, node.StateRoot = head.Block.Header.Height, head.State.Root()
 			node.View, node.Connections, node.Pooled = status.Round.View, len(status.Connected), status.Pool
-			node.Runners = listConnected(v)
+			node.Runners = listConnections(v)
 			node.DeadLetters, node.Restarted = status.Roles.DeadLetters, status.Roles.Restarted+status.Roles.Contracts
 		}
 		nodes = append(nodes, node)
