@@ -67,6 +67,7 @@ var (
 	setups   = []string{"internal/worlds/setup"}
 	stages   = []string{"internal/worlds/stage"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
+	bares    = []string{"internal/worlds/bare/..."}
 	controls = []string{"internal/worlds/cluster/control"}
 	clusters = []string{"internal/worlds/cluster/..."}
 	clients  = []string{"client"}
@@ -141,6 +142,8 @@ var table = []layer{
 			"API's refusals"},
 	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system"}), pure: true, standard: deterministic,
 		why: "a network's beginning follows from its description, for every world"},
+	{name: "bare world", packages: bares, imports: join(base, composition, bares, []string{"actors"}), pure: true, standard: deterministic,
+		why: "a world of one validator follows from its configuration and seed: it knows the ledger, and no shell, disk or clock"},
 	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks), libraries: anyLibrary,
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
