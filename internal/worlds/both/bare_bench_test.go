@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/actors/samples"
+	programs "github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/worlds/bare/crowd"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
@@ -48,7 +48,7 @@ func busyNetwork(b *testing.B) *sim.Network {
 	b.Cleanup(func() { n.Close() })
 	var storms []types.Address
 	for range busyActors {
-		deploy, at := n.Deploy("alice", samples.Code("storm"), types.WeiOf(10_000).Mul(types.CBY))
+		deploy, at := n.Deploy("alice", programs.Code("storm"), types.WeiOf(10_000).Mul(types.CBY))
 		storms = append(storms, at)
 		n.Submit("v0", deploy, nil)
 	}

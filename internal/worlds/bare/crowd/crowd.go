@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/draw"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -73,6 +72,7 @@ type Room struct {
 	counted   uint64 // blocks since Reset
 	used      types.Cycles
 	fees      squares // the lane's base fee of each block, in wei a cycle
+	hurdles   big.Int // the sum of the larger of each fee and the one before
 	lastFee   types.Wei
 	medianTip types.Wei // of the fires of the last block that had some
 	tipsPaid  types.Wei
@@ -193,7 +193,7 @@ func (r *Room) conduct(c *Crowd, orders map[int][]Order) error {
 		if len(errands) == 0 {
 			return nil
 		}
-		err := r.World.Call("conductor", r.conductor, "conduct", codec.Marshal(errands))
+		err := r.World.Call("conductor", r.conductor, "conduct", appendErrands(nil, errands))
 		errands, waiting = nil, 0
 		return err
 	}
@@ -240,7 +240,12 @@ func (r *Room) Run(blocks uint64) error {
 func (r *Room) observe(result *ledger.Result) {
 	r.counted++
 	r.used += result.Lane.Cycles
+	before := r.lastFee
 	r.lastFee = result.Block.Header.BaseFeeLaneTimer
+	if before.Less(r.lastFee) {
+		before = r.lastFee
+	}
+	r.hurdles.Add(&r.hurdles, before.Big())
 	r.fees.add(r.lastFee.Big())
 	r.tipsPaid = r.tipsPaid.Add(result.Tips.Timers)
 	var tips []types.Wei
@@ -283,7 +288,7 @@ func valuesOf(receipts []types.Receipt) (values []uint64) {
 
 // Reset begins all figures anew: what came before was the warm-up.
 func (r *Room) Reset() {
-	r.counted, r.used, r.fees, r.tipsPaid, r.refusals = 0, 0, squares{}, types.Wei{}, 0
+	r.counted, r.used, r.fees, r.hurdles, r.tipsPaid, r.refusals = 0, 0, squares{}, big.Int{}, types.Wei{}, 0
 	for _, c := range r.crowds {
 		c.Counts.Reset()
 	}
@@ -311,6 +316,10 @@ func (r *Room) LaneFee() types.Wei { return r.lastFee }
 
 // LaneFees is the sum of the lane's base fees over the blocks.
 func (r *Room) LaneFees() *big.Int { return new(big.Int).Set(&r.fees.sum) }
+
+// LaneHurdles is the sum over the blocks of what an order for the next block had to state as
+// its max fee: the lane's base fee when it was scheduled and when it fired.
+func (r *Room) LaneHurdles() *big.Int { return new(big.Int).Set(&r.hurdles) }
 
 // LaneFeeVariation is the squared coefficient of variation of the lane's base fee, as a
 // fraction.

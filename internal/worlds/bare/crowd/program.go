@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/draw"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -13,23 +12,19 @@ import (
 // programCode is the code of every member: a program in Go, which takes cheats.
 const programCode = "go:crowd"
 
-// maxOrderBytes bounds a payload of orders.
-const maxOrderBytes = types.MaxTransactionBytes
-
 // permille is 1 in the units of shares.
 const permille = 1000
 
 // Order is one timer of a member. It travels in payloads, so that a member's program is a
 // function of what the chain hands it.
 type Order struct {
-	_        struct{} `cbor:",toarray"`
-	In       uint64   // blocks from now until it is due, at least 1
-	Patience *uint64  // how many blocks it may be late before it expires; nil: as long as the chain allows
-	MaxFee   *uint64  // wei a cycle of the lane; nil: the protocol's default
-	Tip      *uint64  // of MaxFee, to the proposer; nil: the protocol's default
-	Bid      *uint64  // wei for the fire, in an auction
-	Tier     string   // a hint in place of Tip; "": none
-	Value    uint64   // what the fire is worth to the member if it is punctual, in wei
+	In       uint64  // blocks from now until it is due, at least 1
+	Patience *uint64 // how many blocks it may be late before it expires; nil: as long as the chain allows
+	MaxFee   *uint64 // wei a cycle of the lane; nil: the protocol's default
+	Tip      *uint64 // of MaxFee, to the proposer; nil: the protocol's default
+	Bid      *uint64 // wei for the fire, in an auction
+	Tier     string  // a hint in place of Tip; "": none
+	Value    uint64  // what the fire is worth to the member if it is punctual, in wei
 	// Least and Most are in how many blocks the same order comes again after its fire, each
 	// number alike; 0: it does not.
 	Least, Most uint64
@@ -76,7 +71,7 @@ func (o Order) next(seed uint64, member types.Address) (next Order, ok bool) {
 
 // request is the timer that an order asks for at a height.
 func (o *Order) request(now types.Height) program.TimerRequest {
-	r := program.TimerRequest{Height: now + types.Height(o.In), Payload: codec.Marshal(o), MaxFeePerCycle: wei(o.MaxFee),
+	r := program.TimerRequest{Height: now + types.Height(o.In), Payload: appendOrder(nil, o), MaxFeePerCycle: wei(o.MaxFee),
 		MaxPriorityFeePerCycle: wei(o.Tip), Bid: wei(o.Bid), PriorityTier: o.Tier}
 	if o.Patience != nil {
 		expires := r.Height + types.Height(*o.Patience)
@@ -93,17 +88,10 @@ func wei(amount *uint64) *types.Wei {
 	return &w
 }
 
-// errand is a member with its orders.
-type errand struct {
-	_      struct{} `cbor:",toarray"`
-	Member types.Address
-	Orders []Order
-}
-
 // Host runs the program of members:
 //
-//	order([Order…])    schedules them; its output is how many the chain refused
-//	conduct([errand…]) calls order of each member; its output is the same of all together
+//	order(orders)      schedules them; its output is how many the chain refused
+//	conduct(errands)   calls order of each member; its output is the same of all together
 //	handle_timer       schedules the next of its kind, and spends the rest of the limit; its
 //	                   output is the order's value
 //
@@ -145,8 +133,8 @@ func (s session) Handle(ctx program.Context, _ program.Code, msg program.Message
 func (s session) run(ctx program.Context, msg program.Message) ([]byte, error) {
 	switch msg.Handler {
 	case "order":
-		var orders []Order
-		if err := codec.Unmarshal(msg.Payload, maxOrderBytes, &orders); err != nil {
+		orders, err := decodeOrders(msg.Payload)
+		if err != nil {
 			return nil, err
 		}
 		refused := uint64(0)
@@ -167,13 +155,13 @@ func (s session) run(ctx program.Context, msg program.Message) ([]byte, error) {
 }
 
 func conduct(ctx program.Context, payload []byte) ([]byte, error) {
-	var errands []errand
-	if err := codec.Unmarshal(payload, maxOrderBytes, &errands); err != nil {
+	errands, err := decodeErrands(payload)
+	if err != nil {
 		return nil, err
 	}
 	refused := uint64(0)
 	for i := range errands {
-		output, err := ctx.Call(errands[i].Member, "order", codec.Marshal(errands[i].Orders), 0)
+		output, err := ctx.Call(errands[i].Member, "order", appendOrders(nil, errands[i].Orders), 0)
 		if err != nil {
 			return nil, err
 		}
@@ -193,8 +181,8 @@ func schedule(ctx program.Context, o *Order) (refused uint64, err error) {
 }
 
 func (s session) fire(ctx program.Context, msg program.Message) ([]byte, error) {
-	var o Order
-	if err := codec.Unmarshal(msg.Payload, maxOrderBytes, &o); err != nil {
+	o, err := decodeOrder(msg.Payload)
+	if err != nil {
 		return nil, err
 	}
 	if next, ok := o.next(s.seed, msg.Self); ok {
