@@ -102,7 +102,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			transferCommand(), faucetCommand(), paramsCommand(),
 			advanceCommand(), stepCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
 			healCommand(), snapshotCommand(),
-			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(),
+			runCommand(), reportCommand(), labCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(),
 			doctorCommand(), versionCommand(),
 			examplesCommand(), completionCommand(), manCommand(),
 		},
