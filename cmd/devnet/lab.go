@@ -19,7 +19,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/fixtures"
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
 	"github.com/cowboyinc/devnet/internal/worlds/lab"
 )
@@ -50,7 +49,7 @@ func labListCommand() *cli.Command {
 		Name: "list", Usage: "the experiments that devnet carries, and what each asks", Description: "Example: devnet lab list",
 		Flags: []cli.Flag{jsonFlag},
 		Action: takingNothing(func(c *cli.Context) error {
-			all, err := carriedExperiments()
+			all, err := lab.Carried()
 			if err != nil {
 				return err
 			}
@@ -81,46 +80,34 @@ func listExperiments(all []*lab.Experiment) (out []labExperiment) {
 	return out
 }
 
-// carriedExperiments are those of the program.
-func carriedExperiments() (all []*lab.Experiment, err error) {
-	folders, err := fixtures.Lab.ReadDir("lab")
-	if err != nil {
-		return nil, err
-	}
-	for _, folder := range folders {
-		e, err := findExperiment(folder.Name())
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
-}
-
 // findExperiment loads an experiment by its name, or from a file.
 func findExperiment(name string) (*lab.Experiment, error) {
-	text, err := fixtures.Lab.ReadFile("lab/" + name + "/experiment.star")
-	if strings.HasSuffix(name, ".star") {
-		path := name
-		if text, err = os.ReadFile(path); err != nil {
-			return nil, usage("Name an experiment of devnet lab list, or a file.", "the experiment cannot be read: %v", err)
+	if !strings.HasSuffix(name, ".star") {
+		e, err := lab.CarriedAs(name)
+		if err != nil {
+			return nil, usage("Type devnet lab list, or name a file that ends in .star.", "%v", err)
 		}
-		if name = strings.TrimSuffix(filepath.Base(path), ".star"); name == "experiment" {
-			absolute, err := filepath.Abs(path)
-			if err != nil {
-				return nil, err
-			}
-			name = filepath.Base(filepath.Dir(absolute))
-		}
+		return e, nil
 	}
+	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, usage("Type devnet lab list, or name a file that ends in .star.", "there is no experiment %q", name)
+		return nil, usage("Name an experiment of devnet lab list, or a file.", "the experiment cannot be read: %v", err)
 	}
-	e, err := lab.Load(name, text)
+	e, err := lab.Load(experimentName(name), text)
 	if err != nil {
 		return nil, usage("docs/LAB.md has an example.", "the experiment is wrong: %v", err)
 	}
 	return e, nil
+}
+
+// experimentName is the name of an experiment's file, or that of its folder if the file is
+// experiment.star.
+func experimentName(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), ".star")
+	if absolute, err := filepath.Abs(path); err == nil && name == "experiment" {
+		return filepath.Base(filepath.Dir(absolute))
+	}
+	return name
 }
 
 // namedExperiments are those of the arguments; all stands for those of the program.
@@ -129,7 +116,7 @@ func namedExperiments(c *cli.Context) (all []*lab.Experiment, err error) {
 		return nil, usage("Usage: "+c.Command.HelpName+" NAME…", "NAME is missing: an experiment, or all")
 	}
 	if c.NArg() == 1 && c.Args().First() == "all" {
-		return carriedExperiments()
+		return lab.Carried()
 	}
 	for _, name := range c.Args().Slice() {
 		e, err := findExperiment(name)
@@ -316,7 +303,7 @@ func showLab(c *cli.Context, pages []*lab.Page) error {
 func labReportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "report", Usage: "join the rows of folders, judge them, and write pages", ArgsUsage: "NAME…",
-		Description: "Example: devnet lab report tiers --from a --from b --pages pages\n" +
+		Description: "Example: devnet lab report tiers --fixed --pages pages\n" +
 			"FOLDER/NAME/results.csv has all rows by point and seed: shards and a whole run make the same bytes.",
 		Flags: []cli.Flag{labOutFlag,
 			&cli.StringSliceFlag{Name: "from", Usage: "a `FOLDER` of results; may be repeated (default: that of --out)"},
@@ -372,7 +359,7 @@ func reportLab(c *cli.Context, e *lab.Experiment) (*lab.Page, error) {
 func labCompareCommand() *cli.Command {
 	return &cli.Command{
 		Name: "compare", Usage: "what differs between two values of an axis, paired by seed", ArgsUsage: "NAME AXIS=A AXIS=B",
-		Description: "Example: devnet lab compare fragmentation rule=written rule=mean",
+		Description: "Example: devnet lab compare tiers urgent=200 urgent=600",
 		Flags:       []cli.Flag{labOutFlag, jsonFlag},
 		Action: taking(func(c *cli.Context, args []string) error {
 			e, err := findExperiment(args[0])
@@ -457,7 +444,7 @@ func labFindingsCommand() *cli.Command {
 		Name: "findings", Usage: "which experiment is about which finding or section of the drafts",
 		Description: "Example: devnet lab findings", Flags: []cli.Flag{jsonFlag},
 		Action: takingNothing(func(c *cli.Context) error {
-			all, err := carriedExperiments()
+			all, err := lab.Carried()
 			if err != nil {
 				return err
 			}

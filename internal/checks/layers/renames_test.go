@@ -32,6 +32,7 @@ var writing = map[string]string{
 	"internal/environment/pyhost/unpack.go":          "it writes into a new folder",
 	"internal/environment/store/storetest/losing.go": "a test's folder",
 	"internal/worlds/batch/junit.go":                 "a report",
+	"internal/worlds/lab/page.go":                    "a report",
 	"internal/worlds/cluster/process/node.go":        "an empty mark: its name is all that it says",
 }
 

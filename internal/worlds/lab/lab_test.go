@@ -17,11 +17,11 @@ import (
 // carried loads an experiment of the program.
 func carried(t testing.TB, name string) *Experiment {
 	t.Helper()
-	text, err := fixtures.Lab.ReadFile("lab/" + name + "/experiment.star")
+	e, err := CarriedAs(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return loaded(t, name, string(text))
+	return e
 }
 
 func loaded(t testing.TB, name, text string) *Experiment {
