@@ -130,7 +130,8 @@ func described(err error) error {
 	return err
 }
 
-func (e *Experiment) declare(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (e *Experiment) declare(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	var asks *starlark.List
 	grid, quick := new(starlark.Dict), new(starlark.Dict)
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "title", &e.Title, "question", &e.Question, "grid", &grid, "asks?", &asks,

@@ -40,7 +40,7 @@ func (p *Page) WritePage(folder string) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(folder, p.Name+".md"), p.markdown(pictures), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, p.Name+markdown), p.writeMarkdown(pictures), 0o644); err != nil {
 		return err
 	}
 	html, err := p.html(pictures)
@@ -249,7 +249,7 @@ func (p *Page) Notes() []string {
 	return notes
 }
 
-func (p *Page) markdown(pictures []picture) []byte {
+func (p *Page) writeMarkdown(pictures []picture) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n", p.Title, wrapped("**"+p.First()+"**"), wrapped(p.State()))
 	fmt.Fprintf(&b, "%s\n\n", wrapped(p.Question+" Asked by: "+strings.Join(p.Asks, ", ")+"."))
@@ -340,13 +340,19 @@ func (p *Page) html(pictures []picture) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// markdown ends the name of a page, and guide is the one that tells how to ask.
+const (
+	markdown = ".md"
+	guide    = "LAB" + markdown
+)
+
 // WriteIndex writes the list of pages into a folder, in the order given.
 func WriteIndex(folder string, pages []*Page) error {
 	var b bytes.Buffer
 	b.WriteString("# Answers of the lab\n\n" + wrapped("Each page answers one question of the drafts with figures of the real rules. "+
-		"[LAB.md](../LAB.md) says how to ask another.") + "\n\n")
+		"[The guide](../"+guide+") says how to ask another.") + "\n\n")
 	for _, p := range pages {
-		fmt.Fprintf(&b, "## [%s](%s.md)\n\n%s\n\n%s\n\n", p.Title, p.Name, wrapped(p.First()), wrapped(p.Question+" "+p.State()))
+		fmt.Fprintf(&b, "## [%s](%s)\n\n%s\n\n%s\n\n", p.Title, p.Name+markdown, wrapped(p.First()), wrapped(p.Question+" "+p.State()))
 	}
 	if len(pages) > 0 && pages[0].Commit != "" {
 		fmt.Fprintf(&b, "%s\n", wrapped("Of commit "+pages[0].Commit+". The pages are also there as HTML, each in one file."))
