@@ -104,8 +104,8 @@ func (p *Picture) labels() (labels []string, hasForms bool) {
 // draw draws the panel. Curves have the looks of their labels' places.
 func (p *Panel) draw(labels []string, to draw.Canvas) error {
 	axes := plot.New()
-	axes.Title.Text, axes.Title.TextStyle = printable(p.Title), style(11)
-	axes.X.Label.Text, axes.Y.Label.Text = printable(p.X), clipped(printable(p.Y), 2*maxLabel)
+	axes.Title.Text, axes.Title.TextStyle.Font, axes.Title.Padding = clipped(printable(p.Title), 3*maxLabel), style(11).Font, 6
+	axes.X.Label.Text, axes.Y.Label.Text = printable(p.X), clipped(printable(p.Y), maxLabel)
 	styleAxes(axes)
 	values := p.values()
 	switch {

@@ -76,7 +76,7 @@ func (p *Page) draw(plot Plot) ([]byte, error) {
 		name := p.label(r.Point, plot.Panel)
 		panel := byPanel[name]
 		if panel == nil {
-			panel = &experiment.Panel{Title: name, X: plot.X, Y: m.Name + ", " + m.Unit, LogX: plot.LogX, LogY: plot.LogY}
+			panel = &experiment.Panel{Title: panelTitle(name, m), X: plot.X, Y: m.Name, LogX: plot.LogX, LogY: plot.LogY}
 			byPanel[name] = panel
 			order = append(order, name)
 		}
@@ -111,6 +111,15 @@ func (p *Page) draw(plot Plot) ([]byte, error) {
 		return nil, fmt.Errorf("%s: plot(%q): %w", p.Name, plot.Measure, err)
 	}
 	return out.Bytes(), nil
+}
+
+// panelTitle has the unit, which may be longer than the axis.
+func panelTitle(name string, m Measure) string {
+	unit := m.Name + ", " + m.Unit
+	if name == "" {
+		return unit
+	}
+	return name + ": " + unit
 }
 
 func (p *Page) isWhere(point Point, where map[string]starlark.Value) bool {
