@@ -80,14 +80,15 @@ func mean(figures []float64, confidence float64) Estimate {
 	if len(figures) < 2 {
 		return e
 	}
+	if slices.Max(figures) == slices.Min(figures) {
+		e.Mean, e.Low, e.High = figures[0], figures[0], figures[0]
+		return e
+	}
 	squares := 0.0
 	for _, f := range figures {
 		squares += (f - e.Mean) * (f - e.Mean)
 	}
-	half := 0.0
-	if squares > 0 {
-		half = experiment.Student(confidence, len(figures)-1) * math.Sqrt(squares/(n-1)/n)
-	}
+	half := experiment.Student(confidence, len(figures)-1) * math.Sqrt(squares/(n-1)/n)
 	e.Low, e.High = e.Mean-half, e.Mean+half
 	return e
 }

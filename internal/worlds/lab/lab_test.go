@@ -258,3 +258,33 @@ func TestMediansHaveTheIntervalOfOrderStatistics(t *testing.T) {
 		t.Errorf("the interval of five seeds is %v wide, want none", e.Half())
 	}
 }
+
+func TestEqualFiguresHaveNoInterval(t *testing.T) {
+	if e := mean([]float64{0.4, 0.4, 0.4}, shown); e.String() != "0.4 ± 0" {
+		t.Errorf("the mean of three equal figures is %s, want 0.4 ± 0", e)
+	}
+}
+
+func TestDifferencesArePairedBySeed(t *testing.T) {
+	e := loaded(t, "coin", coin)
+	rows, err := e.Run(context.Background(), Plan{Seeds: 3, Fixed: true, Jobs: 2, Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	differences, err := e.Compare(rows, "shade", "1000", "500")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A bidder draws the same values whatever share of them it bids.
+	for _, d := range differences {
+		if d.Of.Seeds != 3 || d.Of.Mean >= 0 || d.Of.Half() > 0.5*-d.Of.Mean {
+			t.Errorf("at %s half of the bid pays %s more, want about a quarter less, of 3 seeds", d.At, d.Of)
+		}
+	}
+	if len(differences) != 2 || differences[0].At != "side=a" {
+		t.Errorf("the differences are %v, want those of both sides", differences)
+	}
+	if _, err := e.Compare(rows, "shade", "1000", "7"); err == nil || !strings.Contains(err.Error(), "no value") {
+		t.Errorf("got %v, want an error about the value", err)
+	}
+}
