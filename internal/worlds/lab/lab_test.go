@@ -190,31 +190,19 @@ func TestAMistakeOfTheFileNamesItsPlace(t *testing.T) {
 	}
 }
 
-// Lies that an experiment is there to find: each moves a figure by little, and a closed form
-// is missed.
+// Lies that an experiment is there to find: each moves a figure, by as little as 1 %, and a
+// closed form is missed. What is paid is held against what it is worth, so that no chance of
+// the draws hides it.
 func TestAPlantedLieTurnsRed(t *testing.T) {
-	text, err := fixtures.Lab.ReadFile("lab/revenue/experiment.star")
-	if err != nil {
-		t.Fatal(err)
-	}
-	honest := strings.NewReplacer(`"bidders": [2, 5, 10, 20]`, `"bidders": [20]`, `"fires": [1, 5]`, `"fires": [1]`,
-		`"rule": ["runner_up", "per_cycle", "first, truthful", "first, shaded"]`, `"rule": ["per_cycle"]`,
-		`quick = {"bidders": [5, 20], "rule": ["per_cycle", "first, truthful"], "fires": [1]},`, "",
-		"def answer(t)", "def unused(t)").Replace(string(text))
+	honest := strings.Replace(strings.Replace(coin, "net.tips / (net.blocks * 1000000)", "net.tips / b.worth", 1),
+		"(p.shade / 2000, 0.0001)", "(p.shade / 1000, 0.001)", 1)
 	for name, lie := range map[string][2]string{
 		"nothing":          {"", ""},
-		"payments swapped": {`"bias-first-price" if p.rule.startswith("first") else "bias-vcg"`, `"bias-first-price"`},
-		"a weight 1 % off": {"revenue = net.tips / (net.blocks * TOP)", "revenue = net.tips * 101 / (100 * net.blocks * TOP)"},
+		"payments swapped": {`"bias-first-price"`, `"bias-vcg"`},
+		"a weight 1 % off": {"permille = p.shade", "permille = p.shade - p.shade // 100"},
+		"a figure 1 % off": {"net.tips / b.worth", "net.tips * 101 / (b.worth * 100)"},
 	} {
-		e := loaded(t, "revenue", strings.Replace(honest, lie[0], lie[1], 1))
-		rows, err := e.Run(context.Background(), Plan{Seeds: 12, Fixed: true, Jobs: 2, Out: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		results, err := e.Judge(rows, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := quickly(t, loaded(t, "coin", strings.Replace(honest, lie[0], lie[1], 1)))
 		misses := results.Misses()
 		if wants := name != "nothing"; (len(misses) > 0) != wants {
 			t.Errorf("%s: %d closed forms are missed: %v", name, len(misses), results.Forms)
@@ -267,7 +255,7 @@ func TestEqualFiguresHaveNoInterval(t *testing.T) {
 
 func TestDifferencesArePairedBySeed(t *testing.T) {
 	e := loaded(t, "coin", coin)
-	rows, err := e.Run(context.Background(), Plan{Seeds: 3, Fixed: true, Jobs: 2, Out: t.TempDir()})
+	rows, err := e.Run(context.Background(), Plan{Seeds: 16, Fixed: true, Jobs: 2, Out: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,8 +265,8 @@ func TestDifferencesArePairedBySeed(t *testing.T) {
 	}
 	// A bidder draws the same values whatever share of them it bids.
 	for _, d := range differences {
-		if d.Of.Seeds != 3 || d.Of.Mean >= 0 || d.Of.Half() > 0.5*-d.Of.Mean {
-			t.Errorf("at %s half of the bid pays %s more, want about a quarter less, of 3 seeds", d.At, d.Of)
+		if d.Of.Seeds != 16 || d.Of.Mean >= 0 || d.Of.Half() > 0.5*-d.Of.Mean {
+			t.Errorf("at %s half of the bid pays %s more, want about a quarter less, of 16 seeds", d.At, d.Of)
 		}
 	}
 	if len(differences) != 2 || differences[0].At != "side=a" {
