@@ -199,7 +199,7 @@ func runLab(c *cli.Context) error {
 			fmt.Fprintf(c.App.ErrWriter, "%s: shard %s has %d rows in %s\n", e.Name, plan.Shard, len(rows), plan.Out)
 			continue
 		}
-		page, err := judgeAndWrite(e, rows, !plan.Fixed && !plan.Quick, filepath.Join(plan.Out, e.Name))
+		page, err := judgeAndWrite(e, rows, !plan.Fixed && !plan.Quick, filepath.Join(plan.Out, e.Name), "")
 		if err != nil {
 			return err
 		}
@@ -209,12 +209,12 @@ func runLab(c *cli.Context) error {
 }
 
 // judgeAndWrite judges rows and writes the page and the rows of an experiment.
-func judgeAndWrite(e *lab.Experiment, rows []lab.Row, sequential bool, folder string) (*lab.Page, error) {
+func judgeAndWrite(e *lab.Experiment, rows []lab.Row, sequential bool, folder, commit string) (*lab.Page, error) {
 	results, err := e.Judge(rows, sequential)
 	if err != nil {
 		return nil, failed("devnet lab run makes rows; docs/LAB.md has an example of answer.", "%v", err)
 	}
-	page := &lab.Page{Results: results, Commit: commitOfProgram()}
+	page := &lab.Page{Results: results, Commit: cmp.Or(commit, commitOfProgram())}
 	if err := page.WritePage(folder); err != nil {
 		return nil, failed("", "the page cannot be written: %v", err)
 	}
@@ -309,6 +309,7 @@ func labReportCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "from", Usage: "a `FOLDER` of results; may be repeated (default: that of --out)"},
 			&cli.StringFlag{Name: "pages", Usage: "write the pages and their list to `FOLDER` instead"},
 			&cli.BoolFlag{Name: "fixed", Usage: "the rows are of a run with --fixed, --quick or --shard: no point stopped early"},
+			&cli.StringFlag{Name: "commit", Usage: "`COMMIT` that the rows are of, for the pages; by default that of this program"},
 			jsonFlag},
 		Action: func(c *cli.Context) error {
 			all, err := namedExperiments(c)
@@ -353,7 +354,7 @@ func reportLab(c *cli.Context, e *lab.Experiment) (*lab.Page, error) {
 	if err := errors.Join(e.WriteRows(file, rows), file.Close()); err != nil {
 		return nil, failed("", "the results cannot be written: %v", err)
 	}
-	return judgeAndWrite(e, rows, !c.Bool("fixed"), cmp.Or(c.String("pages"), folder))
+	return judgeAndWrite(e, rows, !c.Bool("fixed"), cmp.Or(c.String("pages"), folder), c.String("commit"))
 }
 
 func labCompareCommand() *cli.Command {

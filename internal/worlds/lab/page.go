@@ -263,10 +263,10 @@ func (p *Page) writeMarkdown(pictures []picture) []byte {
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n", p.Title, wrapped("**"+p.First()+"**"), wrapped(p.State()))
 	fmt.Fprintf(&b, "%s\n\n", wrapped(p.Question+" Asked by: "+strings.Join(p.Asks, ", ")+"."))
 	if p.Answer.Design != "" {
-		fmt.Fprintf(&b, "%s\n\n", wrapped("**What it would change.** "+p.Answer.Design+"."))
+		fmt.Fprintf(&b, "%s\n\n", wrapped("**What it would change.** "+capital(p.Answer.Design)+"."))
 	}
 	if p.Answer.WouldChange != "" {
-		fmt.Fprintf(&b, "%s\n\n", wrapped("**What would change the answer.** "+p.Answer.WouldChange+"."))
+		fmt.Fprintf(&b, "%s\n\n", wrapped("**What would change the answer.** "+capital(p.Answer.WouldChange)+"."))
 	}
 	for _, one := range pictures {
 		fmt.Fprintf(&b, "![%s](%s)\n\n", one.Alt, one.File)
