@@ -34,10 +34,9 @@ const fireCells = 2_000
 
 // Crowd is members that behave alike.
 type Crowd struct {
-	Name     string
-	Members  int
-	Deployer string // whose actors they are; "": of an account of the crowd's own
-	// Deployers is how many accounts deployed the members, in turn; 0: one.
+	Name    string
+	Members int
+	// Deployers is how many accounts of the crowd's own deployed the members, in turn; 0: one.
 	Deployers int
 	// Begin returns the orders with which a member begins. It may be nil.
 	Begin func(member int, s *draw.Stream) []Order
@@ -132,9 +131,6 @@ func New(c Config) (*Room, error) {
 func (c *Crowd) deployer(k int) string {
 	if c.Deployers > 1 {
 		return fmt.Sprintf("%s %d", c.Name, k)
-	}
-	if c.Deployer != "" {
-		return c.Deployer
 	}
 	return c.Name
 }
