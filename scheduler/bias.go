@@ -38,6 +38,7 @@ type biasRun struct {
 // cannot pay at its turn, is not given to another timer. Its cells are checked
 // against the cells that the block has left (decision T27).
 func (b *biasRun) fillLane(ready []int) (p plan) {
+	ready = b.passBelowReserve(ready, &p)
 	offers, actors := b.offersAt(ready)
 	held := newAuction(b.lane.Params, offers, actors)
 	for i, reason := range held.lost {
@@ -51,6 +52,22 @@ func (b *biasRun) fillLane(ready []int) (p plan) {
 	}
 	p.turns = slices.Values(b.won)
 	return p
+}
+
+// passBelowReserve keeps the timers that may win: where the reserve price holds, those that
+// bid it (decision T24).
+func (b *biasRun) passBelowReserve(places []int, p *plan) (kept []int) {
+	if !b.lane.Params.BiasReserveHolds {
+		return places
+	}
+	for _, at := range places {
+		if b.lane.due[at].Bid.Less(b.lane.Params.BiasReservePrice) {
+			p.passed = append(p.passed, passedOver{at, ReasonBelowReserve})
+			continue
+		}
+		kept = append(kept, at)
+	}
+	return kept
 }
 
 // offersAt returns the offers of the timers at places of due, and the number of their

@@ -103,6 +103,7 @@ const (
 	ReasonPricedOut     = "below_lane_basefee"  // its max fee does not reach the lane's base fee (decision T13)
 	ReasonBelowCycleFee = "below_basefee_cycle" // gba: its max fee does not reach the base fee of a cycle (decision T23)
 	ReasonBlockFires    = "block_fires"         // bias: the block has its max_fires_per_block (decision T24)
+	ReasonBelowReserve  = "below_reserve"       // bias: its bid is below a reserve price that holds (decision T24)
 	ReasonActorFires    = "actor_fires"         // bias: the actor has its max_fires_per_actor (decision T24)
 	ReasonGCFull        = "gc_lane_full"        // it ends, but not in this block (decision T19)
 	ReasonHostFailed    = "host_failed"         // the proposer's host failed on it, or on its bidder (decision C18)

@@ -19,6 +19,10 @@ type Executor struct {
 	Worked func(types.Cycles)
 	// Recorder notes what one execution does, and runs its programs; nil notes nothing.
 	Recorder *actors.Recorder
+	// OmitRoots makes Build leave the roots of state and receipts out of its blocks: they are
+	// zero, Apply refuses such a block, and Result.Changes is nil. It is for a chain that keeps
+	// no blocks. State.Root hashes the whole state once it is asked.
+	OmitRoots bool
 
 	purpose program.Purpose // of blocks' sessions; 0: program.ForBlock
 }

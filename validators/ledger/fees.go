@@ -52,7 +52,7 @@ func nextFees(p, before *params.Params, fees BaseFees, used utilisation) BaseFee
 	}
 	next.LaneTimer = next.Cycle // under every policy but eip1559, and in the block that activates it (CIP-1 §13.2, decision T25)
 	if p.Policy == scheduler.EIP1559 && before.Policy == scheduler.EIP1559 {
-		next.LaneTimer = feemarket.NextLane(fees.LaneTimer, used.lane, p.LaneTimerCycles, p.LaneFeeDivisor, p.MinBaseFee)
+		next.LaneTimer = feemarket.NextLaneByGain(fees.LaneTimer, used.lane, p.LaneTimerCycles, p.LaneFeeDivisor, p.LaneFeeGain, p.MinBaseFee)
 	}
 	return next
 }

@@ -112,9 +112,10 @@ func (r *run) sealBlock() *Result {
 	h.Transactions = types.Keccak(r.txHashes)
 	passed := r.passing.passedItems(r.late.made)
 	h.Passed = types.PassedHash(passed)
-	h.ReceiptsRoot = receiptsRoot(r.params, r.receipts)
+	if !r.x.OmitRoots {
+		h.ReceiptsRoot, h.StateRoot = receiptsRoot(r.params, r.receipts), tree.Root()
+	}
 	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.totalCycles(), r.used.cells, r.used.cycles[laneTimer]
-	h.StateRoot = tree.Root()
 	if r.nextSet != nil {
 		h.NextSet = r.nextSet.Hash()
 	}
@@ -124,6 +125,9 @@ func (r *run) sealBlock() *Result {
 		Block: &types.Block{Header: *h, Transactions: r.txs, Passed: passed}, Hash: hash, State: state,
 		Receipts: r.receipts, Timers: r.timers, Jobs: r.jobs, Presence: r.presence, Events: r.events, Logs: r.logs,
 		Burned: r.burned, Tips: r.tips, Lane: r.summary, NextSet: r.nextSet, HasWork: state.HasWork(),
+	}
+	if r.x.OmitRoots {
+		return result
 	}
 	for _, c := range changes {
 		result.Changes = append(result.Changes, Change{Key: c.Key, Value: c.Value})

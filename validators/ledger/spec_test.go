@@ -437,3 +437,29 @@ func TestC8AnEndWithoutAChangeBoundsNoLeap(t *testing.T) {
 		t.Errorf("%d heights may be skipped with the epoch's end, 4, a border", got)
 	}
 }
+
+// A chain that keeps no blocks leaves the roots out of its headers; its states are those of
+// a chain that has them, and no voter takes its blocks.
+func TestAChainWithoutRootsHasTheSameStates(t *testing.T) {
+	w := newWorld(t, nil)
+	bare := w.executor
+	bare.OmitRoots = true
+	txs := []*Checked{w.deploy("alice", "heartbeat", "hb", 1_000_000_000), w.transfer("bob", "carol", 5)}
+	parent := w.head
+	without, err := bare.Build(parent, w.proposal(), slices.Values(txs), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := w.block(txs...)
+	if got, want := without.Result.State.Root(), with.State.Root(); got != want {
+		t.Errorf("the state has root %s without roots in headers, and %s with them", got, want)
+	}
+	header := without.Result.Block.Header
+	if header.StateRoot != (types.Hash{}) || header.ReceiptsRoot != (types.Hash{}) || without.Result.Changes != nil {
+		t.Errorf("the block has roots %s and %s, and %d changes; want none", header.StateRoot, header.ReceiptsRoot, len(without.Result.Changes))
+	}
+	_, err = w.executor.Apply(parent, without.Result.Block)
+	if got := codeOf(t, err); got != CodeBadReceipts {
+		t.Errorf("a voter says %s, want %s", got, CodeBadReceipts)
+	}
+}

@@ -41,9 +41,24 @@ func Next(base types.Wei, used, limit, divisor uint64, min types.Wei) types.Wei 
 //
 // Spec: CIP-1 §5, decision T12. Vectors: fixtures/vectors/cip1/5-basefee.json.
 func NextLane(base types.Wei, used, budget types.Cycles, divisor uint64, min types.Wei) types.Wei {
+	return NextLaneByGain(base, used, budget, divisor, AsWritten, min)
+}
+
+// AsWritten is the gain of CIP-1 §5's formula, in thousandths.
+const AsWritten = 1000
+
+// NextLaneByGain is NextLane with a gain in thousandths:
+//
+//	new = base × (1 + clip(gain × (2u - B)/B, ±1/divisor))
+//
+// A gain of 1/divisor is EIP-1559's, and one of 0 holds the fee still.
+func NextLaneByGain(base types.Wei, used, budget types.Cycles, divisor, gainPermille uint64, min types.Wei) types.Wei {
+	if gainPermille == 0 {
+		return base
+	}
 	whole := types.WeiOf(uint64(budget))
 	size, up := distanceFromHalf(uint64(used), whole)
-	change := mulDiv(base, size, whole)
+	change := mulDiv(base, size.Mul(gainPermille), whole.Mul(AsWritten))
 	change = change.Min(mulDiv(base, types.WeiOf(1), types.WeiOf(divisor)))
 	return moveWithin(base, change, up, min)
 }

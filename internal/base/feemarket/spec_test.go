@@ -130,3 +130,22 @@ func TestC14FindingAFallingFeeRestsAtSevenWei(t *testing.T) {
 		t.Errorf("after 200 empty blocks the fee is %s", base)
 	}
 }
+
+// Decision T12, a proposal: the gain is 1 as written, and an eighth of it moves the fee by
+// an eighth as much until the clip.
+func TestT12TheGainScalesTheChange(t *testing.T) {
+	base, one := types.WeiOf(1_000_000_000), types.WeiOf(1)
+	for _, c := range []struct {
+		used types.Cycles
+		gain uint64
+		want uint64
+	}{
+		{2_000_000, 1000, 1_125_000_000}, {2_000_000, 125, 1_125_000_000}, {1_500_000, 1000, 1_125_000_000}, {1_500_000, 125, 1_062_500_000},
+		{0, 125, 875_000_000},
+		{900_000, 125, 987_500_000}, {900_000, 1000, 900_000_000}, {1_000_000, 125, 1_000_000_000}, {2_000_000, 0, 1_000_000_000},
+	} {
+		if got := NextLaneByGain(base, c.used, 2_000_000, 8, c.gain, one); got != types.WeiOf(c.want) {
+			t.Errorf("after %d of 2000000 cycles, at a gain of %d/1000, the fee is %s, want %d", c.used, c.gain, got, c.want)
+		}
+	}
+}

@@ -162,6 +162,7 @@ type Params struct {
 	Policy               string       `param:"cip1.policy" class:"block" tier:"3" default:"eip1559" oneof:"fifo,eip1559,gba,bias-vcg,bias-first-price"` // decision T25
 	LaneTimerCycles      types.Cycles `param:"cip1.lane_timer_cycles" class:"block" tier:"0" default:"2000000" min:"1"`
 	LaneFeeDivisor       uint64       `param:"cip1.lane_basefee_change_divisor" class:"block" tier:"0" default:"8" min:"2"`           // at most 1/8 a block
+	LaneFeeGain          uint64       `param:"cip1.lane_basefee_gain_permille" class:"block" tier:"0" default:"1000" max:"1000000"`   // a proposal (decision T12); 0: still
 	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" tier:"0" default:"1000" max:"1000000"` // decision T12; rounded down
 	MaxCyclesPerFireLane types.Cycles `param:"cip1.max_cycles_per_fire_auction_phase" class:"block" tier:"0" default:"250000" min:"1000"`
 	MaxExamined          uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
@@ -223,6 +224,7 @@ type Params struct {
 	BiasControlBlocks uint64    `param:"cip5.bias_control_blocks" class:"block" default:"100" min:"1"`
 	BiasReservePrice  types.Wei `param:"cip5.bias_reserve_price" class:"block" default:"1000"`
 	BiasPayment       string    `param:"cip5.bias_payment" class:"block" default:"runner_up" oneof:"runner_up,per_cycle"` // of bias-vcg
+	BiasReserveHolds  bool      `param:"cip5.bias_reserve_holds" class:"block" default:"false"`                           // a proposal (decision T24)
 	MaxFiresPerBlock  uint64    `param:"cip5.max_fires_per_block" class:"block" default:"256" min:"1"`
 	MaxFiresPerActor  uint64    `param:"cip5.max_fires_per_actor" class:"block" default:"32" min:"1"`
 

@@ -34,6 +34,7 @@ var writing = map[string]string{
 	"internal/worlds/batch/junit.go":                 "a report",
 	"internal/worlds/sim/explore/explore.go":         "a command's output, which the command writes again",
 	"internal/worlds/sim/explore/run.go":             "a script that is run and removed",
+	"internal/worlds/lab/page.go":                    "a report",
 	"internal/worlds/cluster/process/node.go":        "an empty mark: its name is all that it says",
 }
 

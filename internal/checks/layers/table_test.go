@@ -67,6 +67,8 @@ var (
 	setups   = []string{"internal/worlds/setup"}
 	stages   = []string{"internal/worlds/stage"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
+	bares    = []string{"internal/worlds/bare/..."}
+	labs     = []string{"internal/worlds/lab"}
 	controls = []string{"internal/worlds/cluster/control"}
 	clusters = []string{"internal/worlds/cluster/..."}
 	clients  = []string{"client"}
@@ -141,12 +143,16 @@ var table = []layer{
 			"API's refusals"},
 	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system"}), pure: true, standard: deterministic,
 		why: "a network's beginning follows from its description, for every world"},
+	{name: "bare world", packages: bares, imports: join(base, composition, bares, []string{"actors"}), pure: true, standard: deterministic,
+		why: "a world of one validator follows from its configuration and seed: it knows the ledger, and no shell, disk or clock"},
 	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks), libraries: anyLibrary,
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
 	{name: "batch", packages: batches, imports: join(base, interfaces, history, faces, batches), libraries: anyLibrary,
 		why: "a batch makes runs of scenarios in worlds that it is given and reads the outcomes, independent of any world"},
+	{name: "lab", packages: labs, imports: join(base, carried, batches, bares), libraries: anyLibrary,
+		why: "an experiment is played in the bare world and told with the means of an experiment of scenarios"},
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
 	{name: "control", packages: controls,
@@ -162,7 +168,7 @@ var table = []layer{
 			[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
 		why: "a network elsewhere is one of box, whose nodes it opens in processes and containers: it is independent of other worlds"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
-		worlds, clusters, clients), libraries: anyLibrary,
+		worlds, labs, clusters, clients), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and not with cores"},
 	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},

@@ -27,11 +27,11 @@ func (j *Judge) baseFees(o *Observation) {
 	used := [3]uint64{uint64(p.CyclesUsed), uint64(p.CellsUsed), uint64(p.TimerCyclesUsed)}
 	step := func(to *LaneRules) {
 		own := lane
-		cycle = nextBaseFee(cycle, used[0], uint64(to.CyclesLimit), to.FeeDivisor, 1, to.MinBaseFee)
-		cell = nextBaseFee(cell, used[1], uint64(to.CellsLimit), to.FeeDivisor, 1, to.MinBaseFee)
+		cycle = nextBaseFee(cycle, used[0], uint64(to.CyclesLimit), to.FeeDivisor, to.MinBaseFee)
+		cell = nextBaseFee(cell, used[1], uint64(to.CellsLimit), to.FeeDivisor, to.MinBaseFee)
 		lane = cycle
 		if to.Policy == eip1559 && before.lane.Policy == eip1559 {
-			lane = nextBaseFee(own, used[2], uint64(to.LaneBudget), to.LaneFeeDivisor, to.LaneFeeDivisor, to.MinBaseFee)
+			lane = nextLaneFee(own, used[2], to)
 		}
 		used = [3]uint64{}
 	}
@@ -52,20 +52,38 @@ func (j *Judge) baseFees(o *Observation) {
 	}
 }
 
+// nextLaneFee is nextBaseFee for the lane. CIP-1 §5's formula has no divisor apart from the clip;
+// a gain stands in its place.
+func nextLaneFee(base *big.Int, used uint64, to *LaneRules) *big.Int {
+	const asWritten = 1000
+	if to.LaneFeeGain == 0 {
+		return base
+	}
+	over := new(big.Int).SetUint64(used)
+	whole := new(big.Int).SetUint64(uint64(to.LaneBudget))
+	over.Lsh(over, 1).Sub(over, whole).Mul(over, new(big.Int).SetUint64(to.LaneFeeGain))
+	rate := new(big.Rat).SetFrac(over, whole.Mul(whole, big.NewInt(asWritten)))
+	return moveByRate(base, rate, to.LaneFeeDivisor, to.MinBaseFee)
+}
+
 // maxFeeSteps is after how many empty blocks any fee has come to rest: one of 256
 // bits falls by an eighth some thirteen hundred times; a divisor of thousands
 // takes longer, which no test has.
 const maxFeeSteps = 100_000
 
-// nextBaseFee is base × (1 + clip(slope × (2u - limit) / (limit × divisor), ±1/divisor)),
-// the change truncated toward zero, but an increase is at least 1; never below
-// least, and at most 2^256 - 1. Slope is 1 for cycles and cells; CIP-1 §5's formula
-// for the lane has no divisor apart from the clip, so there it is the divisor.
-func nextBaseFee(base *big.Int, used, limit, divisor, slope uint64, least types.Wei) *big.Int {
+// nextBaseFee is base × (1 + clip((2u - limit) / (limit × divisor), ±1/divisor)), the change
+// truncated toward zero, but an increase is at least 1; never below least, and at most
+// 2^256 - 1.
+func nextBaseFee(base *big.Int, used, limit, divisor uint64, least types.Wei) *big.Int {
 	whole := new(big.Int).SetUint64(limit)
 	over := new(big.Int).SetUint64(used)
 	over.Lsh(over, 1).Sub(over, whole)
-	rate := new(big.Rat).SetFrac(over.Mul(over, new(big.Int).SetUint64(slope)), whole.Mul(whole, new(big.Int).SetUint64(divisor)))
+	rate := new(big.Rat).SetFrac(over, whole.Mul(whole, new(big.Int).SetUint64(divisor)))
+	return moveByRate(base, rate, divisor, least)
+}
+
+// moveByRate moves a fee by a rate that is clipped to the divisor's part.
+func moveByRate(base *big.Int, rate *big.Rat, divisor uint64, least types.Wei) *big.Int {
 	bound := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).SetUint64(divisor))
 	if rate.Cmp(bound) > 0 {
 		rate = bound

@@ -69,8 +69,9 @@ func genesis() *types.Block {
 func parameters() LaneRules {
 	return LaneRules{Policy: fifo, CyclesLimit: 20_000, SystemCycles: 4000, LaneBudget: 1050, GCBudget: 10, GCPerTimer: 10, AskBudget: 30,
 		CellsLimit: 100, FeeDivisor: 1000,
-		LaneFeeDivisor: 8, MinBaseFee: types.WeiOf(1), FeePermille: 500, FireCycles: 2000, FireCyclesAuction: 1500, FireCells: 5,
-		Examined: 10, Arrears: 10,
+		LaneFeeDivisor: 8, LaneFeeGain: 1000, MinBaseFee: types.WeiOf(1), FeePermille: 500, FireCycles: 2000, FireCyclesAuction: 1500,
+		FireCells: 5,
+		Examined:  10, Arrears: 10,
 		Window: 2, WeightMin: 1, WeightMax: 2, Reserve: types.WeiOf(10), FiresBlock: 3, FiresActor: 2}
 }
 

@@ -11,6 +11,7 @@ type LaneRules struct {
 	CyclesLimit, LaneBudget, GCBudget, GCPerTimer, AskBudget types.Cycles
 	CellsLimit                                               types.Cells
 	FeeDivisor, LaneFeeDivisor                               uint64
+	LaneFeeGain                                              uint64 // in thousandths; 0: the fee is still
 	MinBaseFee                                               types.Wei
 	FeePermille                                              uint64 // of the lane's base fee, that a cycle pays
 

@@ -107,9 +107,7 @@ func (s *Study) Draw(w io.Writer) (without []string, err error) {
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return nil, err
 	}
-	// Where the font is missing, one of the same widths takes its place.
-	_, err = w.Write(bytes.ReplaceAll(out.Bytes(), []byte("font-family:Liberation Sans;"),
-		[]byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
+	_, err = w.Write(withFonts(out.Bytes()))
 	return without, err
 }
 
@@ -171,17 +169,7 @@ func (s *Study) drawPanel(measure int, groups []line, to draw.Canvas) error {
 	if unit := s.measures[measure].unit; unit != "" {
 		p.Y.Label.Text += " (" + clipText(replaceIllegal(unit), maxLabel) + ")"
 	}
-	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Label.TextStyle.Font, axis.Label.TextStyle.Color = textStyle(11).Font, ink
-		axis.Tick.Label.Font, axis.Tick.Label.Color = textStyle(10).Font, ink
-		axis.LineStyle.Color, axis.Tick.LineStyle.Color = ink, ink
-		axis.Padding = 8
-	}
-	p.Y.Tick.Marker = plot.TickerFunc(axisTicks)
-	p.X.Tick.Marker = plot.TickerFunc(axisTicks)
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = faint, faint
-	p.Add(grid)
+	styleAxes(p)
 	values, _ := s.grid[x].numericValues()
 	p.X.Min, p.X.Max = slices.Min(values), slices.Max(values)
 	for i, group := range groups {

@@ -52,7 +52,7 @@ func (q *quantiles) quantileOf(freedom int) float64 {
 		if q.known == nil {
 			q.known = map[int]float64{}
 		}
-		t = studentQuantile(freedom)
+		t = StudentQuantile(confidence, freedom)
 		q.known[freedom] = t
 	}
 	return t
@@ -61,13 +61,17 @@ func (q *quantiles) quantileOf(freedom int) float64 {
 // manyFreedoms is where the expansion around the normal quantile is exact to nine digits.
 const manyFreedoms = 1000
 
-// studentQuantile is the two-sided quantile of confidence of Student's t.
-func studentQuantile(freedom int) float64 {
+// StudentQuantile is the two-sided quantile of Student's t: |t| is below it with the chance
+// confidence.
+func StudentQuantile(confidence float64, freedom int) float64 {
 	if freedom > manyFreedoms {
 		z, v := math.Sqrt2*math.Erfinv(confidence), float64(freedom)
 		return z + (z*z*z+z)/(4*v) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*v*v)
 	}
-	low, high := 0.0, 16.0 // t is 12.7 for one degree, and falls
+	low, high := 0.0, 16.0 // of 95 %, t is 12.7 for one degree, and falls
+	for chanceWithin(high, freedom) < confidence {
+		high *= 2
+	}
 	for range 64 {
 		if middle := (low + high) / 2; chanceWithin(middle, freedom) < confidence {
 			low = middle

@@ -13,7 +13,7 @@ import (
 func TestStudentsTIsThatOfThePrintedTable(t *testing.T) {
 	for freedom, want := range map[int]string{1: "12.706", 2: "4.303", 3: "3.182", 4: "2.776", 5: "2.571", 7: "2.365", 9: "2.262", 10: "2.228",
 		15: "2.131", 19: "2.093", 20: "2.086", 29: "2.045", 30: "2.042", 60: "2.000", 120: "1.980", 999: "1.962", 100_000: "1.960"} {
-		if got := fmt.Sprintf("%.3f", studentQuantile(freedom)); got != want {
+		if got := fmt.Sprintf("%.3f", StudentQuantile(confidence, freedom)); got != want {
 			t.Errorf("%d degrees of freedom: %s, want %s", freedom, got, want)
 		}
 	}
@@ -21,7 +21,7 @@ func TestStudentsTIsThatOfThePrintedTable(t *testing.T) {
 
 // The expansion takes over where it and the finite sums are one.
 func TestTheQuantileHasNoStep(t *testing.T) {
-	at, after := studentQuantile(manyFreedoms), studentQuantile(manyFreedoms+1)
+	at, after := StudentQuantile(confidence, manyFreedoms), StudentQuantile(confidence, manyFreedoms+1)
 	if at <= after || at-after > 1e-5 {
 		t.Errorf("%v with %d degrees of freedom, and %v with one more", at, manyFreedoms, after)
 	}

@@ -1,0 +1,278 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cowboyinc/devnet/fixtures"
+	"github.com/cowboyinc/devnet/internal/worlds/batch"
+)
+
+// carried loads an experiment of the program.
+func carried(t testing.TB, name string) *Experiment {
+	t.Helper()
+	e, err := CarriedAs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func loaded(t testing.TB, name, text string) *Experiment {
+	t.Helper()
+	e, err := Load(name, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// quickly runs few points of an experiment with few seeds.
+func quickly(t testing.TB, e *Experiment) *Results {
+	t.Helper()
+	plan := Plan{Seeds: quickSeeds, Quick: true, Jobs: runtime.GOMAXPROCS(0), Out: t.TempDir()}
+	rows, err := e.Run(context.Background(), plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := e.Judge(rows, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+func TestExperimentsHoldTheirClosedForms(t *testing.T) {
+	folders, err := fixtures.Lab.ReadDir("lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range folders {
+		t.Run(folder.Name(), func(t *testing.T) {
+			e := carried(t, folder.Name())
+			results := quickly(t, e)
+			if len(results.Forms) == 0 {
+				t.Error("no point of the quick grid has a closed form")
+			}
+			for _, f := range results.Forms {
+				t.Logf("%s: %s is %s, the form says %s ± %s", e.Describe(f.Point), e.Measures[f.Measure].Name, f.Seen, short(f.Value),
+					short(f.Tolerance))
+				if !f.Holds() {
+					t.Errorf("%s: %s is %s, the form says %s ± %s", e.Describe(f.Point), e.Measures[f.Measure].Name, f.Seen, short(f.Value),
+						short(f.Tolerance))
+				}
+			}
+		})
+	}
+}
+
+// coin is an experiment that costs little: one bidder pays what it bids, half of the top
+// value on average.
+const coin = `
+experiment(title = "A coin", question = "What does one bidder pay?", asks = ["F24"], grid = {"shade": [1000, 500], "side": ["a", "b"]},
+    params = lambda p: {"cip1.policy": "bias-first-price", "cip5.bias_reserve_price": 0})
+
+def play(p, net):
+    net.lane(fires = 1)
+    b = net.bidders("bidder " + p.side, members = 1, top = 1000000, permille = p.shade)
+    net.run(warm = 2, blocks = 12)
+    return dict(paid = net.tips / (net.blocks * 1000000))
+
+measures(paid = dict(unit = "of the top value"))
+
+def closed_form(p): return dict(paid = (p.shade / 2000, 0.0001))
+
+plot("paid", x = "shade", line = "side")
+
+def answer(t): return "It pays %s." % t.at(shade = 1000, side = "a").paid.text
+`
+
+// ran runs an experiment and returns its rows as a file has them.
+func ran(t testing.TB, e *Experiment, p Plan) string {
+	t.Helper()
+	rows, err := e.Run(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written(t, e, rows)
+}
+
+func written(t testing.TB, e *Experiment, rows []Row) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := e.WriteRows(&out, rows); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestFourShardsAreTheWhole(t *testing.T) {
+	e := loaded(t, "coin", coin)
+	whole := ran(t, e, Plan{Seeds: 6, Fixed: true, Jobs: 2, Out: t.TempDir()})
+	out := t.TempDir()
+	for shard := uint64(1); shard <= 4; shard++ {
+		ran(t, e, Plan{Seeds: 6, Jobs: 2, Out: out, Shard: batch.Shard{Index: shard, Of: 4}})
+	}
+	rows, err := e.ReadRows(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := written(t, e, rows); got != whole {
+		t.Errorf("four shards made\n%s\nand one run\n%s", got, whole)
+	}
+	if n := strings.Count(whole, "\n"); n != 1+4*6 {
+		t.Errorf("the file has %d lines, want one and a row for each of 4 points and 6 seeds", n)
+	}
+}
+
+// A run that was killed left a torn last line: the next makes that row again, and no other.
+func TestAKilledRunIsResumed(t *testing.T) {
+	e := loaded(t, "coin", coin)
+	plan := Plan{Seeds: 5, Fixed: true, Jobs: 1, Out: t.TempDir()}
+	whole := ran(t, e, plan)
+	path := filepath.Join(plan.Out, "coin", "points.csv")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, torn := range []int{1, 20, len(data) / 2, len(data) - 30} {
+		if err := os.WriteFile(path, data[:len(data)-torn], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		left := strings.Count(string(data[:len(data)-torn]), "\n")
+		made := 0
+		plan.Tell = func(p Progress) { made = p.Done }
+		if got := ran(t, e, plan); got != whole {
+			t.Errorf("%d bytes torn off: the file is\n%s\nwant\n%s", torn, got, whole)
+		}
+		if want := 21 - max(1, left); made != want {
+			t.Errorf("%d bytes torn off: %d rows were made again, want %d", torn, made, want)
+		}
+	}
+}
+
+func TestRowsOfAnotherTextAreMadeAgain(t *testing.T) {
+	plan := Plan{Seeds: 2, Fixed: true, Jobs: 2, Out: t.TempDir()}
+	before := ran(t, loaded(t, "coin", coin), plan)
+	after := ran(t, loaded(t, "coin", strings.Replace(coin, "blocks = 12", "blocks = 13", 1)), plan)
+	if before == after || strings.Count(after, "\n") != 1+4*2 {
+		t.Errorf("with another length the rows are\n%s", after)
+	}
+}
+
+func TestAMistakeOfTheFileNamesItsPlace(t *testing.T) {
+	for wrong, want := range map[string]string{
+		strings.Replace(coin, "net.lane(fires = 1)", "net.lane(fires = 0)", 1):             "1 to 10000 fires",
+		strings.Replace(coin, "warm = 2", "warm = -2", 1):                                  "coin/experiment.star:8",
+		strings.Replace(coin, "dict(paid = net.tips", "dict(payed = net.tips", 1):          "no figure of paid",
+		strings.Replace(coin, `"cip5.bias_reserve_price": 0`, `"cip5.bias_no_such": 0`, 1): "cip5.bias_no_such",
+	} {
+		e := loaded(t, "coin", wrong)
+		if _, err := e.Play(e.points[0], 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+	for wrong, want := range map[string]string{
+		strings.Replace(coin, `x = "shade"`, `x = "shape"`, 1):            "no axis",
+		strings.Replace(coin, `plot("paid"`, `plot("pain"`, 1):            "no such measure",
+		strings.Replace(coin, "[1000, 500]", "[1000, 0.5]", 1):            "a value of the grid",
+		strings.Replace(coin, "def play(p, net)", "def plays(p, net)", 1): "no function play",
+	} {
+		if _, err := Load("coin", []byte(wrong)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
+// Lies that an experiment is there to find: each moves a figure, by as little as 1 %, and a
+// closed form is missed. What is paid is held against what it is worth, so that no chance of
+// the draws hides it.
+func TestAPlantedLieTurnsRed(t *testing.T) {
+	honest := strings.Replace(strings.Replace(coin, "net.tips / (net.blocks * 1000000)", "net.tips / b.worth", 1),
+		"(p.shade / 2000, 0.0001)", "(p.shade / 1000, 0.001)", 1)
+	for name, lie := range map[string][2]string{
+		"nothing":          {"", ""},
+		"payments swapped": {`"bias-first-price"`, `"bias-vcg"`},
+		"a weight 1 % off": {"permille = p.shade", "permille = p.shade - p.shade // 100"},
+		"a figure 1 % off": {"net.tips / b.worth", "net.tips * 101 / (b.worth * 100)"},
+	} {
+		results := quickly(t, loaded(t, "coin", strings.Replace(honest, lie[0], lie[1], 1)))
+		misses := results.Misses()
+		if wants := name != "nothing"; (len(misses) > 0) != wants {
+			t.Errorf("%s: %d closed forms are missed: %v", name, len(misses), results.Forms)
+		}
+	}
+}
+
+// The interval of 95 % holds what it is about in 180 to 198 of 200 repeats, each of other
+// seeds.
+func TestIntervalsHoldTheFormAsOftenAsTheySay(t *testing.T) {
+	e := loaded(t, "coin", coin)
+	const repeats, seeds = 200, 8
+	held := 0
+	for repeat := range uint64(repeats) {
+		var figures []float64
+		for seed := range uint64(seeds) {
+			row, err := e.Play(e.points[0], 1+repeat*seeds+seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			figures = append(figures, row.Figures[0])
+		}
+		if one := e.Measures[0].estimate(figures, shown); one.Low <= 0.5 && 0.5 <= one.High {
+			held++
+		}
+	}
+	if held < 180 || held > 198 {
+		t.Errorf("the interval held the form %d times of %d, want 180 to 198", held, repeats)
+	}
+}
+
+func TestMediansHaveTheIntervalOfOrderStatistics(t *testing.T) {
+	var figures []float64
+	for i := range 16 {
+		figures = append(figures, float64(16-i))
+	}
+	if e := median(figures, shown); e.Low != 4 || e.High != 13 || e.Mean != 8.5 {
+		t.Errorf("the median of 1..16 is %v from %v to %v, want 8.5 from 4 to 13", e.Mean, e.Low, e.High)
+	}
+	if e := median(figures[:5], shown); !math.IsInf(e.Half(), 1) {
+		t.Errorf("the interval of five seeds is %v wide, want none", e.Half())
+	}
+}
+
+func TestEqualFiguresHaveNoInterval(t *testing.T) {
+	if e := mean([]float64{0.4, 0.4, 0.4}, shown); e.String() != "0.4 ± 0" {
+		t.Errorf("the mean of three equal figures is %s, want 0.4 ± 0", e)
+	}
+}
+
+func TestDifferencesArePairedBySeed(t *testing.T) {
+	e := loaded(t, "coin", coin)
+	rows, err := e.Run(context.Background(), Plan{Seeds: 16, Fixed: true, Jobs: 2, Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	differences, err := e.Compare(rows, "shade", "1000", "500")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A bidder draws the same values whatever share of them it bids.
+	for _, d := range differences {
+		if d.Of.Seeds != 16 || d.Of.Mean >= 0 || d.Of.Half() > 0.5*-d.Of.Mean {
+			t.Errorf("at %s half of the bid pays %s more, want about a quarter less, of 16 seeds", d.At, d.Of)
+		}
+	}
+	if len(differences) != 2 || differences[0].At != "side=a" {
+		t.Errorf("the differences are %v, want those of both sides", differences)
+	}
+	if _, err := e.Compare(rows, "shade", "1000", "7"); err == nil || !strings.Contains(err.Error(), "no value") {
+		t.Errorf("got %v, want an error about the value", err)
+	}
+}

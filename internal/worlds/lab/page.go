@@ -1,0 +1,370 @@
+package lab
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/worlds/experiment"
+)
+
+// Page is what people read about results.
+type Page struct {
+	*Results
+	Commit string // that the results are of; "": unknown
+}
+
+// WritePage writes the page as Markdown and HTML, and its pictures, into a folder.
+func (p *Page) WritePage(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	var pictures []picture
+	for i, plot := range p.Plots {
+		svg, err := p.draw(plot)
+		if err != nil {
+			return err
+		}
+		one := picture{File: p.Name + "-" + plot.Measure + ".svg", Alt: p.altText(plot), SVG: svg}
+		if slices.ContainsFunc(p.Plots[:i], func(before Plot) bool { return before.Measure == plot.Measure }) {
+			one.File = fmt.Sprintf("%s-%s-%d.svg", p.Name, plot.Measure, i)
+		}
+		pictures = append(pictures, one)
+		if err := os.WriteFile(filepath.Join(folder, one.File), svg, 0o644); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, p.Name+markdown), p.writeMarkdown(pictures), 0o644); err != nil {
+		return err
+	}
+	html, err := p.html(pictures)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, p.Name+".html"), html, 0o644)
+}
+
+// picture is a plot of the page.
+type picture struct {
+	File, Alt string
+	SVG       []byte
+}
+
+func (p *Page) altText(plot Plot) string {
+	m := p.Measures[p.measureAt(plot.Measure)]
+	return fmt.Sprintf("%s, %s, over %s", m.Name, m.Unit, plot.X)
+}
+
+// draw is a plot: a panel for each value of its panel's axis, and a line for each value of
+// its line's. Other axes are those of where, or of all their values in the label.
+func (p *Page) draw(plot Plot) ([]byte, error) {
+	measure := p.measureAt(plot.Measure)
+	m := p.Measures[measure]
+	picture := experiment.Picture{Title: p.Title}
+	byPanel := map[string]*experiment.Panel{}
+	var order []string
+	for _, r := range p.Points {
+		if !p.isWhere(r.Point, plot.Where) {
+			continue
+		}
+		name := p.label(r.Point, plot.Panel)
+		panel := byPanel[name]
+		if panel == nil {
+			panel = &experiment.Panel{Title: panelTitle(name, m), X: plot.X, Y: m.Name, LogX: plot.LogX, LogY: plot.LogY}
+			byPanel[name] = panel
+			order = append(order, name)
+		}
+		axis := p.Axes[p.axisAt(plot.X)]
+		value := r.Values[p.axisAt(plot.X)]
+		spot := experiment.Spot{Y: r.Estimates[measure].Mean, Half: r.Estimates[measure].Half(), Form: p.formAt(r.Point, measure),
+			Open: m.Precision > 0 && !(r.Estimates[measure].Half() <= m.Precision)}
+		if x, isNumber := starlark.AsFloat(value); isNumber {
+			spot.X = x
+		} else {
+			panel.Ticks = nil
+			for i, v := range axis.Values {
+				panel.Ticks = append(panel.Ticks, plainText(v))
+				if plainText(v) == plainText(value) {
+					spot.X = float64(i)
+				}
+			}
+		}
+		label := p.lineLabel(r.Point, plot)
+		at := slices.IndexFunc(panel.Curves, func(c experiment.Curve) bool { return c.Label == label })
+		if at < 0 {
+			at = len(panel.Curves)
+			panel.Curves = append(panel.Curves, experiment.Curve{Label: label})
+		}
+		panel.Curves[at].Spots = append(panel.Curves[at].Spots, spot)
+	}
+	for _, name := range order {
+		picture.Panels = append(picture.Panels, *byPanel[name])
+	}
+	var out bytes.Buffer
+	if err := picture.Draw(&out); err != nil {
+		return nil, fmt.Errorf("%s: plot(%q): %w", p.Name, plot.Measure, err)
+	}
+	return out.Bytes(), nil
+}
+
+// panelTitle has the unit, which may be longer than the axis.
+func panelTitle(name string, m Measure) string {
+	unit := m.Name + ", " + m.Unit
+	if name == "" {
+		return unit
+	}
+	return name + ": " + unit
+}
+
+func (p *Page) isWhere(point Point, where map[string]starlark.Value) bool {
+	for i, axis := range p.Axes {
+		if want, limited := where[axis.Name]; limited && plainText(want) != plainText(point.Values[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// label is an axis with the value of a point; "" for no axis.
+func (p *Page) label(point Point, axis string) string {
+	if axis == "" {
+		return ""
+	}
+	return axis + " = " + plainText(point.Values[p.axisAt(axis)])
+}
+
+// lineLabel names a line by all axes that are neither x nor the panel, nor settled.
+func (p *Page) lineLabel(point Point, plot Plot) string {
+	var words []string
+	for i, axis := range p.Axes {
+		_, settled := plot.Where[axis.Name]
+		if axis.Name != plot.X && axis.Name != plot.Panel && !settled && len(axis.Values) > 1 {
+			words = append(words, axis.Name+" = "+plainText(point.Values[i]))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func (p *Page) formAt(point Point, measure int) *float64 {
+	for i := range p.Forms {
+		if f := &p.Forms[i]; f.Point.Index == point.Index && f.Measure == measure {
+			return &f.Value
+		}
+	}
+	return nil
+}
+
+// First is the first sentence of the page.
+func (p *Page) First() string {
+	if p.Answer.Text != "" {
+		return p.Answer.Text
+	}
+	return fmt.Sprintf("There is no answer yet: %d of %d points have rows.", len(p.Points), len(p.points))
+}
+
+// State is how far the answer can be believed.
+func (p *Page) State() string {
+	least, most := -1, 0
+	for _, r := range p.Points {
+		if n := r.Estimates[0].Seeds; least < 0 || n < least {
+			least = n
+		}
+		most = max(most, r.Estimates[0].Seeds)
+	}
+	seeds := fmt.Sprintf("%d seeds a point", most)
+	if least < most {
+		seeds = fmt.Sprintf("%d to %d seeds a point", least, most)
+	}
+	settled := "settled"
+	if n := p.unsettled(); n > 0 {
+		settled = fmt.Sprintf("not settled at %d of %d points", n, len(p.Points))
+	}
+	return fmt.Sprintf("%s, %s; closed forms held: %d of %d.", capital(settled), seeds, len(p.Forms)-len(p.Misses()), len(p.Forms))
+}
+
+func (p *Page) unsettled() (n int) {
+	for _, r := range p.Points {
+		if !r.Settled {
+			n++
+		}
+	}
+	return n
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// Header are the columns of the table of points.
+func (p *Page) Header() (names []string) {
+	for _, axis := range p.Axes {
+		names = append(names, axis.Name)
+	}
+	for _, m := range p.Measures {
+		names = append(names, m.Name)
+	}
+	return append(names, "seeds")
+}
+
+// Cells are the rows of the table of points.
+func (p *Page) Cells() (rows [][]string) {
+	for _, r := range p.Points {
+		var row []string
+		for _, v := range r.Values {
+			row = append(row, plainText(v))
+		}
+		for i := range p.Measures {
+			text := r.Estimates[i].String()
+			if form := p.formAt(r.Point, i); form != nil {
+				text += " (form " + short(*form) + ")"
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, append(row, fmt.Sprint(r.Estimates[0].Seeds)))
+	}
+	return rows
+}
+
+// Units say what the measures are.
+func (p *Page) Units() (units []string) {
+	for _, m := range p.Measures {
+		by := "mean"
+		if m.Median {
+			by = "median"
+		}
+		units = append(units, fmt.Sprintf("%s: %s; the %s over seeds", m.Name, m.Unit, by))
+	}
+	return units
+}
+
+// Notes say how to read the page and make it again.
+func (p *Page) Notes() []string {
+	interval := "Intervals hold their mean with a chance of 95 %."
+	if p.Sequential {
+		interval = "Intervals hold their mean with a chance of 95 % over all looks at 8, 16, 32 … seeds (98.4 % each)."
+	}
+	notes := []string{interval + " A point is hollow where its interval is wider than was asked for.",
+		"Closed forms are judged by intervals of 99.9 %.",
+		"All runs are of the bare world: the ledger of one validator, without votes. The workload is named by the file; no traffic of a " +
+			"real chain stands behind it.",
+		fmt.Sprintf("One run again: devnet lab point %s %q --seed 1", p.Name, p.Describe(p.Points[0].Point))}
+	if p.Commit != "" {
+		notes = append(notes, "Of commit "+p.Commit+".")
+	}
+	return notes
+}
+
+func (p *Page) writeMarkdown(pictures []picture) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n", p.Title, wrapped("**"+p.First()+"**"), wrapped(p.State()))
+	fmt.Fprintf(&b, "%s\n\n", wrapped(p.Question+" Asked by: "+strings.Join(p.Asks, ", ")+"."))
+	if p.Answer.Design != "" {
+		fmt.Fprintf(&b, "%s\n\n", wrapped("**What it would change.** "+capital(p.Answer.Design)+"."))
+	}
+	if p.Answer.WouldChange != "" {
+		fmt.Fprintf(&b, "%s\n\n", wrapped("**What would change the answer.** "+capital(p.Answer.WouldChange)+"."))
+	}
+	for _, one := range pictures {
+		fmt.Fprintf(&b, "![%s](%s)\n\n", one.Alt, one.File)
+	}
+	fmt.Fprintf(&b, "## Every point\n\n")
+	for _, unit := range p.Units() {
+		fmt.Fprintf(&b, "%s\n", wrapped("- "+unit))
+	}
+	b.WriteString("\n| " + strings.Join(p.Header(), " | ") + " |\n|" + strings.Repeat("---|", len(p.Header())) + "\n")
+	for _, row := range p.Cells() {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
+	}
+	b.WriteString("\n## Notes\n\n")
+	for _, note := range p.Notes() {
+		fmt.Fprintf(&b, "%s\n", wrapped("- "+note))
+	}
+	return b.Bytes()
+}
+
+// lineWidth is the longest line of a page in Markdown, in characters.
+const lineWidth = 138
+
+// wrapped breaks a paragraph into lines.
+func wrapped(text string) string {
+	var b strings.Builder
+	width := 0
+	for i, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case width+1+n > lineWidth:
+			b.WriteByte('\n')
+			width = -1
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+		width += n + 1
+	}
+	return b.String()
+}
+
+var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>{{.P.Title}}</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 58rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
+h1 { font-size: 1.5rem } .answer { font-size: 1.15rem; border-left: 4px solid #0072b2; padding-left: 1rem }
+table { border-collapse: collapse; font-size: .9rem } td, th { border-bottom: 1px solid #ddd; padding: .2rem .6rem; text-align: left }
+.state { color: #555 } svg { max-width: 100%; height: auto } .wide { overflow-x: auto }
+</style>
+<h1>{{.P.Title}}</h1>
+<p class="answer">{{.P.First}}</p>
+<p class="state">{{.P.State}}</p>
+<p>{{.P.Question}} Asked by: {{.Asks}}.</p>
+{{with .P.Answer.Design}}<p><b>What it would change.</b> {{.}}.</p>{{end}}
+{{with .P.Answer.WouldChange}}<p><b>What would change the answer.</b> {{.}}.</p>{{end}}
+{{range .Pictures}}<figure role="img" aria-label="{{.Alt}}">{{.SVG}}</figure>
+{{end}}<h2>Every point</h2>
+<ul>{{range .P.Units}}<li>{{.}}</li>{{end}}</ul>
+<div class="wide"><table><tr>{{range .P.Header}}<th>{{.}}</th>{{end}}</tr>
+{{range .P.Cells}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
+{{end}}</table></div>
+<h2>Notes</h2>
+<ul>{{range .P.Notes}}<li>{{.}}</li>{{end}}</ul>
+</html>
+`))
+
+func (p *Page) html(pictures []picture) ([]byte, error) {
+	type inline struct {
+		Alt string
+		SVG template.HTML
+	}
+	var shownPictures []inline
+	for _, one := range pictures {
+		svg := one.SVG[max(0, bytes.Index(one.SVG, []byte("<svg"))):]
+		shownPictures = append(shownPictures, inline{one.Alt, template.HTML(svg)})
+	}
+	var b bytes.Buffer
+	err := pageTemplate.Execute(&b, map[string]any{"P": p, "Asks": strings.Join(p.Asks, ", "), "Pictures": shownPictures})
+	return b.Bytes(), err
+}
+
+// markdown ends the name of a page, and guide is the one that tells how to ask.
+const (
+	markdown = ".md"
+	guide    = "LAB" + markdown
+)
+
+// WriteIndex writes the list of pages into a folder, in the order given.
+func WriteIndex(folder string, pages []*Page) error {
+	var b bytes.Buffer
+	b.WriteString("# Answers of the lab\n\n" + wrapped("Each page answers one question of the drafts with figures of the real rules. "+
+		"[The guide](../"+guide+") says how to ask another.") + "\n\n")
+	for _, p := range pages {
+		fmt.Fprintf(&b, "## [%s](%s)\n\n%s\n\n%s\n\n", p.Title, p.Name+markdown, wrapped(p.First()), wrapped(p.Question+" "+p.State()))
+	}
+	if len(pages) > 0 && pages[0].Commit != "" {
+		fmt.Fprintf(&b, "%s\n", wrapped("Of commit "+pages[0].Commit+". The pages are also there as HTML, each in one file."))
+	}
+	return os.WriteFile(filepath.Join(folder, "README.md"), b.Bytes(), 0o644)
+}
