@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 )
 
@@ -95,6 +96,23 @@ func TestALiarIsSeenByTheOthers(t *testing.T) {
 	}
 	if evidence == 0 {
 		t.Error("nobody has evidence against a validator that signs two votes a view")
+	}
+}
+
+// Of two processes of a key that begin at once either may be the one that votes. Its votes are in its own log.
+func TestTheFirstOfTwoProcessesOfAKeyVotesByItsOwnLog(t *testing.T) {
+	for seed := range uint64(8) {
+		n, err := NewNetwork(NetworkConfig{World: Config{Seed: seed, Link: Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Order(&fault.Order{Verb: "twin", Node: "v1", On: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.RunToHeight(6, 5*time.Minute); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		n.Close()
 	}
 }
 

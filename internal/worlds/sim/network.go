@@ -137,7 +137,7 @@ func (n *Network) composeParts() {
 	n.accounts = accounts{chainID: n.config.ChainID, keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}}
 	n.validatorNodes = validatorNodes{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
 	n.watch = watch{validatorNodes: &n.validatorNodes, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps,
-		gathers: n.config.FlushDelay > 0}
+		gathers: n.config.FlushDelay > 0, twinLogs: map[types.Address]*mem.Log{}}
 	n.runnerNodes = runnerNodes{validatorNodes: &n.validatorNodes, config: &n.config, working: map[string]*runners.Runner{},
 		states: map[string]*ledger.State{}}
 	var begin network.Begin
@@ -255,7 +255,9 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		mask := byzantine.NewMask(n.chainID, node.Signer)
 		node, twin := byzantine.NewTwin(mask.Before(node), func(twin validators.Config, given env.Validator) (*validators.Validator, error) {
 			twin.Name, twin.Genesis, twin.Log, twin.Bootstrap = name+"-twin", n.Genesis, log, n.bootstrapMembers()
-			given.Store, given.Base.Log = mem.NewStore(), mem.NewLog()
+			twinLog := mem.NewLog()
+			n.watch.twinLogs[node.Signer.Address()] = twinLog
+			given.Store, given.Base.Log = mem.NewStore(), twinLog
 			return validators.Start(n.Runtime(), twin, given)
 		})
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,

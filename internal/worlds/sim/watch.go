@@ -3,8 +3,10 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/store/mem"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -13,13 +15,14 @@ import (
 // watch is the oracles over a network.
 type watch struct {
 	*validatorNodes
-	Judge   *oracle.Judge
-	rules   oracle.Rules
-	audits  *observe.Audits
-	gathers bool // stores gather commits, which a crash loses
-	last    tappedFrame
-	keeps   bool   // what the oracles are told
-	told    []word // all of it so far, if it is kept and at most maxTold
+	Judge    *oracle.Judge
+	rules    oracle.Rules
+	audits   *observe.Audits
+	twinLogs map[types.Address]*mem.Log // of the last second process of each key
+	gathers  bool                       // stores gather commits, which a crash loses
+	last     tappedFrame
+	keeps    bool   // what the oracles are told
+	told     []word // all of it so far, if it is kept and at most maxTold
 }
 
 // word is one input of the oracles: the judge of a network that begins from
@@ -81,7 +84,7 @@ func (w *watch) showVote(from types.Address, frame []byte) {
 	}
 	w.last = tappedFrame{from, frame}
 	if vote := observe.VoteIn(frame, from, w.chainID, w.scheme.Recover); vote != nil {
-		log := w.byAddress[from].disk.records
+		log := w.logsOf(from)
 		w.tellOracles(func(j *oracle.Judge) {
 			j.Vote(*vote)
 			j.Sends(vote, log)
@@ -89,6 +92,23 @@ func (w *watch) showVote(from types.Address, frame []byte) {
 	} else if p := observe.ProposalIn(frame); p != nil {
 		w.tellOracles(func(j *oracle.Judge) { j.Proposed(from, p.Block) })
 	}
+}
+
+// logsOf returns the records of a key's logs: its node's, and that of a second process.
+func (w *watch) logsOf(key types.Address) [][]byte {
+	own := w.byAddress[key].disk.records
+	twin := w.twinLogs[key]
+	if twin == nil {
+		return own
+	}
+	all := slices.Clone(own)
+	if err := twin.Replay(func(record []byte) error {
+		all = append(all, record)
+		return nil
+	}); err != nil {
+		return own // it has ended, and sends nothing
+	}
+	return all
 }
 
 // Err is the first thing that went wrong: a rule broken, as an oracle saw it, or

@@ -35,9 +35,8 @@ func one[T any](d *draws, of []T) T { return of[d.IntN(len(of))] }
 func (d *draws) episode() []statement {
 	for {
 		v := one(d, fault.Verbs())
-		// A host fails on an actor, and a hang lasts real time. A twin's votes are in its own log, which the oracle of disks
-		// does not see.
-		if v.Mends || slices.Contains([]string{"host_fail", "hang", "twin"}, v.Name) {
+		// A host fails on an actor, and a hang lasts real time.
+		if v.Mends || slices.Contains([]string{"host_fail", "hang"}, v.Name) {
 			continue
 		}
 		if lines := d.of(&v); lines != nil {
