@@ -79,8 +79,8 @@ func (s *Stream) Geometric(p Ratio) (failures uint64) {
 // one is 1 in units of 2^-32.
 const one = 1 << 32
 
-// exponential draws -ln(U) of a uniform U in (0, 1], in units of 2^-32.
-func (s *Stream) exponential() uint64 {
+// drawExponential draws -ln(U) of a uniform U in (0, 1], in units of 2^-32.
+func (s *Stream) drawExponential() uint64 {
 	u := s.Uint64()
 	if u == ^uint64(0) {
 		return 0
@@ -90,7 +90,7 @@ func (s *Stream) exponential() uint64 {
 
 // Exponential draws a whole number of a mean: the exponential one, rounded down.
 func (s *Stream) Exponential(mean uint64) uint64 {
-	high, low := bits.Mul64(s.exponential(), mean)
+	high, low := bits.Mul64(s.drawExponential(), mean)
 	return high<<32 | low>>32
 }
 
@@ -100,7 +100,7 @@ func (s *Stream) Poisson(mean Ratio) (events uint64) {
 	high, low := bits.Mul64(mean.Num, one)
 	left, _ := bits.Div64(high%mean.Den, low, mean.Den)
 	for {
-		gap := s.exponential()
+		gap := s.drawExponential()
 		if gap > left {
 			return events
 		}
@@ -113,12 +113,12 @@ func (s *Stream) Poisson(mean Ratio) (events uint64) {
 // drawn again.
 func (s *Stream) Pareto(alpha Ratio, least, most uint64) uint64 {
 	for {
-		high, low := bits.Mul64(s.exponential(), alpha.Den)
+		high, low := bits.Mul64(s.drawExponential(), alpha.Den)
 		if high >= alpha.Num {
 			continue
 		}
 		x, _ := bits.Div64(high, low, alpha.Num)
-		if value := scale(least, x); value <= most {
+		if value := timesExp(least, x); value <= most {
 			return value
 		}
 	}
@@ -150,9 +150,9 @@ func (s *Stream) Lognormal(median uint64, sigma Ratio) uint64 {
 	high, low := bits.Mul64(size, sigma.Num)
 	x, _ := bits.Div64(high%sigma.Den, low, sigma.Den)
 	if negative {
-		return shrink(median, x)
+		return timesNegativeExp(median, x)
 	}
-	return scale(median, x)
+	return timesExp(median, x)
 }
 
 // Permutation draws an order of 0..n-1, each alike.
@@ -176,7 +176,7 @@ func NewZipf(n int, exponent Ratio) *Zipf {
 		rank := uint64(i + 1)
 		high, low := bits.Mul64(Log(rank), exponent.Num)
 		x, _ := bits.Div64(high%exponent.Den, low, exponent.Den)
-		sum += shrink(1<<40, x)
+		sum += timesNegativeExp(1<<40, x)
 		z.upTo[i] = sum
 	}
 	return z

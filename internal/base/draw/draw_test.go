@@ -78,7 +78,7 @@ func TestLogarithmsMakeTheWholeDistribution(t *testing.T) {
 		draw func() float64
 		form func(x float64) float64
 	}{
-		"exponential": {func() float64 { return float64(s.exponential()) / one }, func(x float64) float64 { return 1 - math.Exp(-x) }},
+		"exponential": {func() float64 { return float64(s.drawExponential()) / one }, func(x float64) float64 { return 1 - math.Exp(-x) }},
 		"normal": {func() float64 {
 			size, negative := s.Normal()
 			if negative {
@@ -113,17 +113,17 @@ func TestLogarithmsAndPowersAreExactToTheirUnits(t *testing.T) {
 	}
 	for _, x := range []float64{0, 0.001, 0.5, 1, 3.25, 20} {
 		units := uint64(x * one)
-		if got, want := float64(scale(1<<30, units)), math.Exp(float64(units)/one)*(1<<30); math.Abs(got-want) > 1+want*2e-8 {
+		if got, want := float64(timesExp(1<<30, units)), math.Exp(float64(units)/one)*(1<<30); math.Abs(got-want) > 1+want*2e-8 {
 			t.Errorf("2^30·e^%v is %v, want %v", x, got, want)
 		}
-		if got, want := float64(shrink(1<<60, units)), math.Exp(-float64(units)/one)*(1<<60); math.Abs(got-want) > 1+want*2e-8 {
+		if got, want := float64(timesNegativeExp(1<<60, units)), math.Exp(-float64(units)/one)*(1<<60); math.Abs(got-want) > 1+want*2e-8 {
 			t.Errorf("2^60·e^-%v is %v, want %v", x, got, want)
 		}
 	}
-	if got := scale(3, 100*one); got != math.MaxUint64 {
+	if got := timesExp(3, 100*one); got != math.MaxUint64 {
 		t.Errorf("3·e^100 is %d, want the maximum", got)
 	}
-	if got := shrink(3, 100*one); got != 0 {
+	if got := timesNegativeExp(3, 100*one); got != 0 {
 		t.Errorf("3·e^-100 is %d, want 0", got)
 	}
 }

@@ -77,31 +77,31 @@ func inTwos(x uint64) uint64 {
 	return high<<4 | low>>60
 }
 
-// scale is n·e^x, x in units of 2^-32, rounded down, and the maximum where it is more.
-func scale(n, x uint64) uint64 {
+// timesExp is n·e^x, x in units of 2^-32, rounded down, and the maximum where it is more.
+func timesExp(n, x uint64) uint64 {
 	fraction, whole := power2(inTwos(x))
 	high, low := bits.Mul64(n, fraction)
 	// (high:low) >> 62 << whole.
 	if whole >= 64+62 {
-		return limit(n)
+		return maxUnlessZero(n)
 	}
 	product := new(big.Int).SetUint64(high)
 	product.Lsh(product, 64).Add(product, new(big.Int).SetUint64(low)).Lsh(product, uint(whole)).Rsh(product, 62)
 	if !product.IsUint64() {
-		return limit(n)
+		return maxUnlessZero(n)
 	}
 	return product.Uint64()
 }
 
-func limit(n uint64) uint64 {
+func maxUnlessZero(n uint64) uint64 {
 	if n == 0 {
 		return 0
 	}
 	return ^uint64(0)
 }
 
-// shrink is n·e^-x, x in units of 2^-32, rounded down.
-func shrink(n, x uint64) uint64 {
+// timesNegativeExp is n·e^-x, x in units of 2^-32, rounded down.
+func timesNegativeExp(n, x uint64) uint64 {
 	fraction, whole := power2(inTwos(x))
 	if whole >= 64 {
 		return 0

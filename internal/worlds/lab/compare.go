@@ -69,7 +69,7 @@ func (e *Experiment) Compare(rows []Row, axis, first, second string) (all []Diff
 	}
 	for _, other := range order {
 		for i, m := range e.Measures {
-			all = append(all, Difference{strings.TrimSpace(other), m.Name, mean(differences[other][i], shown)})
+			all = append(all, Difference{strings.TrimSpace(other), m.Name, estimateMean(differences[other][i], shown)})
 		}
 	}
 	return all, nil

@@ -34,23 +34,23 @@ func (e Estimate) Half() float64 { return (e.High - e.Low) / 2 }
 // String is like 0.501 ± 0.002.
 func (e Estimate) String() string {
 	if math.IsInf(e.Half(), 0) {
-		return short(e.Mean)
+		return fourDigits(e.Mean)
 	}
 	if e.High == e.Low {
-		return short(e.Mean) + " ± 0"
+		return fourDigits(e.Mean) + " ± 0"
 	}
 	if middle := (e.High + e.Low) / 2; math.Abs(middle-e.Mean) > e.Half()/1e6 {
-		return fmt.Sprintf("%s (%s to %s)", short(e.Mean), short(e.Low), short(e.High))
+		return fmt.Sprintf("%s (%s to %s)", fourDigits(e.Mean), fourDigits(e.Low), fourDigits(e.High))
 	}
 	digits := max(0, 1-int(math.Floor(math.Log10(e.Half()))))
 	if math.Abs(e.Mean) >= 1e7 || digits > 9 {
-		return short(e.Mean) + " ± " + strconv.FormatFloat(e.Half(), 'g', 2, 64)
+		return fourDigits(e.Mean) + " ± " + strconv.FormatFloat(e.Half(), 'g', 2, 64)
 	}
 	return strconv.FormatFloat(e.Mean, 'f', digits, 64) + " ± " + strconv.FormatFloat(e.Half(), 'f', digits, 64)
 }
 
-// short is a number with four digits, and no more zeros than it needs.
-func short(f float64) string {
+// fourDigits is a number with four digits, and no more zeros than it needs.
+func fourDigits(f float64) string {
 	if size := math.Abs(f); size >= 1e7 || size != 0 && size < 1e-4 {
 		return strconv.FormatFloat(f, 'g', 4, 64)
 	}
@@ -61,16 +61,16 @@ func short(f float64) string {
 	return text
 }
 
-// estimate sums the figures of a measure, a figure a seed, at a confidence.
-func (m Measure) estimate(figures []float64, confidence float64) Estimate {
+// estimateFrom sums the figures of a measure, a figure a seed, at a confidence.
+func (m Measure) estimateFrom(figures []float64, confidence float64) Estimate {
 	if m.Median {
-		return median(figures, confidence)
+		return estimateMedian(figures, confidence)
 	}
-	return mean(figures, confidence)
+	return estimateMean(figures, confidence)
 }
 
-// mean has the interval of Student's t.
-func mean(figures []float64, confidence float64) Estimate {
+// estimateMean has the interval of Student's t.
+func estimateMean(figures []float64, confidence float64) Estimate {
 	n := float64(len(figures))
 	sum := 0.0
 	for _, f := range figures {
@@ -93,9 +93,9 @@ func mean(figures []float64, confidence float64) Estimate {
 	return e
 }
 
-// median has the interval between two figures, of which each side is passed with the half
+// estimateMedian has the interval between two figures, of which each side is passed with the half
 // of what confidence leaves: of 16 seeds at 95 %, the fourth and the thirteenth.
-func median(figures []float64, confidence float64) Estimate {
+func estimateMedian(figures []float64, confidence float64) Estimate {
 	sorted := slices.Sorted(slices.Values(figures))
 	n := len(sorted)
 	e := Estimate{Seeds: n, Mean: (sorted[(n-1)/2] + sorted[n/2]) / 2, Low: math.Inf(-1), High: math.Inf(1)}

@@ -86,14 +86,14 @@ func Load(name string, text []byte) (*Experiment, error) {
 	e := &Experiment{Name: name, Text: text}
 	thread := newThread(name)
 	defined, err := starlark.ExecFileOptions(dialect, thread, name+"/experiment.star", text, starlark.StringDict{
-		"experiment": starlark.NewBuiltin("experiment", e.declare),
+		"experiment": starlark.NewBuiltin("experiment", e.declareExperiment),
 		"measures":   starlark.NewBuiltin("measures", e.declareMeasures),
 		"plot":       starlark.NewBuiltin("plot", e.declarePlot),
-		"ln":         starlark.NewBuiltin("ln", logarithm),
+		"ln":         starlark.NewBuiltin("ln", naturalLogarithm),
 		"math":       starlarkmath.Module,
 	})
 	if err != nil {
-		return nil, described(err)
+		return nil, withPosition(err)
 	}
 	defined.Freeze()
 	e.closed, _ = defined["closed_form"].(starlark.Callable)
@@ -107,7 +107,7 @@ func Load(name string, text []byte) (*Experiment, error) {
 	if len(e.Measures) == 0 {
 		return nil, fmt.Errorf("%s does not call measures(NAME = dict(unit = …))", name)
 	}
-	return e, e.check(thread)
+	return e, e.checkPlots(thread)
 }
 
 // newThread is one for a call of a file's function.
@@ -117,8 +117,8 @@ func newThread(name string) *starlark.Thread {
 	return thread
 }
 
-// described adds where a script failed.
-func described(err error) error {
+// withPosition adds where a script failed.
+func withPosition(err error) error {
 	var failed *starlark.EvalError
 	if errors.As(err, &failed) {
 		for i := range failed.CallStack {
@@ -130,8 +130,8 @@ func described(err error) error {
 	return err
 }
 
-func (e *Experiment) declare(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
-	error) {
+func (e *Experiment) declareExperiment(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (
+	starlark.Value, error) {
 	var asks *starlark.List
 	grid, quick := new(starlark.Dict), new(starlark.Dict)
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "title", &e.Title, "question", &e.Question, "grid", &grid, "asks?", &asks,
@@ -241,8 +241,8 @@ func (e *Experiment) declarePlot(_ *starlark.Thread, b *starlark.Builtin, args s
 	return starlark.None, nil
 }
 
-// check sees that plots name what there is, and lists the points.
-func (e *Experiment) check(thread *starlark.Thread) error {
+// checkPlots sees that plots name what there is, and lists the points.
+func (e *Experiment) checkPlots(thread *starlark.Thread) error {
 	for _, p := range e.Plots {
 		if e.measureAt(p.Measure) < 0 {
 			return fmt.Errorf("%s: plot(%q): there is no such measure", e.Name, p.Measure)
@@ -268,7 +268,7 @@ func (e *Experiment) check(thread *starlark.Thread) error {
 		if e.skip != nil {
 			skipped, err := starlark.Call(thread, e.skip, starlark.Tuple{e.pointValue(point)}, nil)
 			if err != nil {
-				return fmt.Errorf("%s: skip: %w", e.Name, described(err))
+				return fmt.Errorf("%s: skip: %w", e.Name, withPosition(err))
 			}
 			if bool(skipped.Truth()) {
 				continue
@@ -339,7 +339,7 @@ func (e *Experiment) FindPoint(words []string) (Point, error) {
 		}
 		want[name] = value
 	}
-	found, err := e.matching(want)
+	found, err := e.pointsWith(want)
 	switch {
 	case err != nil:
 		return Point{}, err
@@ -351,8 +351,8 @@ func (e *Experiment) FindPoint(words []string) (Point, error) {
 	return found[0], nil
 }
 
-// matching are the points with some values.
-func (e *Experiment) matching(want map[string]string) (found []Point, err error) {
+// pointsWith are the points with some values.
+func (e *Experiment) pointsWith(want map[string]string) (found []Point, err error) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if e.axisAt(name) < 0 {
 			return nil, fmt.Errorf("%q is no axis of %s", name, e.Name)
@@ -386,8 +386,8 @@ func plainText(v starlark.Value) string {
 	return v.String()
 }
 
-// finite reads a figure.
-func finite(name string, v starlark.Value) (float64, error) {
+// readFigure reads a figure.
+func readFigure(name string, v starlark.Value) (float64, error) {
 	f, isNumber := starlark.AsFloat(v)
 	if _, isBool := v.(starlark.Bool); isBool || !isNumber || math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0, fmt.Errorf("%s is a finite number; got %.40s", name, v.String())

@@ -73,7 +73,7 @@ func (e *Experiment) Judge(rows []Row, sequential bool) (*Results, error) {
 		}
 		one := Result{Point: p, Settled: true}
 		for i, m := range e.Measures {
-			one.Estimates = append(one.Estimates, m.estimate(figures[i], confidence))
+			one.Estimates = append(one.Estimates, m.estimateFrom(figures[i], confidence))
 			if m.Precision > 0 && !(one.Estimates[i].Half() <= m.Precision) {
 				one.Settled = false
 			}
@@ -83,7 +83,7 @@ func (e *Experiment) Judge(rows []Row, sequential bool) (*Results, error) {
 			return nil, err
 		}
 	}
-	return r, r.ask()
+	return r, r.askForAnswer()
 }
 
 // addForms asks for the closed forms of a point.
@@ -93,7 +93,7 @@ func (r *Results) addForms(p Point, figures [][]float64) error {
 	}
 	value, err := starlark.Call(newThread(r.Name), r.closed, starlark.Tuple{r.pointValue(p)}, nil)
 	if err != nil {
-		return fmt.Errorf("%s: closed_form: %w", r.Name, described(err))
+		return fmt.Errorf("%s: closed_form: %w", r.Name, withPosition(err))
 	}
 	if value == starlark.None {
 		return nil
@@ -108,11 +108,11 @@ func (r *Results) addForms(p Point, figures [][]float64) error {
 		if at < 0 || !isPair || len(pair) != 2 {
 			return fmt.Errorf("%s: closed_form gives a measure its value and a tolerance; got %s: %s", r.Name, item[0], item[1])
 		}
-		form := Form{Point: p, Measure: at, Seen: r.Measures[at].estimate(figures[at], formal)}
-		if form.Value, err = finite("a closed form", pair[0]); err != nil {
+		form := Form{Point: p, Measure: at, Seen: r.Measures[at].estimateFrom(figures[at], formal)}
+		if form.Value, err = readFigure("a closed form", pair[0]); err != nil {
 			return fmt.Errorf("%s: %w", r.Name, err)
 		}
-		if form.Tolerance, err = finite("a tolerance", pair[1]); err != nil {
+		if form.Tolerance, err = readFigure("a tolerance", pair[1]); err != nil {
 			return fmt.Errorf("%s: %w", r.Name, err)
 		}
 		r.Forms = append(r.Forms, form)
@@ -135,14 +135,14 @@ func (r *Results) Settled() bool {
 	return !slices.ContainsFunc(r.Points, func(p Result) bool { return !p.Settled })
 }
 
-// ask asks the file for its answer, if all points are there.
-func (r *Results) ask() error {
+// askForAnswer asks the file for its answer, if all points are there.
+func (r *Results) askForAnswer() error {
 	if r.answer == nil || len(r.Points) < len(r.points) {
 		return nil
 	}
 	value, err := starlark.Call(newThread(r.Name), r.answer, starlark.Tuple{&table{r}}, nil)
 	if err != nil {
-		return fmt.Errorf("%s: answer: %w", r.Name, described(err))
+		return fmt.Errorf("%s: answer: %w", r.Name, withPosition(err))
 	}
 	if text, isText := starlark.AsString(value); isText {
 		r.Answer.Text = text
@@ -179,7 +179,7 @@ func (*table) AttrNames() []string { return []string{"at", "forms", "held", "see
 func (t *table) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "at":
-		return starlark.NewBuiltin("t.at", t.at), nil
+		return starlark.NewBuiltin("t.at", t.valueAt), nil
 	case "forms":
 		return starlark.MakeInt(len(t.of.Forms)), nil
 	case "held":
@@ -188,12 +188,12 @@ func (t *table) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-func (t *table) at(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (t *table) valueAt(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	want := map[string]string{}
 	for _, pair := range kwargs {
 		want[plainText(pair[0])] = plainText(pair[1])
 	}
-	found, err := t.of.matching(want)
+	found, err := t.of.pointsWith(want)
 	if err != nil {
 		return nil, err
 	}

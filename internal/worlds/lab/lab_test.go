@@ -61,11 +61,11 @@ func TestExperimentsHoldTheirClosedForms(t *testing.T) {
 				t.Error("no point of the quick grid has a closed form")
 			}
 			for _, f := range results.Forms {
-				t.Logf("%s: %s is %s, the form says %s ± %s", e.Describe(f.Point), e.Measures[f.Measure].Name, f.Seen, short(f.Value),
-					short(f.Tolerance))
+				t.Logf("%s: %s is %s, the form says %s ± %s", e.Describe(f.Point), e.Measures[f.Measure].Name, f.Seen, fourDigits(f.Value),
+					fourDigits(f.Tolerance))
 				if !f.Holds() {
-					t.Errorf("%s: %s is %s, the form says %s ± %s", e.Describe(f.Point), e.Measures[f.Measure].Name, f.Seen, short(f.Value),
-						short(f.Tolerance))
+					t.Errorf("%s: %s is %s, the form says %s ± %s", e.Describe(f.Point), e.Measures[f.Measure].Name, f.Seen, fourDigits(f.Value),
+						fourDigits(f.Tolerance))
 				}
 			}
 		})
@@ -225,7 +225,7 @@ func TestIntervalsHoldTheFormAsOftenAsTheySay(t *testing.T) {
 			}
 			figures = append(figures, row.Figures[0])
 		}
-		if one := e.Measures[0].estimate(figures, shown); one.Low <= 0.5 && 0.5 <= one.High {
+		if one := e.Measures[0].estimateFrom(figures, shown); one.Low <= 0.5 && 0.5 <= one.High {
 			held++
 		}
 	}
@@ -239,16 +239,16 @@ func TestMediansHaveTheIntervalOfOrderStatistics(t *testing.T) {
 	for i := range 16 {
 		figures = append(figures, float64(16-i))
 	}
-	if e := median(figures, shown); e.Low != 4 || e.High != 13 || e.Mean != 8.5 {
+	if e := estimateMedian(figures, shown); e.Low != 4 || e.High != 13 || e.Mean != 8.5 {
 		t.Errorf("the median of 1..16 is %v from %v to %v, want 8.5 from 4 to 13", e.Mean, e.Low, e.High)
 	}
-	if e := median(figures[:5], shown); !math.IsInf(e.Half(), 1) {
+	if e := estimateMedian(figures[:5], shown); !math.IsInf(e.Half(), 1) {
 		t.Errorf("the interval of five seeds is %v wide, want none", e.Half())
 	}
 }
 
 func TestEqualFiguresHaveNoInterval(t *testing.T) {
-	if e := mean([]float64{0.4, 0.4, 0.4}, shown); e.String() != "0.4 ± 0" {
+	if e := estimateMean([]float64{0.4, 0.4, 0.4}, shown); e.String() != "0.4 ± 0" {
 		t.Errorf("the mean of three equal figures is %s, want 0.4 ± 0", e)
 	}
 }

@@ -27,7 +27,7 @@ func (p *Page) WritePage(folder string) error {
 	}
 	var pictures []picture
 	for i, plot := range p.Plots {
-		svg, err := p.draw(plot)
+		svg, err := p.drawPlot(plot)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (p *Page) WritePage(folder string) error {
 	if err := os.WriteFile(filepath.Join(folder, p.Name+markdown), p.writeMarkdown(pictures), 0o644); err != nil {
 		return err
 	}
-	html, err := p.html(pictures)
+	html, err := p.writeHTML(pictures)
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,9 @@ func (p *Page) altText(plot Plot) string {
 	return fmt.Sprintf("%s, %s, over %s", m.Name, m.Unit, plot.X)
 }
 
-// draw is a plot: a panel for each value of its panel's axis, and a line for each value of
+// drawPlot is a plot: a panel for each value of its panel's axis, and a line for each value of
 // its line's. Other axes are those of where, or of all their values in the label.
-func (p *Page) draw(plot Plot) ([]byte, error) {
+func (p *Page) drawPlot(plot Plot) ([]byte, error) {
 	measure := p.measureAt(plot.Measure)
 	m := p.Measures[measure]
 	picture := experiment.Picture{Title: p.Title}
@@ -73,7 +73,7 @@ func (p *Page) draw(plot Plot) ([]byte, error) {
 		if !p.isWhere(r.Point, plot.Where) {
 			continue
 		}
-		name := p.label(r.Point, plot.Panel)
+		name := p.axisLabel(r.Point, plot.Panel)
 		panel := byPanel[name]
 		if panel == nil {
 			panel = &experiment.Panel{Title: panelTitle(name, m), X: plot.X, Y: m.Name, LogX: plot.LogX, LogY: plot.LogY}
@@ -131,8 +131,8 @@ func (p *Page) isWhere(point Point, where map[string]starlark.Value) bool {
 	return true
 }
 
-// label is an axis with the value of a point; "" for no axis.
-func (p *Page) label(point Point, axis string) string {
+// axisLabel is an axis with the value of a point; "" for no axis.
+func (p *Page) axisLabel(point Point, axis string) string {
 	if axis == "" {
 		return ""
 	}
@@ -182,13 +182,13 @@ func (p *Page) State() string {
 		seeds = fmt.Sprintf("%d to %d seeds a point", least, most)
 	}
 	settled := "settled"
-	if n := p.unsettled(); n > 0 {
+	if n := p.countUnsettled(); n > 0 {
 		settled = fmt.Sprintf("not settled at %d of %d points", n, len(p.Points))
 	}
-	return fmt.Sprintf("%s, %s; closed forms held: %d of %d.", capital(settled), seeds, len(p.Forms)-len(p.Misses()), len(p.Forms))
+	return fmt.Sprintf("%s, %s; closed forms held: %d of %d.", capitalize(settled), seeds, len(p.Forms)-len(p.Misses()), len(p.Forms))
 }
 
-func (p *Page) unsettled() (n int) {
+func (p *Page) countUnsettled() (n int) {
 	for _, r := range p.Points {
 		if !r.Settled {
 			n++
@@ -197,7 +197,7 @@ func (p *Page) unsettled() (n int) {
 	return n
 }
 
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+func capitalize(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // Header are the columns of the table of points.
 func (p *Page) Header() (names []string) {
@@ -220,7 +220,7 @@ func (p *Page) Cells() (rows [][]string) {
 		for i := range p.Measures {
 			text := r.Estimates[i].String()
 			if form := p.formAt(r.Point, i); form != nil {
-				text += " (form " + short(*form) + ")"
+				text += " (form " + fourDigits(*form) + ")"
 			}
 			row = append(row, text)
 		}
@@ -260,20 +260,20 @@ func (p *Page) Notes() []string {
 
 func (p *Page) writeMarkdown(pictures []picture) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n", p.Title, wrapped("**"+p.First()+"**"), wrapped(p.State()))
-	fmt.Fprintf(&b, "%s\n\n", wrapped(p.Question+" Asked by: "+strings.Join(p.Asks, ", ")+"."))
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n", p.Title, wrapParagraph("**"+p.First()+"**"), wrapParagraph(p.State()))
+	fmt.Fprintf(&b, "%s\n\n", wrapParagraph(p.Question+" Asked by: "+strings.Join(p.Asks, ", ")+"."))
 	if p.Answer.Design != "" {
-		fmt.Fprintf(&b, "%s\n\n", wrapped("**What it would change.** "+capital(p.Answer.Design)+"."))
+		fmt.Fprintf(&b, "%s\n\n", wrapParagraph("**What it would change.** "+capitalize(p.Answer.Design)+"."))
 	}
 	if p.Answer.WouldChange != "" {
-		fmt.Fprintf(&b, "%s\n\n", wrapped("**What would change the answer.** "+capital(p.Answer.WouldChange)+"."))
+		fmt.Fprintf(&b, "%s\n\n", wrapParagraph("**What would change the answer.** "+capitalize(p.Answer.WouldChange)+"."))
 	}
 	for _, one := range pictures {
 		fmt.Fprintf(&b, "![%s](%s)\n\n", one.Alt, one.File)
 	}
 	fmt.Fprintf(&b, "## Every point\n\n")
 	for _, unit := range p.Units() {
-		fmt.Fprintf(&b, "%s\n", wrapped("- "+unit))
+		fmt.Fprintf(&b, "%s\n", wrapParagraph("- "+unit))
 	}
 	b.WriteString("\n| " + strings.Join(p.Header(), " | ") + " |\n|" + strings.Repeat("---|", len(p.Header())) + "\n")
 	for _, row := range p.Cells() {
@@ -281,7 +281,7 @@ func (p *Page) writeMarkdown(pictures []picture) []byte {
 	}
 	b.WriteString("\n## Notes\n\n")
 	for _, note := range p.Notes() {
-		fmt.Fprintf(&b, "%s\n", wrapped("- "+note))
+		fmt.Fprintf(&b, "%s\n", wrapParagraph("- "+note))
 	}
 	return b.Bytes()
 }
@@ -289,8 +289,8 @@ func (p *Page) writeMarkdown(pictures []picture) []byte {
 // lineWidth is the longest line of a page in Markdown, in characters.
 const lineWidth = 138
 
-// wrapped breaks a paragraph into lines.
-func wrapped(text string) string {
+// wrapParagraph breaks a paragraph into lines.
+func wrapParagraph(text string) string {
 	var b strings.Builder
 	width := 0
 	for i, word := range strings.Fields(text) {
@@ -334,7 +334,7 @@ table { border-collapse: collapse; font-size: .9rem } td, th { border-bottom: 1p
 </html>
 `))
 
-func (p *Page) html(pictures []picture) ([]byte, error) {
+func (p *Page) writeHTML(pictures []picture) ([]byte, error) {
 	type inline struct {
 		Alt string
 		SVG template.HTML
@@ -358,13 +358,14 @@ const (
 // WriteIndex writes the list of pages into a folder, in the order given.
 func WriteIndex(folder string, pages []*Page) error {
 	var b bytes.Buffer
-	b.WriteString("# Answers of the lab\n\n" + wrapped("Each page answers one question of the drafts with figures of the real rules. "+
+	b.WriteString("# Answers of the lab\n\n" + wrapParagraph("Each page answers one question of the drafts with figures of the real rules. "+
 		"[The guide](../"+guide+") says how to ask another.") + "\n\n")
 	for _, p := range pages {
-		fmt.Fprintf(&b, "## [%s](%s)\n\n%s\n\n%s\n\n", p.Title, p.Name+markdown, wrapped(p.First()), wrapped(p.Question+" "+p.State()))
+		about := wrapParagraph(p.Question + " " + p.State())
+		fmt.Fprintf(&b, "## [%s](%s)\n\n%s\n\n%s\n\n", p.Title, p.Name+markdown, wrapParagraph(p.First()), about)
 	}
 	if len(pages) > 0 && pages[0].Commit != "" {
-		fmt.Fprintf(&b, "%s\n", wrapped("Of commit "+pages[0].Commit+". The pages are also there as HTML, each in one file."))
+		fmt.Fprintf(&b, "%s\n", wrapParagraph("Of commit "+pages[0].Commit+". The pages are also there as HTML, each in one file."))
 	}
 	return os.WriteFile(filepath.Join(folder, "README.md"), b.Bytes(), 0o644)
 }

@@ -65,11 +65,11 @@ func (e *Experiment) Run(ctx context.Context, p Plan) ([]Row, error) {
 	for _, row := range had {
 		r.rows[row.Key] = row
 	}
-	err = r.run(ctx)
+	err = r.runPlan(ctx)
 	if closing := file.Close(); err == nil {
 		err = closing
 	}
-	return r.all(), err
+	return r.listRows(), err
 }
 
 // running is a plan under way.
@@ -80,15 +80,15 @@ type running struct {
 	rows map[string]Row // by key
 }
 
-// isFixed says that no point stops before all seeds.
-func (p Plan) isFixed() bool { return p.Fixed || p.Quick || p.Shard.Of > 1 }
+// hasFixedSeeds says that no point stops before all seeds.
+func (p Plan) hasFixedSeeds() bool { return p.Fixed || p.Quick || p.Shard.Of > 1 }
 
-// looks are the numbers of seeds after which a plan asks whether points are settled.
-func (p Plan) looks() (all []int) {
+// listLooks are the numbers of seeds after which a plan asks whether points are settled.
+func (p Plan) listLooks() (all []int) {
 	if p.Quick {
 		return []int{min(quickSeeds, p.Seeds)}
 	}
-	if p.isFixed() {
+	if p.hasFixedSeeds() {
 		return []int{p.Seeds}
 	}
 	for n := firstLook; n < p.Seeds; n *= 2 {
@@ -97,30 +97,30 @@ func (p Plan) looks() (all []int) {
 	return append(all, p.Seeds)
 }
 
-func (r *running) run(ctx context.Context) error {
-	for _, seeds := range r.plan.looks() {
+func (r *running) runPlan(ctx context.Context) error {
+	for _, seeds := range r.plan.listLooks() {
 		var jobs []job
 		for _, point := range r.Points(r.plan.Quick) {
-			if r.settled(point) {
+			if r.isSettled(point) {
 				continue
 			}
 			for seed := uint64(1); seed <= uint64(seeds); seed++ {
 				key := r.Key(point, seed)
-				if _, made := r.rows[key]; !made && r.mine(key) {
+				if _, made := r.rows[key]; !made && r.isOfShard(key) {
 					jobs = append(jobs, job{point, seed})
 				}
 			}
 		}
-		if err := r.make(ctx, jobs, seeds); err != nil {
+		if err := r.makeRows(ctx, jobs, seeds); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mine reports whether a row belongs to the shard: by its key, so that shards are alike in
+// isOfShard reports whether a row belongs to the shard: by its key, so that shards are alike in
 // work whatever the grid is.
-func (r *running) mine(key string) bool {
+func (r *running) isOfShard(key string) bool {
 	if r.plan.Shard.Of <= 1 {
 		return true
 	}
@@ -131,11 +131,11 @@ func (r *running) mine(key string) bool {
 	return n%r.plan.Shard.Of == r.plan.Shard.Index-1
 }
 
-// settled reports whether the intervals of a point are narrow enough at a look.
-func (r *running) settled(p Point) bool {
+// isSettled reports whether the intervals of a point are narrow enough at a look.
+func (r *running) isSettled(p Point) bool {
 	figures := r.figuresOf(p)
 	seeds := len(figures[0])
-	if seeds < firstLook || r.plan.isFixed() {
+	if seeds < firstLook || r.plan.hasFixedSeeds() {
 		return false
 	}
 	precise := false
@@ -144,7 +144,7 @@ func (r *running) settled(p Point) bool {
 			continue
 		}
 		precise = true
-		if m.estimate(figures[i], looked).Half() > m.Precision {
+		if m.estimateFrom(figures[i], looked).Half() > m.Precision {
 			return false
 		}
 	}
@@ -164,23 +164,23 @@ func (r *running) figuresOf(p Point) [][]float64 {
 	return figures
 }
 
-// made is the end of a job.
-type made struct {
+// jobEnd is the end of a job.
+type jobEnd struct {
 	row Row
 	err error
 }
 
-// make makes rows, some at a time, and writes each as it comes.
-func (r *running) make(ctx context.Context, jobs []job, seeds int) (err error) {
+// makeRows makes rows, some at a time, and writes each as it comes.
+func (r *running) makeRows(ctx context.Context, jobs []job, seeds int) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	todo, done := make(chan job), make(chan made)
+	todo, done := make(chan job), make(chan jobEnd)
 	var workers sync.WaitGroup
 	for range max(1, r.plan.Jobs) {
 		workers.Go(func() {
 			for j := range todo {
 				row, err := r.Play(j.point, j.seed)
-				done <- made{row, err}
+				done <- jobEnd{row, err}
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func (r *running) make(ctx context.Context, jobs []job, seeds int) (err error) {
 			stop()
 		}
 		if n++; r.plan.Tell != nil {
-			r.plan.Tell(r.progress(n, len(jobs), seeds, time.Since(began)))
+			r.plan.Tell(r.progressAt(n, len(jobs), seeds, time.Since(began)))
 		}
 	}
 	if err == nil {
@@ -216,7 +216,7 @@ func (r *running) make(ctx context.Context, jobs []job, seeds int) (err error) {
 	return err
 }
 
-func (r *running) progress(n, all, seeds int, took time.Duration) Progress {
+func (r *running) progressAt(n, all, seeds int, took time.Duration) Progress {
 	p := Progress{Experiment: r.Name, Done: n, Rows: all, Seeds: seeds, Left: took / time.Duration(n) * time.Duration(all-n)}
 	if n < all {
 		return p
@@ -227,7 +227,7 @@ func (r *running) progress(n, all, seeds int, took time.Duration) Progress {
 			if m.Precision == 0 || len(figures[i]) < 2 {
 				continue
 			}
-			if width := m.estimate(figures[i], looked).Half() / m.Precision; width > p.Widest {
+			if width := m.estimateFrom(figures[i], looked).Half() / m.Precision; width > p.Widest {
 				p.Widest, p.WidestPoint = width, m.Name+" at "+r.Describe(point)
 			}
 		}
@@ -235,8 +235,8 @@ func (r *running) progress(n, all, seeds int, took time.Duration) Progress {
 	return p
 }
 
-// all are the rows of the plan, by point and seed.
-func (r *running) all() (rows []Row) {
+// listRows are the rows of the plan, by point and seed.
+func (r *running) listRows() (rows []Row) {
 	for _, row := range r.rows { // order: sorted below
 		rows = append(rows, row)
 	}

@@ -50,7 +50,7 @@ func (e *Experiment) playRow(p Point, seed uint64) (row Row, err error) {
 	n := &net{seed: seed, params: given}
 	result, err := starlark.Call(thread, e.play, starlark.Tuple{at, n}, nil)
 	if err != nil {
-		return row, described(err)
+		return row, withPosition(err)
 	}
 	if n.room == nil {
 		return row, errors.New("play did not call net.run(blocks = …)")
@@ -69,7 +69,7 @@ func (e *Experiment) playRow(p Point, seed uint64) (row Row, err error) {
 		if err != nil || !found {
 			return row, fmt.Errorf("play returned no figure of %s", m.Name)
 		}
-		f, err := finite(m.Name, v)
+		f, err := readFigure(m.Name, v)
 		if err != nil {
 			return row, err
 		}
@@ -88,7 +88,7 @@ func (e *Experiment) paramsOf(thread *starlark.Thread, at starlark.Value) (param
 	}
 	result, err := starlark.Call(thread, e.params, starlark.Tuple{at}, nil)
 	if err != nil {
-		return nil, described(err)
+		return nil, withPosition(err)
 	}
 	dict, isDict := result.(*starlark.Dict)
 	if !isDict {
@@ -222,26 +222,30 @@ var figures = map[string]func(*crowd.Room) starlark.Value{
 	"blocks":     func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Blocks()) },
 	"fired":      func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fired()) },
 	"refused":    func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Refused()) },
-	"tips":       func(r *crowd.Room) starlark.Value { return wei(r.Tips()) },
-	"median_tip": func(r *crowd.Room) starlark.Value { return wei(r.MedianTip()) },
-	"last_fee":   func(r *crowd.Room) starlark.Value { return wei(r.LaneFee()) },
+	"tips":       func(r *crowd.Room) starlark.Value { return weiValue(r.Tips()) },
+	"median_tip": func(r *crowd.Room) starlark.Value { return weiValue(r.MedianTip()) },
+	"last_fee":   func(r *crowd.Room) starlark.Value { return weiValue(r.LaneFee()) },
 	"state_keys": func(r *crowd.Room) starlark.Value { return starlark.MakeInt(r.World.Head().Len()) },
 	"use": func(r *crowd.Room) starlark.Value {
 		used, had := r.Use()
-		return ratio(new(big.Int).SetUint64(uint64(used)), new(big.Int).SetUint64(uint64(had)))
+		return nearestRatio(new(big.Int).SetUint64(uint64(used)), new(big.Int).SetUint64(uint64(had)))
 	},
-	"fee":    func(r *crowd.Room) starlark.Value { return ratio(r.LaneFees(), new(big.Int).SetUint64(r.Blocks())) },
-	"hurdle": func(r *crowd.Room) starlark.Value { return ratio(r.LaneHurdles(), new(big.Int).SetUint64(r.Blocks())) },
+	"fee": func(r *crowd.Room) starlark.Value {
+		return nearestRatio(r.LaneFees(), new(big.Int).SetUint64(r.Blocks()))
+	},
+	"hurdle": func(r *crowd.Room) starlark.Value {
+		return nearestRatio(r.LaneHurdles(), new(big.Int).SetUint64(r.Blocks()))
+	},
 	"fee_cv": func(r *crowd.Room) starlark.Value {
 		num, den := r.LaneFeeVariation()
-		return starlark.Float(math.Sqrt(float64(ratio(num, den))))
+		return starlark.Float(math.Sqrt(float64(nearestRatio(num, den))))
 	},
 }
 
-func wei(w types.Wei) starlark.Value { return starlark.MakeBigInt(w.Big()) }
+func weiValue(w types.Wei) starlark.Value { return starlark.MakeBigInt(w.Big()) }
 
-// ratio is a fraction as the nearest number, 0 for an empty one.
-func ratio(num, den *big.Int) starlark.Float {
+// nearestRatio is a fraction as the nearest number, 0 for an empty one.
+func nearestRatio(num, den *big.Int) starlark.Float {
 	if den.Sign() == 0 {
 		return 0
 	}
@@ -264,9 +268,9 @@ func (n *net) Attr(name string) (starlark.Value, error) {
 	case "lane":
 		return starlark.NewBuiltin("net.lane", n.setLane), nil
 	case "run":
-		return starlark.NewBuiltin("net.run", n.run), nil
+		return starlark.NewBuiltin("net.run", n.runBlocks), nil
 	case "draws":
-		return starlark.NewBuiltin("net.draws", n.draws), nil
+		return starlark.NewBuiltin("net.draws", n.newDraws), nil
 	}
 	return nil, nil
 }
@@ -299,8 +303,8 @@ func (n *net) setLane(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tup
 	return starlark.None, starlark.UnpackArgs(b.Name(), args, kwargs, "fires", &n.fires)
 }
 
-// run makes blocks. What ends in the warm ones is not counted.
-func (n *net) run(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+// runBlocks makes blocks. What ends in the warm ones is not counted.
+func (n *net) runBlocks(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var blocks, warm uint64
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "blocks", &blocks, "warm?", &warm); err != nil {
 		return nil, err
@@ -337,11 +341,11 @@ var counts = map[string]func(*crowd.Counts) starlark.Value{
 	"fired":     func(c *crowd.Counts) starlark.Value { return starlark.MakeUint64(c.Fired) },
 	"expired":   func(c *crowd.Counts) starlark.Value { return starlark.MakeUint64(c.Expired) },
 	"insolvent": func(c *crowd.Counts) starlark.Value { return starlark.MakeUint64(c.Insolvent) },
-	"paid":      func(c *crowd.Counts) starlark.Value { return wei(c.Paid) },
-	"tips":      func(c *crowd.Counts) starlark.Value { return wei(c.Tips) },
-	"worth":     func(c *crowd.Counts) starlark.Value { return wei(c.Worth) },
+	"paid":      func(c *crowd.Counts) starlark.Value { return weiValue(c.Paid) },
+	"tips":      func(c *crowd.Counts) starlark.Value { return weiValue(c.Tips) },
+	"worth":     func(c *crowd.Counts) starlark.Value { return weiValue(c.Worth) },
 	"wait_mean": func(c *crowd.Counts) starlark.Value {
-		return ratio(new(big.Int).SetUint64(c.WaitSum()), new(big.Int).SetUint64(c.Fired))
+		return nearestRatio(new(big.Int).SetUint64(c.WaitSum()), new(big.Int).SetUint64(c.Fired))
 	},
 	"wait_longest": func(c *crowd.Counts) starlark.Value { return starlark.MakeUint64(c.WaitLongest()) },
 	"wait_p99":     func(c *crowd.Counts) starlark.Value { return starlark.MakeUint64(c.WaitOf(990)) },
@@ -358,8 +362,8 @@ func (m *members) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-// logarithm is ln(num, den = 1) of whole numbers, by integers: all machines give one figure.
-func logarithm(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+// naturalLogarithm is ln(num, den = 1) of whole numbers, by integers: all machines give one figure.
+func naturalLogarithm(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var num, den uint64 = 0, 1
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "num", &num, "den?", &den); err != nil {
 		return nil, err
@@ -370,8 +374,8 @@ func logarithm(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwa
 	return starlark.Float(float64(int64(draw.Log(num))-int64(draw.Log(den))) / (1 << 32)), nil
 }
 
-// draws is a stream of random figures with a name.
-func (n *net) draws(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+// newDraws is a stream of random figures with a name.
+func (n *net) newDraws(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var name string
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "name", &name); err != nil {
 		return nil, err

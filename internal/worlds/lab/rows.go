@@ -18,8 +18,8 @@ import (
 // maxRowsBytes bounds a file of rows.
 const maxRowsBytes = 256 << 20
 
-// columns are the first row of a file of rows.
-func (e *Experiment) columns() []string {
+// columnNames are the first row of a file of rows.
+func (e *Experiment) columnNames() []string {
 	all := []string{"key"}
 	for _, axis := range e.Axes {
 		all = append(all, axis.Name)
@@ -31,7 +31,7 @@ func (e *Experiment) columns() []string {
 	return append(all, "digest", "blocks", "fires")
 }
 
-func (e *Experiment) cells(r Row) []string {
+func (e *Experiment) rowCells(r Row) []string {
 	all := []string{r.Key}
 	for _, v := range e.points[r.Point].Values {
 		all = append(all, plainText(v))
@@ -51,7 +51,7 @@ func (e *Experiment) rowsByKey(data []byte) (rows []Row, err error) {
 	if err == io.EOF {
 		return nil, nil
 	}
-	if err != nil || !slices.Equal(header, e.columns()) {
+	if err != nil || !slices.Equal(header, e.columnNames()) {
 		return nil, fmt.Errorf("the columns are not those of %s (got %.80q): remove the file, or name another folder", e.Name, header)
 	}
 	for {
@@ -132,15 +132,15 @@ func openLog(path string, e *Experiment) (_ *log, rows []Row, err error) {
 	}
 	l := &log{file, e}
 	if whole == 0 {
-		err = l.write(e.columns())
+		err = l.appendRow(e.columnNames())
 	}
 	return l, rows, err
 }
 
 // Append writes a row.
-func (l *log) Append(r Row) error { return l.write(l.of.cells(r)) }
+func (l *log) Append(r Row) error { return l.appendRow(l.of.rowCells(r)) }
 
-func (l *log) write(cells []string) error {
+func (l *log) appendRow(cells []string) error {
 	var line bytes.Buffer
 	w := csv.NewWriter(&line)
 	if err := w.Write(cells); err != nil {
@@ -200,11 +200,11 @@ func (e *Experiment) WriteRows(w io.Writer, rows []Row) error {
 	sorted := slices.Clone(rows)
 	sortRows(sorted)
 	out := csv.NewWriter(w)
-	if err := out.Write(e.columns()); err != nil {
+	if err := out.Write(e.columnNames()); err != nil {
 		return err
 	}
 	for _, r := range sorted {
-		if err := out.Write(e.cells(r)); err != nil {
+		if err := out.Write(e.rowCells(r)); err != nil {
 			return err
 		}
 	}

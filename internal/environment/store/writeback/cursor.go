@@ -21,20 +21,20 @@ type cursor struct {
 
 func newCursor(tree *btree.BTreeG[row], from string, to []byte, backwards bool) *cursor {
 	c := &cursor{tree: tree, from: from, to: string(to), open: to == nil, backwards: backwards}
-	c.fill()
+	c.readRows()
 	return c
 }
 
-// peek returns the next row, or nil at the end.
-func (c *cursor) peek() *row {
+// peekRow returns the next row, or nil at the end.
+func (c *cursor) peekRow() *row {
 	if len(c.rows) == 0 {
 		return nil
 	}
 	return &c.rows[0]
 }
 
-// skip goes to the row after the next.
-func (c *cursor) skip() {
+// skipRow goes to the row after the next.
+func (c *cursor) skipRow() {
 	passed := c.rows[0].key
 	if c.rows = c.rows[1:]; len(c.rows) > 0 {
 		return
@@ -44,11 +44,11 @@ func (c *cursor) skip() {
 	} else {
 		c.from = passed + "\x00" // the least key above it
 	}
-	c.fill()
+	c.readRows()
 }
 
-// fill reads the next rows of what is left of the range.
-func (c *cursor) fill() {
+// readRows reads the next rows of what is left of the range.
+func (c *cursor) readRows() {
 	c.rows = nil
 	take := func(r row) bool {
 		if !c.open && r.key >= c.to { // backwards the first one alone

@@ -82,7 +82,7 @@ func (s *Store) Commit(writes []env.Write) error {
 			room = append(room, w.Value...)
 			changed.value = room[from:len(room):len(room)]
 		}
-		s.gathered.of(w.Bucket).ReplaceOrInsert(changed)
+		s.gathered.treeOf(w.Bucket).ReplaceOrInsert(changed)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (s *Store) checkOpen() error {
 	return s.failure
 }
 
-func (t tables) of(b env.Bucket) *btree.BTreeG[row] {
+func (t tables) treeOf(b env.Bucket) *btree.BTreeG[row] {
 	tree := t[b]
 	if tree == nil {
 		tree = btree.NewG(treeDegree, isLess)
@@ -104,8 +104,8 @@ func (t tables) of(b env.Bucket) *btree.BTreeG[row] {
 	return tree
 }
 
-// find returns the row of a key, if the tables have one.
-func (t tables) find(b env.Bucket, key string) (row, bool) {
+// findRow returns the row of a key, if the tables have one.
+func (t tables) findRow(b env.Bucket, key string) (row, bool) {
 	if tree := t[b]; tree != nil {
 		return tree.Get(row{key: key})
 	}
@@ -117,10 +117,10 @@ func (t tables) find(b env.Bucket, key string) (row, bool) {
 func (s *Store) Flush() error {
 	s.flushing.Lock()
 	defer s.flushing.Unlock()
-	if err := s.takeGathered(); err != nil || s.written == nil {
+	if err := s.handToFlush(); err != nil || s.written == nil {
 		return err
 	}
-	err := s.behind.Commit(s.written.list())
+	err := s.behind.Commit(s.written.listWrites())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
@@ -131,9 +131,9 @@ func (s *Store) Flush() error {
 	return nil
 }
 
-// takeGathered makes what has gathered what is written. Only who holds flushing writes written, and may read it
+// handToFlush makes what has gathered what is written. Only who holds flushing writes written, and may read it
 // without mu.
-func (s *Store) takeGathered() error {
+func (s *Store) handToFlush() error {
 	s.turning.Lock()
 	defer s.turning.Unlock()
 	s.mu.Lock()
@@ -147,8 +147,8 @@ func (s *Store) takeGathered() error {
 	return nil
 }
 
-// list returns all rows as writes, by bucket and key, so that the store behind meets each page once.
-func (t tables) list() []env.Write {
+// listWrites returns all rows as writes, by bucket and key, so that the store behind meets each page once.
+func (t tables) listWrites() []env.Write {
 	names, total := make([]env.Bucket, 0, len(t)), 0
 	for name, tree := range t { // order: sorted below
 		names = append(names, name)
@@ -173,9 +173,9 @@ func (s *Store) Get(b env.Bucket, key []byte) ([]byte, error) {
 		s.mu.Unlock()
 		return nil, ErrClosed
 	}
-	found, ok := s.gathered.find(b, string(key))
+	found, ok := s.gathered.findRow(b, string(key))
 	if !ok {
-		found, ok = s.written.find(b, string(key))
+		found, ok = s.written.findRow(b, string(key))
 	}
 	s.mu.Unlock()
 	if ok {
@@ -197,7 +197,7 @@ func (s *Store) Scan(b env.Bucket, from, to []byte, backwards bool, each func(ke
 	}
 	err = s.behind.Scan(b, from, to, backwards, func(key, value []byte) bool {
 		release() // the transaction behind has begun: it sees no later flush
-		return m.meet(key, value)
+		return m.passUpTo(key, value)
 	})
 	if err != nil {
 		return err
@@ -232,16 +232,16 @@ func (s *Store) Close() error {
 	ended := s.checkOpen() != nil
 	s.mu.Unlock()
 	if ended {
-		return s.end()
+		return s.closeBoth()
 	}
-	return errors.Join(s.Flush(), s.end())
+	return errors.Join(s.Flush(), s.closeBoth())
 }
 
 // Abandon closes the store behind without what has gathered, as the end of a process does.
-func (s *Store) Abandon() error { return s.end() }
+func (s *Store) Abandon() error { return s.closeBoth() }
 
-// end closes both stores.
-func (s *Store) end() error {
+// closeBoth closes both stores.
+func (s *Store) closeBoth() error {
 	s.flushing.Lock()
 	defer s.flushing.Unlock()
 	s.mu.Lock()
@@ -258,11 +258,11 @@ type merge struct {
 	ended     bool      // each wants no more
 }
 
-// meet passes the rows in front of a key of the store behind, then the newest row of that key. It
+// passUpTo passes the rows in front of a key of the store behind, then the newest row of that key. It
 // reports whether more is wanted.
-func (m *merge) meet(key, value []byte) bool {
+func (m *merge) passUpTo(key, value []byte) bool {
 	for !m.ended {
-		next := m.first()
+		next := m.firstRow()
 		if next == nil {
 			break
 		}
@@ -283,16 +283,16 @@ func (m *merge) meet(key, value []byte) bool {
 
 // passAll passes the rows behind the last key of the store behind.
 func (m *merge) passAll() {
-	for next := m.first(); next != nil && !m.ended; next = m.first() {
+	for next := m.firstRow(); next != nil && !m.ended; next = m.firstRow() {
 		m.passFirst(next)
 	}
 }
 
-// first returns the next row in memory, the newest of its key, or nil.
-func (m *merge) first() *row {
+// firstRow returns the next row in memory, the newest of its key, or nil.
+func (m *merge) firstRow() *row {
 	var first *row
 	for _, c := range m.newest {
-		if r := c.peek(); r != nil && (first == nil || m.direction*strings.Compare(r.key, first.key) < 0) {
+		if r := c.peekRow(); r != nil && (first == nil || m.direction*strings.Compare(r.key, first.key) < 0) {
 			first = r
 		}
 	}
@@ -303,8 +303,8 @@ func (m *merge) first() *row {
 func (m *merge) passFirst(r *row) {
 	key, value := r.key, r.value
 	for _, c := range m.newest {
-		if other := c.peek(); other != nil && other.key == key {
-			c.skip()
+		if other := c.peekRow(); other != nil && other.key == key {
+			c.skipRow()
 		}
 	}
 	if value != nil && !m.each([]byte(key), value) {

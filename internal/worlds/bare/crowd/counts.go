@@ -27,15 +27,15 @@ type Counts struct {
 // Reset begins the figures anew.
 func (c *Counts) Reset() { *c = Counts{decayPermille: c.decayPermille, waits: c.waits[:0]} }
 
-// note counts a change of a timer. value is that of a fire.
-func (c *Counts) note(change *types.TimerChange, value uint64) {
+// noteChange counts a change of a timer. value is that of a fire.
+func (c *Counts) noteChange(change *types.TimerChange, value uint64) {
 	switch change.Status {
 	case types.TimerFired:
 		wait := uint64(change.At - change.Timer.Height)
 		c.Fired++
-		c.wait(wait)
+		c.noteWait(wait)
 		c.Paid, c.Tips = c.Paid.Add(change.FeePaid), c.Tips.Add(change.TipPaid)
-		c.Worth = c.Worth.Add(types.WeiOf(c.decayed(value, wait)))
+		c.Worth = c.Worth.Add(types.WeiOf(c.decayValue(value, wait)))
 	case types.TimerExpired:
 		c.Expired++
 	case types.TimerInsufficientFunds:
@@ -47,7 +47,7 @@ func (c *Counts) note(change *types.TimerChange, value uint64) {
 	}
 }
 
-func (c *Counts) wait(blocks uint64) {
+func (c *Counts) noteWait(blocks uint64) {
 	blocks = min(blocks, maxWait)
 	if n := int(blocks) + 1; n > len(c.waits) {
 		c.waits = append(c.waits, make([]uint64, n-len(c.waits))...)
@@ -55,8 +55,8 @@ func (c *Counts) wait(blocks uint64) {
 	c.waits[blocks]++
 }
 
-// decayed is a value after some blocks, each of which takes a share of the rest.
-func (c *Counts) decayed(value, blocks uint64) uint64 {
+// decayValue is a value after some blocks, each of which takes a share of the rest.
+func (c *Counts) decayValue(value, blocks uint64) uint64 {
 	for ; c.decayPermille > 0 && blocks > 0 && value > 0; blocks-- {
 		value -= value/permille*c.decayPermille + value%permille*c.decayPermille/permille
 	}
@@ -99,14 +99,14 @@ type squares struct {
 	sum, squared big.Int
 }
 
-func (s *squares) add(x *big.Int) {
+func (s *squares) addSquare(x *big.Int) {
 	s.n++
 	s.sum.Add(&s.sum, x)
 	s.squared.Add(&s.squared, new(big.Int).Mul(x, x))
 }
 
-// variation is the squared coefficient of variation, as a fraction: variance over mean².
-func (s *squares) variation() (num, den *big.Int) {
+// squaredVariation is the squared coefficient of variation, as a fraction: variance over mean².
+func (s *squares) squaredVariation() (num, den *big.Int) {
 	den = new(big.Int).Mul(&s.sum, &s.sum)
 	num = new(big.Int).Mul(new(big.Int).SetUint64(s.n), &s.squared)
 	return num.Sub(num, den), den

@@ -114,21 +114,21 @@ func New(c Config) (*Room, error) {
 			return nil, fmt.Errorf("the crowd %s has 1 to %d members; got %d", crowd.Name, MaxMembers, crowd.Members)
 		}
 		for k := range max(1, crowd.Deployers) {
-			accounts = append(accounts, crowd.deployer(k))
+			accounts = append(accounts, crowd.deployerName(k))
 		}
 		crowd.stream = draw.New(c.Seed, "crowd "+crowd.Name)
 		crowd.Counts.decayPermille = crowd.DecayPermille
 	}
 	slices.Sort(accounts)
-	world, err := bare.New(bare.Config{Params: given, Programs: Host{c.Seed}, Accounts: slices.Compact(accounts), Observe: r.observe})
+	world, err := bare.New(bare.Config{Params: given, Programs: Host{c.Seed}, Accounts: slices.Compact(accounts), Observe: r.countBlock})
 	if err != nil {
 		return nil, err
 	}
 	r.World = world
-	return r, r.deploy()
+	return r, r.deployMembers()
 }
 
-func (c *Crowd) deployer(k int) string {
+func (c *Crowd) deployerName(k int) string {
 	if c.Deployers > 1 {
 		return fmt.Sprintf("%s %d", c.Name, k)
 	}
@@ -139,13 +139,13 @@ func (c *Crowd) deployer(k int) string {
 // asks for.
 var memberFunds = bare.Balance.Div(1 << 20)
 
-func (r *Room) deploy() (err error) {
+func (r *Room) deployMembers() (err error) {
 	if r.conductor, err = r.World.Deploy("conductor", "conductor", []byte(programCode), types.Wei{}); err != nil {
 		return err
 	}
 	for _, c := range r.crowds {
 		for i := range c.Members {
-			account := c.deployer(i % max(1, c.Deployers))
+			account := c.deployerName(i % max(1, c.Deployers))
 			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(programCode), memberFunds)
 			if err != nil {
 				return err
@@ -171,7 +171,7 @@ func (r *Room) deploy() (err error) {
 				orders[i][k].Slot = uint64(k)
 			}
 		}
-		if err := r.conduct(c, orders); err != nil {
+		if err := r.submitOrders(c, orders); err != nil {
 			return err
 		}
 	}
@@ -181,8 +181,8 @@ func (r *Room) deploy() (err error) {
 // errandsAtOnce bounds the orders of a transaction.
 const errandsAtOnce = 2_000
 
-// conduct submits orders of a crowd, by members.
-func (r *Room) conduct(c *Crowd, orders map[int][]Order) error {
+// submitOrders submits orders of a crowd, by members.
+func (r *Room) submitOrders(c *Crowd, orders map[int][]Order) error {
 	var errands []errand
 	waiting := 0
 	flush := func() error {
@@ -220,7 +220,7 @@ func (r *Room) Run(blocks uint64) error {
 			if c.Tick == nil {
 				continue
 			}
-			if err := r.conduct(c, c.Tick(r.blocks, c.stream)); err != nil {
+			if err := r.submitOrders(c, c.Tick(r.blocks, c.stream)); err != nil {
 				return err
 			}
 		}
@@ -232,8 +232,8 @@ func (r *Room) Run(blocks uint64) error {
 	return nil
 }
 
-// observe counts what a block did.
-func (r *Room) observe(result *ledger.Result) {
+// countBlock counts what a block did.
+func (r *Room) countBlock(result *ledger.Result) {
 	r.counted++
 	r.used += result.Lane.Cycles
 	before := r.lastFee
@@ -242,7 +242,7 @@ func (r *Room) observe(result *ledger.Result) {
 		before = r.lastFee
 	}
 	r.hurdles.Add(&r.hurdles, before.Big())
-	r.fees.add(r.lastFee.Big())
+	r.fees.addSquare(r.lastFee.Big())
 	r.tipsPaid = r.tipsPaid.Add(result.Tips.Timers)
 	var tips []types.Wei
 	values := valuesOf(result.Receipts)
@@ -254,7 +254,7 @@ func (r *Room) observe(result *ledger.Result) {
 			value, values = values[0], values[1:]
 		}
 		if c := r.of[change.Timer.Actor]; c != nil {
-			c.Counts.note(change, value)
+			c.Counts.noteChange(change, value)
 		}
 	}
 	if len(tips) > 0 {
@@ -319,7 +319,7 @@ func (r *Room) LaneHurdles() *big.Int { return new(big.Int).Set(&r.hurdles) }
 
 // LaneFeeVariation is the squared coefficient of variation of the lane's base fee, as a
 // fraction.
-func (r *Room) LaneFeeVariation() (num, den *big.Int) { return r.fees.variation() }
+func (r *Room) LaneFeeVariation() (num, den *big.Int) { return r.fees.squaredVariation() }
 
 // MedianTip is the lower median of the tips of the last block with fires, in wei a cycle;
 // of an auction, of the bids.

@@ -131,7 +131,7 @@ func TestWaitsAreCounted(t *testing.T) {
 	for blocks, n := range []uint64{5, 3, 0, 2} {
 		for range n {
 			c.Fired++
-			c.wait(uint64(blocks))
+			c.noteWait(uint64(blocks))
 		}
 	}
 	if c.WaitSum() != 9 || c.WaitLongest() != 3 || c.WaitOf(500) != 0 || c.WaitOf(800) != 1 || c.WaitOf(990) != 3 {

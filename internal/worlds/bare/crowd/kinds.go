@@ -11,7 +11,7 @@ type Price struct {
 	MaxFee *uint64 // wei a cycle; nil: more than any base fee
 }
 
-func (p Price) order() Order {
+func (p Price) newOrder() Order {
 	most := richFee
 	if p.MaxFee != nil {
 		most = *p.MaxFee
@@ -22,18 +22,18 @@ func (p Price) order() Order {
 // AlwaysDue is a closed loop: each member has timers that are due again in 1..spread blocks
 // after each fire.
 func AlwaysDue(name string, members, timers int, spread uint64, price Price) *Crowd {
-	return repeating(name, members, timers, 1, spread, price)
+	return newRepeatingCrowd(name, members, timers, 1, spread, price)
 }
 
 // Heartbeats are members that fire once in every blocks, give or take jitter.
 func Heartbeats(name string, members int, every, jitter uint64, price Price) *Crowd {
-	return repeating(name, members, 1, every-jitter, every+jitter, price)
+	return newRepeatingCrowd(name, members, 1, every-jitter, every+jitter, price)
 }
 
-func repeating(name string, members, timers int, least, most uint64, price Price) *Crowd {
+func newRepeatingCrowd(name string, members, timers int, least, most uint64, price Price) *Crowd {
 	return &Crowd{Name: name, Members: members, Begin: func(_ int, s *draw.Stream) (orders []Order) {
 		for range timers {
-			o := price.order()
+			o := price.newOrder()
 			o.In, o.Least, o.Most = s.Uniform(1, most), least, most
 			orders = append(orders, o)
 		}
@@ -48,7 +48,7 @@ func Quiet(name string, members int, every uint64, price Price) *Crowd {
 		orders := map[int][]Order{}
 		for i := range members {
 			if s.Bernoulli(draw.Ratio{Num: 1, Den: every}) {
-				o := price.order()
+				o := price.newOrder()
 				o.In = 1
 				orders[i] = []Order{o}
 			}
@@ -109,13 +109,13 @@ type Bids struct {
 	Patience *uint64  // blocks; nil: as long as the chain allows
 }
 
-func (b *Bids) order(member int, s *draw.Stream) Order {
+func (b *Bids) newOrder(member int, s *draw.Stream) Order {
 	share := b.Permille
 	if member < len(b.Each) {
 		share = b.Each[member]
 	}
 	o := Order{In: 1, Patience: b.Patience, BidPermille: &share}
-	o.value(s.Uniform(0, b.Top))
+	o.drawValue(s.Uniform(0, b.Top))
 	return o
 }
 
@@ -124,7 +124,7 @@ func Bidders(name string, members int, bids Bids) *Crowd {
 	return &Crowd{Name: name, Members: members, Tick: func(_ uint64, s *draw.Stream) map[int][]Order {
 		orders := make(map[int][]Order, members)
 		for i := range members {
-			orders[i] = []Order{bids.order(i, s)}
+			orders[i] = []Order{bids.newOrder(i, s)}
 		}
 		return orders
 	}}
@@ -134,7 +134,7 @@ func Bidders(name string, members int, bids Bids) *Crowd {
 // the next, of another value. What a fire is worth decays while it waits.
 func PatientBidders(name string, members int, bids Bids, decayPermille uint64) *Crowd {
 	return &Crowd{Name: name, Members: members, DecayPermille: decayPermille, Begin: func(i int, s *draw.Stream) []Order {
-		o := bids.order(i, s)
+		o := bids.newOrder(i, s)
 		o.Least, o.Most, o.Top = 1, 1, bids.Top
 		return []Order{o}
 	}}

@@ -9,8 +9,8 @@ import (
 
 var errMalformed = errors.New("crowd: a payload of orders is malformed")
 
-// options are the numbers of an order that may be missing, in the order of their bits.
-func (o *Order) options() [6]**uint64 {
+// optionalNumbers are the numbers of an order that may be missing, in the order of their bits.
+func (o *Order) optionalNumbers() [6]**uint64 {
 	return [...]**uint64{&o.Patience, &o.MaxFee, &o.Tip, &o.Bid, &o.BidPermille, &o.FeePermille}
 }
 
@@ -20,7 +20,7 @@ func (o *Order) options() [6]**uint64 {
 func appendOrder(b []byte, o *Order) []byte {
 	flags, at := byte(0), len(b)
 	b = append(b, 0)
-	for i, number := range o.options() {
+	for i, number := range o.optionalNumbers() {
 		if *number != nil {
 			flags |= 1 << i
 			b = binary.AppendUvarint(b, **number)
@@ -39,7 +39,7 @@ type orderReader struct {
 	err  error
 }
 
-func (r *orderReader) number() uint64 {
+func (r *orderReader) readNumber() uint64 {
 	n, size := binary.Uvarint(r.rest)
 	if size <= 0 {
 		r.rest, r.err = nil, errMalformed
@@ -49,7 +49,7 @@ func (r *orderReader) number() uint64 {
 	return n
 }
 
-func (r *orderReader) bytes(n uint64) []byte {
+func (r *orderReader) readBytes(n uint64) []byte {
 	if n > uint64(len(r.rest)) {
 		r.rest, r.err = nil, errMalformed
 		return nil
@@ -59,28 +59,28 @@ func (r *orderReader) bytes(n uint64) []byte {
 	return data
 }
 
-func (r *orderReader) order(o *Order) {
-	flags := r.bytes(1)
+func (r *orderReader) readOrder(o *Order) {
+	flags := r.readBytes(1)
 	if r.err != nil {
 		return
 	}
-	for i, number := range o.options() {
+	for i, number := range o.optionalNumbers() {
 		if flags[0]>>i&1 == 1 {
-			n := r.number()
+			n := r.readNumber()
 			*number = &n
 		}
 	}
 	for _, n := range [...]*uint64{&o.In, &o.Value, &o.Least, &o.Most, &o.Top, &o.Count, &o.Slot} {
-		*n = r.number()
+		*n = r.readNumber()
 	}
-	o.Tier = string(r.bytes(r.number()))
+	o.Tier = string(r.readBytes(r.readNumber()))
 }
 
-// orders reads orders after their number.
-func (r *orderReader) orders() (all []Order) {
-	for n := r.number(); n > 0 && r.err == nil; n-- {
+// readOrders reads orders after their number.
+func (r *orderReader) readOrders() (all []Order) {
+	for n := r.readNumber(); n > 0 && r.err == nil; n-- {
 		var o Order
-		r.order(&o)
+		r.readOrder(&o)
 		all = append(all, o)
 	}
 	return all
@@ -96,13 +96,13 @@ func appendOrders(b []byte, orders []Order) []byte {
 
 func decodeOrder(data []byte) (o Order, err error) {
 	r := orderReader{rest: data}
-	r.order(&o)
+	r.readOrder(&o)
 	return o, r.err
 }
 
 func decodeOrders(data []byte) ([]Order, error) {
 	r := orderReader{rest: data}
-	orders := r.orders()
+	orders := r.readOrders()
 	return orders, r.err
 }
 
@@ -122,10 +122,10 @@ func appendErrands(b []byte, errands []errand) []byte {
 
 func decodeErrands(data []byte) (errands []errand, err error) {
 	r := orderReader{rest: data}
-	for n := r.number(); n > 0 && r.err == nil; n-- {
+	for n := r.readNumber(); n > 0 && r.err == nil; n-- {
 		var e errand
-		copy(e.Member[:], r.bytes(uint64(len(e.Member))))
-		e.Orders = r.orders()
+		copy(e.Member[:], r.readBytes(uint64(len(e.Member))))
+		e.Orders = r.readOrders()
 		errands = append(errands, e)
 	}
 	return errands, r.err

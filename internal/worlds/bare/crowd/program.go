@@ -37,8 +37,8 @@ type Order struct {
 	Slot        uint64  // tells apart the orders of a member that run side by side
 }
 
-// value states a new value.
-func (o *Order) value(v uint64) {
+// drawValue states a new value.
+func (o *Order) drawValue(v uint64) {
 	o.Value = v
 	share := func(of *uint64) *uint64 {
 		part := v / permille * *of
@@ -53,8 +53,8 @@ func (o *Order) value(v uint64) {
 	}
 }
 
-// next is the order after a fire of o by a member; ok is false if there is none.
-func (o Order) next(seed uint64, member types.Address) (next Order, ok bool) {
+// nextOrder is the order after a fire of o by a member; ok is false if there is none.
+func (o Order) nextOrder(seed uint64, member types.Address) (next Order, ok bool) {
 	if o.Most == 0 {
 		return o, false
 	}
@@ -64,15 +64,15 @@ func (o Order) next(seed uint64, member types.Address) (next Order, ok bool) {
 	o.Count++
 	o.In = stream.Uniform(o.Least, o.Most)
 	if o.Top > 0 {
-		o.value(stream.Uniform(0, o.Top))
+		o.drawValue(stream.Uniform(0, o.Top))
 	}
 	return o, true
 }
 
-// request is the timer that an order asks for at a height.
-func (o *Order) request(now types.Height) program.TimerRequest {
-	r := program.TimerRequest{Height: now + types.Height(o.In), Payload: appendOrder(nil, o), MaxFeePerCycle: wei(o.MaxFee),
-		MaxPriorityFeePerCycle: wei(o.Tip), Bid: wei(o.Bid), PriorityTier: o.Tier}
+// timerRequest is the timer that an order asks for at a height.
+func (o *Order) timerRequest(now types.Height) program.TimerRequest {
+	r := program.TimerRequest{Height: now + types.Height(o.In), Payload: appendOrder(nil, o), MaxFeePerCycle: weiOf(o.MaxFee),
+		MaxPriorityFeePerCycle: weiOf(o.Tip), Bid: weiOf(o.Bid), PriorityTier: o.Tier}
 	if o.Patience != nil {
 		expires := r.Height + types.Height(*o.Patience)
 		r.ExpiresAt = &expires
@@ -80,7 +80,7 @@ func (o *Order) request(now types.Height) program.TimerRequest {
 	return r
 }
 
-func wei(amount *uint64) *types.Wei {
+func weiOf(amount *uint64) *types.Wei {
 	if amount == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (s session) Handle(ctx program.Context, _ program.Code, msg program.Message
 	if msg.Kind == program.Init {
 		return program.Outcome{Status: types.StatusOK}, nil
 	}
-	output, err := s.run(ctx, msg)
+	output, err := s.runHandler(ctx, msg)
 	var fault *program.Fault
 	switch {
 	case err == nil:
@@ -130,7 +130,7 @@ func (s session) Handle(ctx program.Context, _ program.Code, msg program.Message
 	return program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "raised", Message: err.Error()}}, nil
 }
 
-func (s session) run(ctx program.Context, msg program.Message) ([]byte, error) {
+func (s session) runHandler(ctx program.Context, msg program.Message) ([]byte, error) {
 	switch msg.Handler {
 	case "order":
 		orders, err := decodeOrders(msg.Payload)
@@ -139,7 +139,7 @@ func (s session) run(ctx program.Context, msg program.Message) ([]byte, error) {
 		}
 		refused := uint64(0)
 		for i := range orders {
-			n, err := schedule(ctx, &orders[i])
+			n, err := scheduleOrder(ctx, &orders[i])
 			if err != nil {
 				return nil, err
 			}
@@ -147,14 +147,14 @@ func (s session) run(ctx program.Context, msg program.Message) ([]byte, error) {
 		}
 		return binary.BigEndian.AppendUint64(nil, refused), nil
 	case "conduct":
-		return conduct(ctx, msg.Payload)
+		return conductOrders(ctx, msg.Payload)
 	case "handle_timer":
-		return s.fire(ctx, msg)
+		return s.handleFire(ctx, msg)
 	}
 	return nil, errors.New("a member of a crowd has no handler " + msg.Handler)
 }
 
-func conduct(ctx program.Context, payload []byte) ([]byte, error) {
+func conductOrders(ctx program.Context, payload []byte) ([]byte, error) {
 	errands, err := decodeErrands(payload)
 	if err != nil {
 		return nil, err
@@ -170,9 +170,9 @@ func conduct(ctx program.Context, payload []byte) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(nil, refused), nil
 }
 
-// schedule returns 1 for a timer that the chain refused.
-func schedule(ctx program.Context, o *Order) (refused uint64, err error) {
-	_, err = ctx.ScheduleTimer(o.request(ctx.Block().Height))
+// scheduleOrder returns 1 for a timer that the chain refused.
+func scheduleOrder(ctx program.Context, o *Order) (refused uint64, err error) {
+	_, err = ctx.ScheduleTimer(o.timerRequest(ctx.Block().Height))
 	var fault *program.Fault
 	if errors.As(err, &fault) && !fault.Abort {
 		return 1, nil
@@ -180,13 +180,13 @@ func schedule(ctx program.Context, o *Order) (refused uint64, err error) {
 	return 0, err
 }
 
-func (s session) fire(ctx program.Context, msg program.Message) ([]byte, error) {
+func (s session) handleFire(ctx program.Context, msg program.Message) ([]byte, error) {
 	o, err := decodeOrder(msg.Payload)
 	if err != nil {
 		return nil, err
 	}
-	if next, ok := o.next(s.seed, msg.Self); ok {
-		if _, err := schedule(ctx, &next); err != nil {
+	if next, ok := o.nextOrder(s.seed, msg.Self); ok {
+		if _, err := scheduleOrder(ctx, &next); err != nil {
 			return nil, err
 		}
 	}

@@ -14,8 +14,8 @@ type nodes struct {
 	validators, runners []string
 }
 
-// liars is how many validators may lie or forget at once: the network keeps its rules with up to f.
-func (n *nodes) liars() int { return (len(n.validators) - 1) / 3 }
+// maxLiars is how many validators may lie or forget at once: the network keeps its rules with up to f.
+func (n *nodes) maxLiars() int { return (len(n.validators) - 1) / 3 }
 
 // draws makes statements.
 type draws struct {
@@ -28,18 +28,18 @@ type draws struct {
 // mostBlocks bounds how long a drawn fault lasts.
 const mostBlocks = 8
 
-// one draws a member.
-func one[T any](d *draws, of []T) T { return of[d.IntN(len(of))] }
+// drawOne draws a member.
+func drawOne[T any](d *draws, of []T) T { return of[d.IntN(len(of))] }
 
-// episode draws a fault, how long it lasts, and what ends it. Any verb of the table can come, also one that is new there.
-func (d *draws) episode() []statement {
+// drawEpisode draws a fault, how long it lasts, and what ends it. Any verb of the table can come, also one that is new there.
+func (d *draws) drawEpisode() []statement {
 	for {
-		v := one(d, fault.Verbs())
+		v := drawOne(d, fault.Verbs())
 		// A host fails on an actor, and a hang lasts real time.
 		if v.Mends || slices.Contains([]string{"host_fail", "hang"}, v.Name) {
 			continue
 		}
-		if lines := d.of(&v); lines != nil {
+		if lines := d.drawVerb(&v); lines != nil {
 			var all []statement
 			for _, line := range lines {
 				all = append(all, statement{line, true})
@@ -49,19 +49,19 @@ func (d *draws) episode() []statement {
 	}
 }
 
-// wait is a statement that runs the network.
-func (d *draws) wait() string {
+// drawWait is a statement that runs the network.
+func (d *draws) drawWait() string {
 	return fmt.Sprintf("%s.run(blocks = %d)", d.network, 1+d.IntN(mostBlocks))
 }
 
-// of draws an episode of a verb; nil where the network has no node for it.
-func (d *draws) of(v *fault.Verb) []string {
-	node, kinds := d.validator(v), fault.KindsOf(fault.Validators)
+// drawVerb draws an episode of a verb; nil where the network has no node for it.
+func (d *draws) drawVerb(v *fault.Verb) []string {
+	node, kinds := d.drawValidator(v), fault.KindsOf(fault.Validators)
 	if v.OfNode() && (!v.Of.Has(fault.Validators) || len(d.runners) > 0 && v.Of.Has(fault.Runners) && d.IntN(3) == 0) {
 		if len(d.runners) == 0 {
 			return nil
 		}
-		name := one(d, d.runners)
+		name := drawOne(d, d.runners)
 		node, kinds = fmt.Sprintf("%s.runner(%q)", d.network, name), fault.KindsOf(fault.Runners)
 	}
 	if v.OfNode() && node == "" {
@@ -77,15 +77,15 @@ func (d *draws) of(v *fault.Verb) []string {
 	}
 	switch v.Name {
 	case "crash", "drop":
-		return []string{begin(), d.wait(), call("restart", "")}
+		return []string{begin(), d.drawWait(), call("restart", "")}
 	case "freeze":
-		return []string{begin(), d.wait(), call("thaw", "")}
+		return []string{begin(), d.drawWait(), call("thaw", "")}
 	case "wipe":
-		return []string{call("crash", "may_be_idle = True"), begin(), call("restart", ""), d.wait()}
+		return []string{call("crash", "may_be_idle = True"), begin(), call("restart", ""), d.drawWait()}
 	case "partition", "bridge", "link":
-		return []string{begin(d.linkArguments(v.Name)...), d.wait(), d.network + ".heal()"}
+		return []string{begin(d.linkArguments(v.Name)...), d.drawWait(), d.network + ".heal()"}
 	case "misbehave":
-		return []string{begin(fmt.Sprintf("%q", one(d, kinds))), d.wait(), call(v.Name, `""`)}
+		return []string{begin(fmt.Sprintf("%q", drawOne(d, kinds))), d.drawWait(), call(v.Name, `""`)}
 	}
 	var began, ended []string
 	for _, a := range v.Takes {
@@ -102,21 +102,21 @@ func (d *draws) of(v *fault.Verb) []string {
 		case fault.Rejoining:
 			began = append(began, fmt.Sprint(1+d.IntN(4)))
 		case fault.Victim:
-			began = append(began, fmt.Sprintf("role = %q", d.role(on)))
+			began = append(began, fmt.Sprintf("role = %q", d.drawRole(on)))
 		default:
 			return nil // an argument that the search cannot make
 		}
 	}
-	lines := []string{begin(began...), d.wait()}
+	lines := []string{begin(began...), d.drawWait()}
 	if len(ended) > 0 {
 		lines = append(lines, call(v.Name, strings.Join(ended, ", ")))
 	}
 	return lines
 }
 
-// validator draws one for a verb. A verb that makes it lie or forget is only for the victim.
-func (d *draws) validator(v *fault.Verb) string {
-	name := one(d, d.validators)
+// drawValidator draws one for a verb. A verb that makes it lie or forget is only for the victim.
+func (d *draws) drawValidator(v *fault.Verb) string {
+	name := drawOne(d, d.validators)
 	if slices.Contains([]string{"misbehave", "wipe", "disk_fail", "sync_lies", "clock_skew"}, v.Name) {
 		if name = d.victim; name == "" {
 			return ""
@@ -125,12 +125,12 @@ func (d *draws) validator(v *fault.Verb) string {
 	return fmt.Sprintf("%s.validator(%q)", d.network, name)
 }
 
-// role draws a role of a node.
-func (d *draws) role(on string) string {
+// drawRole draws a role of a node.
+func (d *draws) drawRole(on string) string {
 	if strings.Contains(on, ".runner(") {
 		return "runner"
 	}
-	return one(d, []string{"archive", "execution", "consensus", "intake", "gateway"})
+	return drawOne(d, []string{"archive", "execution", "consensus", "intake", "gateway"})
 }
 
 // linkArguments draws those of a verb of links.

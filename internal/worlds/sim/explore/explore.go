@@ -74,8 +74,8 @@ type Report struct {
 	Seconds float64       `json:"seconds"`
 }
 
-// kept is a program of the corpus.
-type kept struct {
+// corpusProgram is a program of the corpus.
+type corpusProgram struct {
 	program *program
 	reached []string
 }
@@ -88,7 +88,7 @@ type search struct {
 
 	mu     sync.Mutex
 	rand   *rand.Rand
-	corpus []kept
+	corpus []corpusProgram
 	counts map[string]int // in how many runs each thing was reached
 	known  map[string]bool
 	report Report
@@ -100,7 +100,7 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.folder = filepath.Dir(o.Path); !exists(o.Path) { // the program itself has it
+	if b.folder = filepath.Dir(o.Path); !fileExists(o.Path) { // the program itself has it
 		b.folder = o.Dir
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
@@ -111,9 +111,9 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.For)
 	defer cancel()
 	first := newTester(b.folder, 0)
-	defer first.close()
-	plain := &program{statements: append(slices.Clone(b.statements), s.end()...), seed: 1}
-	out, err := first.run(ctx, plain.text(""))
+	defer first.closeHosts()
+	plain := &program{statements: append(slices.Clone(b.statements), s.endingStatements()...), seed: 1}
+	out, err := first.playScript(ctx, plain.scriptText(""))
 	switch {
 	case err != nil:
 		return nil, err
@@ -121,7 +121,7 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 		return nil, out.err
 	}
 	s.nodes = out.nodes
-	if err := s.take(ctx, first, plain, out); err != nil {
+	if err := s.noteOutcome(ctx, first, plain, out); err != nil {
 		return nil, err
 	}
 	var wait sync.WaitGroup
@@ -129,8 +129,8 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	for i := range failures {
 		wait.Go(func() {
 			t := newTester(b.folder, i+1)
-			defer t.close()
-			failures[i] = s.work(ctx, t)
+			defer t.closeHosts()
+			failures[i] = s.makeRuns(ctx, t)
 		})
 	}
 	wait.Wait()
@@ -139,63 +139,63 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	return &s.report, errors.Join(failures...)
 }
 
-// exists says that there is a file.
-func exists(path string) bool {
+// fileExists says that there is a file.
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-// work makes runs until the time is over, or there are enough finds.
-func (s *search) work(ctx context.Context, t *tester) error {
+// makeRuns makes runs until the time is over, or there are enough finds.
+func (s *search) makeRuns(ctx context.Context, t *tester) error {
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		over := s.Most > 0 && len(s.report.Finds) >= s.Most || s.Runs > 0 && s.report.Runs >= s.Runs
-		p := s.draw()
+		p := s.drawProgram()
 		s.mu.Unlock()
 		if over {
 			return nil
 		}
-		out, err := t.run(ctx, p.text(""))
+		out, err := t.playScript(ctx, p.scriptText(""))
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := s.take(ctx, t, p, out); err != nil {
+		if err := s.noteOutcome(ctx, t, p, out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// end is what each program ends with: sound links, and some blocks for the oracles to judge.
-func (s *search) end() (all []statement) {
+// endingStatements is what each program ends with: sound links, and some blocks for the oracles to judge.
+func (s *search) endingStatements() (all []statement) {
 	return []statement{{s.base.name + ".heal()", true}, {s.base.name + ".run(blocks = 4)", true}}
 }
 
-// draw makes the next program: a new one, or a program of the corpus that is changed. Rare things are followed up.
-func (s *search) draw() *program {
+// drawProgram makes the next program: a new one, or a program of the corpus that is changed. Rare things are followed up.
+func (s *search) drawProgram() *program {
 	d := &draws{Rand: s.rand, nodes: s.nodes, network: s.base.name}
-	if s.nodes.liars() > 0 {
-		d.victim = one(d, d.validators)
+	if s.nodes.maxLiars() > 0 {
+		d.victim = drawOne(d, d.validators)
 	}
-	p := &program{statements: append(slices.Clone(s.base.statements), s.end()...), seed: s.rand.Uint64N(mostSeeds)}
+	p := &program{statements: append(slices.Clone(s.base.statements), s.endingStatements()...), seed: s.rand.Uint64N(mostSeeds)}
 	if len(s.corpus) > 1 && s.rand.IntN(4) > 0 {
-		p = s.rarest(d).clone()
+		p = s.drawRareProgram(d).copyProgram()
 		if s.rand.IntN(3) == 0 {
 			p.seed = s.rand.Uint64N(mostSeeds)
 		}
-		p.dropDrawn(d, len(s.end()))
+		p.dropSomeDraws(d, len(s.endingStatements()))
 	}
 	for range 1 + s.rand.IntN(mostEpisodes) {
-		p.insert(d, s.base.opens, len(s.end()), d.episode())
+		p.insertEpisode(d, s.base.opens, len(s.endingStatements()), d.drawEpisode())
 	}
 	return p
 }
 
-// rarest draws a program of the corpus, more often one that reached what few others did.
-func (s *search) rarest(d *draws) *program {
+// drawRareProgram draws a program of the corpus, more often one that reached what few others did.
+func (s *search) drawRareProgram(d *draws) *program {
 	best, score := 0, 1<<30
 	for range 4 {
 		i := d.IntN(len(s.corpus))
@@ -210,8 +210,8 @@ func (s *search) rarest(d *draws) *program {
 	return s.corpus[best].program
 }
 
-// insert puts an episode after the statement that makes the network, and before the end: together, or spread.
-func (p *program) insert(d *draws, opens, end int, episode []statement) {
+// insertEpisode puts an episode after the statement that makes the network, and before the end: together, or spread.
+func (p *program) insertEpisode(d *draws, opens, end int, episode []statement) {
 	at := opens + 1 + d.IntN(len(p.statements)-end-opens)
 	for i, s := range episode {
 		p.statements = slices.Insert(p.statements, at, s)
@@ -222,8 +222,8 @@ func (p *program) insert(d *draws, opens, end int, episode []statement) {
 	}
 }
 
-// dropDrawn leaves some drawn statements out.
-func (p *program) dropDrawn(d *draws, end int) {
+// dropSomeDraws leaves some drawn statements out.
+func (p *program) dropSomeDraws(d *draws, end int) {
 	last := len(p.statements) - end
 	var keep []statement
 	for i, s := range p.statements {
@@ -235,8 +235,8 @@ func (p *program) dropDrawn(d *draws, end int) {
 	p.statements = keep
 }
 
-// take notes what a program reached, and shrinks it if something is wrong that was not known.
-func (s *search) take(ctx context.Context, t *tester, p *program, out *outcome) error {
+// noteOutcome notes what a program reached, and shrinks it if something is wrong that was not known.
+func (s *search) noteOutcome(ctx context.Context, t *tester, p *program, out *outcome) error {
 	s.mu.Lock()
 	s.report.Runs++
 	run := s.report.Runs
@@ -252,7 +252,7 @@ func (s *search) take(ctx context.Context, t *tester, p *program, out *outcome) 
 	}
 	if fresh {
 		slices.Sort(reached)
-		s.corpus = append(s.corpus, kept{p, reached})
+		s.corpus = append(s.corpus, corpusProgram{p, reached})
 	}
 	s.report.Reached, s.report.Corpus = len(s.counts), len(s.corpus)
 	isNew := out.wrong != "" && !s.known[out.wrong]
@@ -265,37 +265,37 @@ func (s *search) take(ctx context.Context, t *tester, p *program, out *outcome) 
 	number := len(s.corpus)
 	s.mu.Unlock()
 	if fresh {
-		if err := os.WriteFile(filepath.Join(s.Dir, fmt.Sprintf("corpus-%04d.star", number)), []byte(p.text("")), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(s.Dir, fmt.Sprintf("corpus-%04d.star", number)), []byte(p.scriptText("")), 0o644); err != nil {
 			return err
 		}
 	}
 	if !isNew {
 		return nil
 	}
-	return s.keep(ctx, t, p, out, run)
+	return s.keepFind(ctx, t, p, out, run)
 }
 
-// keep shrinks a find, writes it, and runs it again.
-func (s *search) keep(ctx context.Context, t *tester, p *program, out *outcome, run int) error {
+// keepFind shrinks a find, writes it, and runs it again.
+func (s *search) keepFind(ctx context.Context, t *tester, p *program, out *outcome, run int) error {
 	left := mostShrinks
-	p = p.shrink(func(p *program) bool {
+	p = p.shrinkWhile(func(p *program) bool {
 		if left == 0 {
 			return false
 		}
 		left--
-		again, err := t.run(context.WithoutCancel(ctx), p.text("")) // a find is worth its time
+		again, err := t.playScript(context.WithoutCancel(ctx), p.scriptText("")) // a find is worth its time
 		return err == nil && again.wrong == out.wrong
 	})
 	sum := fnv.New32a()
 	sum.Write([]byte(out.wrong))
 	file := filepath.Join(s.Dir, fmt.Sprintf("found-%08x.star", sum.Sum32()))
 	header := "# " + strings.Join(strings.Fields(out.says), " ") + "\n# devnet run " + file + "\n"
-	if err := os.WriteFile(file, []byte(p.text(header)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(p.scriptText(header)), 0o644); err != nil {
 		return err
 	}
-	f := Find{What: out.says, File: file, Lines: p.lines(), Run: run, Proven: true}
+	f := Find{What: out.says, File: file, Lines: p.countLines(), Run: run, Proven: true}
 	for range provings {
-		again, err := t.run(context.WithoutCancel(ctx), p.text(""))
+		again, err := t.playScript(context.WithoutCancel(ctx), p.scriptText(""))
 		if err != nil {
 			return err
 		}
@@ -311,14 +311,14 @@ func (s *search) keep(ctx context.Context, t *tester, p *program, out *outcome, 
 	return nil
 }
 
-// shrink leaves out what the find does not need: groups of statements, from half of them down to one, until none can go;
+// shrinkWhile leaves out what the find does not need: groups of statements, from half of them down to one, until none can go;
 // then it shortens runs.
-func (p *program) shrink(fails func(*program) bool) *program {
+func (p *program) shrinkWhile(fails func(*program) bool) *program {
 	for size := max(len(p.statements)/2, 1); size > 0; {
 		shrunk := false
 		for at := len(p.statements) - size; at > -size; at -= size {
 			from := max(at, 0)
-			less := p.clone()
+			less := p.copyProgram()
 			less.statements = slices.Delete(less.statements, from, min(from+size, len(less.statements)))
 			if fails(less) {
 				p, shrunk = less, true
@@ -334,7 +334,7 @@ func (p *program) shrink(fails func(*program) bool) *program {
 			if text == p.statements[i].text {
 				break
 			}
-			less := p.clone()
+			less := p.copyProgram()
 			less.statements[i].text = text
 			if fails(less) {
 				p = less

@@ -51,7 +51,7 @@ heart = net.deploy("go:heartbeat", fund = "10 CBY")
 net.send(heart, "start", be8(2))
 net.run(blocks = ticks())
 `
-	if got := p.text(""); got != want {
+	if got := p.scriptText(""); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if _, err := readBase(written(t, "def f():\n    return network()\nf()\n")); err == nil || !strings.Contains(err.Error(), "top level") {
@@ -68,7 +68,7 @@ func TestEveryDrawnEpisodeIsAScript(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("net = network(runners = 2)\n")
 	for range 600 {
-		for _, s := range d.episode() {
+		for _, s := range d.drawEpisode() {
 			text.WriteString(s.text + "\n")
 			for i := range fault.Verbs() {
 				name := fault.Verbs()[i].Name
@@ -84,7 +84,7 @@ func TestEveryDrawnEpisodeIsAScript(t *testing.T) {
 	}
 	for i := range fault.Verbs() {
 		switch v := &fault.Verbs()[i]; v.Name {
-		case "host_fail", "hang", "capability": // draws.episode says why; a capability needs names
+		case "host_fail", "hang", "capability": // draws.drawEpisode says why; a capability needs names
 		default:
 			if !drawn[v.Name] {
 				t.Errorf("%s is never drawn", v.Name)
@@ -104,12 +104,12 @@ func TestAFindIsShrunk(t *testing.T) {
 		p.statements = append(p.statements, statement{text: text})
 	}
 	trials := 0
-	got := p.shrink(func(p *program) bool {
+	got := p.shrinkWhile(func(p *program) bool {
 		trials++
-		text := "\n" + p.text("")
+		text := "\n" + p.scriptText("")
 		return strings.Contains(text, "\nxxxx\n") && strings.Contains(text, "\nnet.run(blocks = ")
 	})
-	if text := got.text(""); text != "xxxx\nnet.run(blocks = 1)\n" || trials > 200 {
+	if text := got.scriptText(""); text != "xxxx\nnet.run(blocks = 1)\n" || trials > 200 {
 		t.Errorf("after %d trials\n%s", trials, text)
 	}
 }

@@ -108,8 +108,8 @@ func networkOf(s syntax.Stmt) string {
 	return ""
 }
 
-// text is the program as a script. The network has its seed.
-func (p *program) text(header string) string {
+// scriptText is the program as a script. The network has its seed.
+func (p *program) scriptText(header string) string {
 	var out strings.Builder
 	out.WriteString(header)
 	for _, s := range p.statements {
@@ -126,13 +126,13 @@ func (p *program) text(header string) string {
 	return strings.ReplaceAll(out.String(), ", )", ")")
 }
 
-// lines counts the lines of the script.
-func (p *program) lines() (n int) {
+// countLines counts the lines of the script.
+func (p *program) countLines() (n int) {
 	for _, s := range p.statements {
 		n += 1 + strings.Count(s.text, "\n")
 	}
 	return n
 }
 
-// clone returns a copy.
-func (p *program) clone() *program { return &program{slices.Clone(p.statements), p.seed} }
+// copyProgram returns a copy.
+func (p *program) copyProgram() *program { return &program{slices.Clone(p.statements), p.seed} }

@@ -43,28 +43,28 @@ type tester struct {
 	steps int
 }
 
-// run plays a program.
-func (t *tester) run(ctx context.Context, text string) (*outcome, error) {
+// playScript plays a program.
+func (t *tester) playScript(ctx context.Context, text string) (*outcome, error) {
 	if err := os.WriteFile(t.path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
 	t.out, t.tip, t.steps = &outcome{reached: map[string]bool{}}, 0, 0
-	open := stage.OpenWatched(stage.Watch{Hosts: t.hosts, Opened: t.opened, Stepped: t.stepped, Tell: t.tell, Final: t.final,
-		Closing: t.closing})
+	open := stage.OpenWatched(stage.Watch{Hosts: t.hosts, Opened: t.onOpen, Stepped: t.onStep, Tell: t.noteReport, Final: t.noteBlock,
+		Closing: t.onClose})
 	report, err := scenario.Run(t.path, scenario.Options{MayBeIdle: true, Out: io.Discard, Stop: ctx,
 		Open: func(c scenario.Config) (scenario.Backend, error) {
 			b, err := open(c)
 			if err != nil {
 				return nil, err
 			}
-			return &judged{b, t.out}, nil
+			return &judgedNetwork{b, t.out}, nil
 		}})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	t.out.err = err
 	if bug, is := errors.AsType[*sim.Bug](err); is {
-		t.out.blame(fmt.Sprintf("%s panicked: %v", bug.Role, bug.Value))
+		t.out.noteFirstWrong(fmt.Sprintf("%s panicked: %v", bug.Role, bug.Value))
 	}
 	for _, s := range report.Sometimes {
 		if s.True {
@@ -79,7 +79,7 @@ func (t *tester) run(ctx context.Context, text string) (*outcome, error) {
 	return t.out, nil
 }
 
-func (t *tester) opened(s *stage.Stage, _ *scenario.Timeline) {
+func (t *tester) onOpen(s *stage.Stage, _ *scenario.Timeline) {
 	t.stage = s
 	for _, one := range s.Nodes() {
 		t.out.nodes.validators = append(t.out.nodes.validators, one.Name)
@@ -89,15 +89,15 @@ func (t *tester) opened(s *stage.Stage, _ *scenario.Timeline) {
 	}
 }
 
-func (t *tester) stepped() error {
+func (t *tester) onStep() error {
 	if t.steps++; t.steps > maxSteps {
 		return errTooLong
 	}
 	return nil
 }
 
-// tell notes what consensus reached: kinds of reports, and causes of views that were given up.
-func (t *tester) tell(_ types.Time, _ string, report simplex.Report) {
+// noteReport notes what consensus reached: kinds of reports, and causes of views that were given up.
+func (t *tester) noteReport(_ types.Time, _ string, report simplex.Report) {
 	kind := strings.TrimPrefix(fmt.Sprintf("%T", report), "simplex.")
 	switch r := report.(type) {
 	case simplex.GaveUp:
@@ -105,11 +105,11 @@ func (t *tester) tell(_ types.Time, _ string, report simplex.Report) {
 	case simplex.Rejected:
 		kind += " " + figures.ReplaceAllString(fmt.Sprint(r.Reason), "#")
 	}
-	t.reach(kind)
+	t.noteReach(kind)
 }
 
-// reach notes something with each fault in force beside it.
-func (t *tester) reach(what string) {
+// noteReach notes something with each fault in force beside it.
+func (t *tester) noteReach(what string) {
 	t.out.reached[what] = true
 	if t.stage == nil {
 		return
@@ -121,41 +121,41 @@ func (t *tester) reach(what string) {
 	}
 }
 
-// final notes what blocks reached: how receipts, timers and jobs end.
-func (t *tester) final(_ types.Time, r *ledger.Result) {
+// noteBlock notes what blocks reached: how receipts, timers and jobs end.
+func (t *tester) noteBlock(_ types.Time, r *ledger.Result) {
 	if r.Block.Header.Height <= t.tip {
 		return
 	}
 	t.tip = r.Block.Header.Height
 	for i := range r.Receipts {
-		t.reach(fmt.Sprintf("receipt %s %s", r.Receipts[i].Origin, r.Receipts[i].Status))
+		t.noteReach(fmt.Sprintf("receipt %s %s", r.Receipts[i].Origin, r.Receipts[i].Status))
 	}
 	for i := range r.Timers {
-		t.reach(fmt.Sprintf("timer %v %s", r.Timers[i].Kind, r.Timers[i].Reason))
+		t.noteReach(fmt.Sprintf("timer %v %s", r.Timers[i].Kind, r.Timers[i].Reason))
 	}
 	for i := range r.Jobs {
-		t.reach(fmt.Sprintf("job %v %s", r.Jobs[i].Kind, r.Jobs[i].Status))
+		t.noteReach(fmt.Sprintf("job %v %s", r.Jobs[i].Kind, r.Jobs[i].Status))
 	}
 }
 
-// closing notes what an oracle saw.
-func (t *tester) closing(s *stage.Stage) {
+// onClose notes what an oracle saw.
+func (t *tester) onClose(s *stage.Stage) {
 	if err := s.Violation(); err != nil && !errors.Is(err, errTooLong) && !errors.Is(err, context.Canceled) {
-		t.out.blame(err.Error())
+		t.out.noteFirstWrong(err.Error())
 	}
 }
 
-// judged is a network whose checks are noted.
-type judged struct {
+// judgedNetwork is a network whose checks are noted.
+type judgedNetwork struct {
 	scenario.Backend
 	out *outcome
 }
 
 // Check implements scenario.Backend.
-func (j *judged) Check(oracle string) error {
+func (j *judgedNetwork) Check(oracle string) error {
 	err := j.Backend.Check(oracle)
 	if err != nil && err.Error() != scenario.NothingJudged(oracle).Error() {
-		j.out.blame(err.Error())
+		j.out.noteFirstWrong(err.Error())
 	}
 	return err
 }
@@ -165,8 +165,8 @@ var (
 	seeds   = regexp.MustCompile(`^sim: seed [0-9]+: `)
 )
 
-// blame notes what was wrong first.
-func (o *outcome) blame(what string) {
+// noteFirstWrong notes what was wrong first.
+func (o *outcome) noteFirstWrong(what string) {
 	if o.wrong != "" {
 		return
 	}
@@ -179,7 +179,7 @@ func newTester(folder string, number int) *tester {
 	return &tester{hosts: stage.NewHosts(), path: filepath.Join(folder, fmt.Sprintf(".explored-%d-%d.star", os.Getpid(), number))}
 }
 
-func (t *tester) close() {
+func (t *tester) closeHosts() {
 	t.hosts.Close()
 	_ = os.Remove(t.path) // it may not have been made
 }

@@ -19,16 +19,16 @@ const patience = 3
 
 // question is an outcome of a run, and whether another run has it.
 type question interface {
-	// text names the outcome: "view 17 fails".
-	text() string
-	// at is when it was known, and since when its cause is looked for; of which network.
-	at() (since, known types.Time, network int)
-	// relates says that a frame of a view is close to it.
-	relates(v types.View) bool
-	// decided says that a trial needs to go no further.
-	decided(p *played) bool
-	// judge says whether a trial came to something else, and to what.
-	judge(p *played) (verdict, string)
+	// outcomeText names the outcome: "view 17 fails".
+	outcomeText() string
+	// whereKnown is when it was known, and since when its cause is looked for; of which network.
+	whereKnown() (since, known types.Time, network int)
+	// isAboutView says that a frame of a view is close to it.
+	isAboutView(v types.View) bool
+	// isDecided says that a trial needs to go no further.
+	isDecided(p *playedRun) bool
+	// judgeRun says whether a trial came to something else, and to what.
+	judgeRun(p *playedRun) (verdict, string)
 }
 
 // verdict is what a trial says.
@@ -47,20 +47,20 @@ type ofFailure struct {
 	network int
 }
 
-func (q *ofFailure) text() string                          { return "the script fails" }
-func (q *ofFailure) at() (since, known types.Time, of int) { return 0, q.known, q.network }
-func (q *ofFailure) relates(types.View) bool               { return true }
-func (q *ofFailure) decided(*played) bool                  { return false }
+func (q *ofFailure) outcomeText() string                           { return "the script fails" }
+func (q *ofFailure) whereKnown() (since, known types.Time, of int) { return 0, q.known, q.network }
+func (q *ofFailure) isAboutView(types.View) bool                   { return true }
+func (q *ofFailure) isDecided(*playedRun) bool                     { return false }
 
-// detail is how it fails, in a line.
-func (q *ofFailure) detail() string { return firstLine(q.err) }
+// failureLine is how it fails, in a line.
+func (q *ofFailure) failureLine() string { return firstLine(q.err) }
 
 func firstLine(err error) string {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return first
 }
 
-func (q *ofFailure) judge(p *played) (verdict, string) {
+func (q *ofFailure) judgeRun(p *playedRun) (verdict, string) {
 	switch {
 	case !p.ended || isMistake(p.err):
 		return unclear, ""
@@ -85,30 +85,30 @@ type ofView struct {
 	network      int
 }
 
-func (q *ofView) text() string                          { return fmt.Sprintf("view %d fails", q.view) }
-func (q *ofView) at() (since, known types.Time, of int) { return q.since, q.known, q.network }
-func (q *ofView) relates(v types.View) bool             { return v == q.view }
+func (q *ofView) outcomeText() string                           { return fmt.Sprintf("view %d fails", q.view) }
+func (q *ofView) whereKnown() (since, known types.Time, of int) { return q.since, q.known, q.network }
+func (q *ofView) isAboutView(v types.View) bool                 { return v == q.view }
 
-func (q *ofView) decided(p *played) bool {
-	n := p.network(q.network)
+func (q *ofView) isDecided(p *playedRun) bool {
+	n := p.networkAt(q.network)
 	if n == nil {
 		return false
 	}
-	v := n.view(q.epoch, q.view)
+	v := n.viewOf(q.epoch, q.view)
 	return v != nil && (v.Final != 0 || v.Nullified != 0) || n.timeline.Views().Last(0).Latest > q.view+patience
 }
 
-func (q *ofView) judge(p *played) (verdict, string) {
-	n := p.network(q.network)
+func (q *ofView) judgeRun(p *playedRun) (verdict, string) {
+	n := p.networkAt(q.network)
 	if n == nil {
 		return unclear, ""
 	}
-	v := n.view(q.epoch, q.view)
+	v := n.viewOf(q.epoch, q.view)
 	switch {
 	case v == nil:
 		return unclear, ""
 	case v.Final != 0:
-		return changed, fmt.Sprintf("block %d is final at %s", v.Height, clock(v.Final))
+		return changed, fmt.Sprintf("block %d is final at %s", v.Height, secondsText(v.Final))
 	case v.Nullified != 0 || len(v.GaveUp) > 0:
 		return same, ""
 	}
@@ -121,31 +121,31 @@ type ofTimer struct {
 	network int
 }
 
-func (q *ofTimer) text() string {
+func (q *ofTimer) outcomeText() string {
 	if q.end.status == types.TimerExpired {
-		return fmt.Sprintf("timer %s expires at block %d", short(q.end.id), q.end.at)
+		return fmt.Sprintf("timer %s expires at block %d", shortID(q.end.id), q.end.at)
 	}
-	return fmt.Sprintf("timer %s fires %s late", short(q.end.id), plural.Of(q.end.at-q.end.due, "block"))
+	return fmt.Sprintf("timer %s fires %s late", shortID(q.end.id), plural.Of(q.end.at-q.end.due, "block"))
 }
 
-func (q *ofTimer) at() (since, known types.Time, of int) { return 0, q.end.when, q.network }
-func (q *ofTimer) relates(types.View) bool               { return true }
+func (q *ofTimer) whereKnown() (since, known types.Time, of int) { return 0, q.end.when, q.network }
+func (q *ofTimer) isAboutView(types.View) bool                   { return true }
 
-func (q *ofTimer) find(p *played) *timerEnd {
-	n := p.network(q.network)
+func (q *ofTimer) findTimerEnd(p *playedRun) *timerEnd {
+	n := p.networkAt(q.network)
 	if n == nil {
 		return nil
 	}
 	return n.timers[q.end.id]
 }
 
-func (q *ofTimer) decided(p *played) bool {
-	one := q.find(p)
+func (q *ofTimer) isDecided(p *playedRun) bool {
+	one := q.findTimerEnd(p)
 	return one != nil && one.at > 0
 }
 
-func (q *ofTimer) judge(p *played) (verdict, string) {
-	one := q.find(p)
+func (q *ofTimer) judgeRun(p *playedRun) (verdict, string) {
+	one := q.findTimerEnd(p)
 	switch {
 	case one == nil || one.at == 0:
 		return unclear, ""
@@ -163,25 +163,25 @@ type ofJob struct {
 	network int
 }
 
-func (q *ofJob) text() string                          { return fmt.Sprintf("job %s fails", short(q.end.id)) }
-func (q *ofJob) at() (since, known types.Time, of int) { return 0, q.end.when, q.network }
-func (q *ofJob) relates(types.View) bool               { return true }
+func (q *ofJob) outcomeText() string                           { return fmt.Sprintf("job %s fails", shortID(q.end.id)) }
+func (q *ofJob) whereKnown() (since, known types.Time, of int) { return 0, q.end.when, q.network }
+func (q *ofJob) isAboutView(types.View) bool                   { return true }
 
-func (q *ofJob) find(p *played) *jobEnd {
-	n := p.network(q.network)
+func (q *ofJob) findJobEnd(p *playedRun) *jobEnd {
+	n := p.networkAt(q.network)
 	if n == nil {
 		return nil
 	}
 	return n.jobs[q.end.id]
 }
 
-func (q *ofJob) decided(p *played) bool {
-	one := q.find(p)
+func (q *ofJob) isDecided(p *playedRun) bool {
+	one := q.findJobEnd(p)
 	return one != nil && one.status.Ended()
 }
 
-func (q *ofJob) judge(p *played) (verdict, string) {
-	switch one := q.find(p); {
+func (q *ofJob) judgeRun(p *playedRun) (verdict, string) {
+	switch one := q.findJobEnd(p); {
 	case one == nil || !one.status.Ended():
 		return unclear, ""
 	case one.status == types.JobCompleted:
@@ -190,19 +190,19 @@ func (q *ofJob) judge(p *played) (verdict, string) {
 	return same, ""
 }
 
-// network is one of a run, from 1 on; nil: it has none.
-func (p *played) network(number int) *network {
+// networkAt is one of a run, from 1 on; nil: it has none.
+func (p *playedRun) networkAt(number int) *network {
 	if number < 1 || number > len(p.networks) {
 		return nil
 	}
 	return p.networks[number-1]
 }
 
-// clock is a time of the network, in seconds since its beginning.
-func clock(t types.Time) string { return fmt.Sprintf("%.3f", t.Sub(firstInstant).Seconds()) }
+// secondsText is a time of the network, in seconds since its beginning.
+func secondsText(t types.Time) string { return fmt.Sprintf("%.3f", t.Sub(firstInstant).Seconds()) }
 
-// short is the beginning of an identifier.
-func short[T fmt.Stringer](id T) string { return id.String()[:10] }
+// shortID is the beginning of an identifier.
+func shortID[T fmt.Stringer](id T) string { return id.String()[:10] }
 
 // about are the outcomes that can be asked about by name.
 type About struct {
@@ -211,8 +211,8 @@ type About struct {
 	Job   string
 }
 
-// ask finds the outcome that the person asks about: the named one, or the latest trouble of the run.
-func (p *played) ask(about About) (question, error) {
+// findQuestion finds the outcome that the person asks about: the named one, or the latest trouble of the run.
+func (p *playedRun) findQuestion(about About) (question, error) {
 	if len(p.networks) == 0 {
 		if p.err != nil {
 			return nil, p.err
@@ -220,7 +220,7 @@ func (p *played) ask(about About) (question, error) {
 		return nil, refusal.New("no_network", "the script makes no network")
 	}
 	number := len(p.networks)
-	n := p.network(number)
+	n := p.networkAt(number)
 	switch {
 	case about.View > 0:
 		return p.askView(about.View)
@@ -230,7 +230,7 @@ func (p *played) ask(about About) (question, error) {
 				continue
 			}
 			if one.at == 0 || !one.isLate() {
-				return nil, refusal.New("not_late", "timer %s is not late: due at block %d, %s", short(id), one.due, one.stands())
+				return nil, refusal.New("not_late", "timer %s is not late: due at block %d, %s", shortID(id), one.due, one.statusText())
 			}
 			return &ofTimer{*one, number}, nil
 		}
@@ -242,7 +242,7 @@ func (p *played) ask(about About) (question, error) {
 				continue
 			}
 			if one.status != types.JobFailed {
-				return nil, refusal.New("not_failed", "job %s did not fail: it is %s", short(id), one.status)
+				return nil, refusal.New("not_failed", "job %s did not fail: it is %s", shortID(id), one.status)
 			}
 			return &ofJob{*one, number}, nil
 		}
@@ -252,7 +252,7 @@ func (p *played) ask(about About) (question, error) {
 	return p.latestTrouble(n, number)
 }
 
-func (t *timerEnd) stands() string {
+func (t *timerEnd) statusText() string {
 	if t.at == 0 {
 		return "and pending"
 	}
@@ -260,9 +260,9 @@ func (t *timerEnd) stands() string {
 }
 
 // askView is the question about a failed view, of the latest network that has a view of the number.
-func (p *played) askView(view types.View) (question, error) {
+func (p *playedRun) askView(view types.View) (question, error) {
 	for number := len(p.networks); number > 0; number-- {
-		n := p.network(number)
+		n := p.networkAt(number)
 		told := n.timeline.Views().Between(view, view)
 		for i := range told.Views {
 			v := &told.Views[i]
@@ -270,7 +270,7 @@ func (p *played) askView(view types.View) (question, error) {
 				return nil, refusal.New("not_failed", "view %d did not fail: %s", view, v.Text(told.Now, " s"))
 			}
 			since := v.Began
-			if before := n.view(v.Epoch, view-1); before != nil {
+			if before := n.viewOf(v.Epoch, view-1); before != nil {
 				since = before.Began
 			}
 			return &ofView{v.Epoch, view, v.Text(told.Now, " s"), since, cmp.Or(v.Nullified, p.now), number}, nil
@@ -280,7 +280,7 @@ func (p *played) askView(view types.View) (question, error) {
 }
 
 // latestTrouble is the question about what went wrong last.
-func (p *played) latestTrouble(n *network, number int) (question, error) {
+func (p *playedRun) latestTrouble(n *network, number int) (question, error) {
 	if p.ended && p.err != nil {
 		if isMistake(p.err) {
 			return nil, p.err

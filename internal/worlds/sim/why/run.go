@@ -36,8 +36,8 @@ var (
 	errTooLong = errors.New("the trial takes much longer than the run")
 )
 
-// played is what a run of the script came to.
-type played struct {
+// playedRun is what a run of the script came to.
+type playedRun struct {
 	seed     uint64
 	err      error // of the script; nil: it passed
 	ended    bool  // the script came to its end, or failed, and was not stopped
@@ -99,9 +99,9 @@ type player struct {
 	trial  *sim.Trial
 	undo   *undone // nil: nothing is undone
 	until  moment.Moment
-	most   uint64                // steps; 0: any
-	stop   func(p *played) error // asked after each report on a view, and after each block; nil: never
-	out    played
+	most   uint64                   // steps; 0: any
+	stop   func(p *playedRun) error // asked after each report on a view, and after each block; nil: never
+	out    playedRun
 	cause  error      // why it was stopped
 	of     int        // the network of the question
 	known  types.Time // when the question had its answer
@@ -111,31 +111,31 @@ type player struct {
 	down  map[string]bool // nodes whose crash or freeze was left out, and what ends it will be
 }
 
-// play plays it, until the context ends.
-func (p *player) play(ctx context.Context) *played {
+// playScript plays it, until the context ends.
+func (p *player) playScript(ctx context.Context) *playedRun {
 	p.down = map[string]bool{}
-	open := stage.OpenWatched(stage.Watch{Record: p.record, Hosts: p.hosts, Trial: p.trial, Opened: p.opened, Stepped: p.stepped,
-		Tell: p.tell, Final: p.final, Closing: p.closing})
+	open := stage.OpenWatched(stage.Watch{Record: p.record, Hosts: p.hosts, Trial: p.trial, Opened: p.onOpen, Stepped: p.onStep,
+		Tell: p.noteReport, Final: p.noteBlock, Closing: p.onClose})
 	options := scenario.Options{Open: open, Seed: p.script.Seed, Pace: p.script.Pace, Settings: p.script.Settings, Out: io.Discard,
-		Stop: ctx, Deed: p.deed, MayBeIdle: p.undo != nil}
+		Stop: ctx, Deed: p.noteDeed, MayBeIdle: p.undo != nil}
 	report, err := scenario.Run(p.script.Path, options)
 	p.out.seed, p.out.err = report.Seed, err
 	p.out.ended = p.cause == nil && ctx.Err() == nil
 	return &p.out
 }
 
-// opened notes a network of the script.
-func (p *player) opened(s *stage.Stage, t *scenario.Timeline) {
+// onOpen notes a network of the script.
+func (p *player) onOpen(s *stage.Stage, t *scenario.Timeline) {
 	p.stage = s
 	p.out.networks = append(p.out.networks, &network{timeline: t, timers: map[types.TimerID]*timerEnd{}, jobs: map[types.Hash]*jobEnd{},
 		finals: map[types.Height]types.Time{}})
 }
 
-// present is the network that the script has.
-func (p *player) present() *network { return p.out.networks[len(p.out.networks)-1] }
+// currentNetwork is the network that the script has.
+func (p *player) currentNetwork() *network { return p.out.networks[len(p.out.networks)-1] }
 
-// stepped counts steps, and stops the run where it has gone far enough.
-func (p *player) stepped() error {
+// onStep counts steps, and stops the run where it has gone far enough.
+func (p *player) onStep() error {
 	p.out.steps++
 	p.out.now = p.stage.Now()
 	switch {
@@ -148,27 +148,27 @@ func (p *player) stepped() error {
 	return p.cause
 }
 
-// ask stops the run if its outcome is known.
-func (p *player) ask() {
+// stopIfDecided stops the run if its outcome is known.
+func (p *player) stopIfDecided() {
 	if p.stop != nil && p.cause == nil {
 		p.cause = p.stop(&p.out)
 	}
 }
 
-// tell is called after the timeline of the network took the report.
-func (p *player) tell(_ types.Time, _ string, report simplex.Report) {
+// noteReport is called after the timeline of the network took the report.
+func (p *player) noteReport(_ types.Time, _ string, report simplex.Report) {
 	switch report.(type) {
 	case simplex.Nullified, simplex.Finalized, simplex.Entered:
-		p.ask()
+		p.stopIfDecided()
 	}
 }
 
-// final notes how timers and jobs end in a block.
-func (p *player) final(at types.Time, r *ledger.Result) {
+// noteBlock notes how timers and jobs end in a block.
+func (p *player) noteBlock(at types.Time, r *ledger.Result) {
 	if len(p.out.networks) == 0 {
 		return
 	}
-	n, height := p.present(), r.Block.Header.Height
+	n, height := p.currentNetwork(), r.Block.Header.Height
 	if height <= n.height {
 		return
 	}
@@ -180,7 +180,7 @@ func (p *player) final(at types.Time, r *ledger.Result) {
 	for i := range r.Jobs {
 		n.noteJob(at, &r.Jobs[i])
 	}
-	p.ask()
+	p.stopIfDecided()
 }
 
 func (n *network) noteTimer(at types.Time, change *types.TimerChange) {
@@ -224,19 +224,19 @@ func (n *network) noteJob(at types.Time, change *types.JobChange) {
 	}
 }
 
-// closing runs the network of a trial on without its script, as long as it takes to come to the question.
-func (p *player) closing(s *stage.Stage) {
+// onClose runs the network of a trial on without its script, as long as it takes to come to the question.
+func (p *player) onClose(s *stage.Stage) {
 	if p.stop == nil || p.cause != nil || len(p.out.networks) != p.of {
 		return
 	}
-	if p.ask(); p.cause != nil {
+	if p.stopIfDecided(); p.cause != nil {
 		return
 	}
 	_ = s.RunUntil(func() bool { return p.cause != nil }, max(p.known, s.Now()).Add(runsOn)) // what keeps it is the trial's answer
 }
 
-// deed notes a deed of the script, and says whether this trial leaves it out. With a crash or a freeze goes what ends it.
-func (p *player) deed(d scenario.Deed) bool {
+// noteDeed notes a deed of the script, and says whether this trial leaves it out. With a crash or a freeze goes what ends it.
+func (p *player) noteDeed(d scenario.Deed) bool {
 	p.out.deeds = append(p.out.deeds, deed{d, len(p.out.networks)})
 	if p.undo == nil {
 		return false
@@ -259,8 +259,8 @@ func (p *player) deed(d scenario.Deed) bool {
 // endings are verbs that another one has to end.
 var endings = map[string]string{"crash": "restart", "drop": "restart", "freeze": "thaw", "pause": "resume"}
 
-// view is a view of the network, as its reports tell; nil where there were none.
-func (n *network) view(epoch types.Epoch, number types.View) *views.View {
+// viewOf is a view of the network, as its reports tell; nil where there were none.
+func (n *network) viewOf(epoch types.Epoch, number types.View) *views.View {
 	told := n.timeline.Views().Between(number, number)
 	for i := range told.Views {
 		if v := &told.Views[i]; v.Epoch == epoch {

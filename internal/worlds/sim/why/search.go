@@ -100,7 +100,7 @@ func Find(ctx context.Context, o Options) (*Report, error) {
 	if o.Lose != nil {
 		p.trial = &sim.Trial{Lose: o.Lose}
 	}
-	run := p.play(ctx)
+	run := p.playScript(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -108,16 +108,16 @@ func Find(ctx context.Context, o Options) (*Report, error) {
 		return nil, refusal.New("too_long", "the run draws more than %d times, and cannot be compared with others", sim.MaxDraws).
 			Hint("Ask a shorter run.")
 	}
-	q, err := run.ask(o.About)
+	q, err := run.findQuestion(o.About)
 	if err != nil {
 		return nil, err
 	}
 	s.question, s.steps = q, run.steps
-	things := s.things(run)
-	report := &Report{Seed: run.seed, Outcome: q.text(), Things: len(things), Findings: []Finding{}}
+	things := s.listThings(run)
+	report := &Report{Seed: run.seed, Outcome: q.outcomeText(), Things: len(things), Findings: []Finding{}}
 	switch q := q.(type) {
 	case *ofFailure:
-		report.Detail = q.detail()
+		report.Detail = q.failureLine()
 	case *ofView:
 		report.Detail = q.detail
 	case *ofTimer:
@@ -129,18 +129,18 @@ func Find(ctx context.Context, o Options) (*Report, error) {
 	for i := range min(len(things), o.Trials-o.Trials/3) { // the rest is for pairs
 		single = append(single, func() []Thing { return []Thing{things[i]} })
 	}
-	report.Findings = s.try(ctx, single)
+	report.Findings = s.makeTrials(ctx, single)
 	report.Stopped = s.made < len(things) && len(report.Findings) == 0
 	if len(report.Findings) == 0 && ctx.Err() == nil {
-		report.Findings = s.try(ctx, s.pairs(things))
+		report.Findings = s.makeTrials(ctx, s.listPairs(things))
 	}
 	report.Trials = s.made
 	return report, nil
 }
 
-// things are what could be undone: frames and orders by turns, each the closest first.
-func (s *search) things(run *played) []Thing {
-	since, known, network := s.question.at()
+// listThings are what could be undone: frames and orders by turns, each the closest first.
+func (s *search) listThings(run *playedRun) []Thing {
+	since, known, network := s.question.whereKnown()
 	var frames, deeds []Thing
 	for _, m := range s.base.Mishaps() {
 		if m.World() != network || m.Sent < since || m.Sent > known {
@@ -150,10 +150,10 @@ func (s *search) things(run *played) []Thing {
 		says := m.Says()
 		one.What, one.Why, one.View = frameText(&m, says), whyText(&m), uint64(says.View)
 		switch late := m.Why == sim.WhyLate; {
-		case !late && s.question.relates(says.View) && says.Name != "transactions":
+		case !late && s.question.isAboutView(says.View) && says.Name != "transactions":
 		case !late:
 			one.close = 1
-		case s.question.relates(says.View):
+		case s.question.isAboutView(says.View):
 			one.close = 1
 		default:
 			one.close = 2
@@ -185,9 +185,9 @@ func (s *search) things(run *played) []Thing {
 	return all
 }
 
-// pairs are the things by twos, as far as trials are left: first orders, which do more than a frame, then all, the closest
+// listPairs are the things by twos, as far as trials are left: first orders, which do more than a frame, then all, the closest
 // first.
-func (s *search) pairs(things []Thing) (all []func() []Thing) {
+func (s *search) listPairs(things []Thing) (all []func() []Thing) {
 	var orders []Thing
 	for _, one := range things {
 		if one.deed != nil {
@@ -211,8 +211,8 @@ func byTwos(things []Thing, isWanted func(a, b Thing) bool) (all []func() []Thin
 	return all
 }
 
-// try makes trials, several at a time, and returns those that change the outcome, in their order.
-func (s *search) try(ctx context.Context, all []func() []Thing) []Finding {
+// makeTrials makes trials, several at a time, and returns those that change the outcome, in their order.
+func (s *search) makeTrials(ctx context.Context, all []func() []Thing) []Finding {
 	found := make([]*Finding, len(all))
 	next := make(chan int)
 	var wait sync.WaitGroup
@@ -222,13 +222,13 @@ func (s *search) try(ctx context.Context, all []func() []Thing) []Finding {
 			defer hosts.Close()
 			for i := range next {
 				things := all[i]()
-				if instead, is := s.changes(ctx, hosts, things); is {
+				if instead, is := s.changesOutcome(ctx, hosts, things); is {
 					s.mu.Lock()
 					s.found++
 					s.mu.Unlock()
-					found[i] = &Finding{Things: things, Instead: instead, Sentence: s.sentence(things, instead)}
+					found[i] = &Finding{Things: things, Instead: instead, Sentence: s.findingText(things, instead)}
 				}
-				s.count(ctx, len(all))
+				s.countTrial(ctx, len(all))
 			}
 		})
 	}
@@ -250,11 +250,11 @@ func (s *search) try(ctx context.Context, all []func() []Thing) []Finding {
 		}
 	}
 	// A frame says more than the order that lost it, and a run that passes more than one that fails elsewhere.
-	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.vagueness(), b.vagueness()) })
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.countVagueThings(), b.countVagueThings()) })
 	return findings
 }
 
-func (f *Finding) vagueness() (n int) {
+func (f *Finding) countVagueThings() (n int) {
 	for _, one := range f.Things {
 		if one.Kind == "order" {
 			n++
@@ -273,8 +273,8 @@ func (s *search) hasEnough(i int) bool {
 	return s.found >= enough && i >= 2*s.orders
 }
 
-// count counts a trial that was made to its end.
-func (s *search) count(ctx context.Context, of int) {
+// countTrial counts a trial that was made to its end.
+func (s *search) countTrial(ctx context.Context, of int) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -286,8 +286,8 @@ func (s *search) count(ctx context.Context, of int) {
 	}
 }
 
-// changes makes the run again without the things, and says what comes of it instead.
-func (s *search) changes(ctx context.Context, hosts *stage.Hosts, things []Thing) (instead string, is bool) {
+// changesOutcome makes the run again without the things, and says what comes of it instead.
+func (s *search) changesOutcome(ctx context.Context, hosts *stage.Hosts, things []Thing) (instead string, is bool) {
 	trial := &sim.Trial{Base: s.base, Lose: s.Lose, Deliver: map[sim.Position]bool{}}
 	undo := &undone{deeds: map[place]bool{}}
 	for _, one := range things {
@@ -297,27 +297,27 @@ func (s *search) changes(ctx context.Context, hosts *stage.Hosts, things []Thing
 			undo.deeds[place{one.deed.At, one.deed.Nth}] = true
 		}
 	}
-	_, known, network := s.question.at()
+	_, known, network := s.question.whereKnown()
 	if _, ofScript := s.question.(*ofFailure); ofScript {
 		network = 0 // a script that has passed has its answer
 	}
 	p := &player{script: s.Script, hosts: hosts, of: network, known: known, trial: trial, undo: undo, most: s.steps * longest}
-	p.stop = func(p *played) error {
-		if s.question.decided(p) {
+	p.stop = func(p *playedRun) error {
+		if s.question.isDecided(p) {
 			return errDecided
 		}
 		return nil
 	}
-	run := p.play(ctx)
+	run := p.playScript(ctx)
 	if ctx.Err() != nil {
 		return "", false
 	}
-	v, instead := s.question.judge(run)
+	v, instead := s.question.judgeRun(run)
 	return instead, v == changed
 }
 
-// sentence says what a finding means.
-func (s *search) sentence(things []Thing, instead string) string {
+// findingText says what a finding means.
+func (s *search) findingText(things []Thing, instead string) string {
 	var frames, orders []string
 	for _, one := range things {
 		if one.frame != nil {
@@ -326,7 +326,7 @@ func (s *search) sentence(things []Thing, instead string) string {
 			orders = append(orders, one.What)
 		}
 	}
-	text, then := s.question.text(), "with it "
+	text, then := s.question.outcomeText(), "with it "
 	if len(things) > 1 {
 		then = "with both "
 	}
