@@ -70,10 +70,10 @@ var marks = []mark{
 	{sum[executionEvent](), ".", "forExecution", "execution"},
 	{sum[archiveEvent](), ".", "forArchive", "archiving"},
 	{sum[gatewayEvent](), ".", "forGateway", "connecting"},
-	{sum[connection.Event](), "../internal/base/wire/connection", "event", ""},
-	{sum[simplex.Event](), "simplex", "event", ""},
-	{sum[simplex.Verified](), "simplex", "verified", ""},
-	{sum[catchup.Event](), "catchup", "event", ""},
+	{sum[connection.Event](), "../internal/base/wire/connection", "isEvent", ""},
+	{sum[simplex.Event](), "simplex", "isEvent", ""},
+	{sum[simplex.Verified](), "simplex", "isVerified", ""},
+	{sum[catchup.Event](), "catchup", "isEvent", ""},
 }
 
 // eachRole calls do for every event of every role.
@@ -120,7 +120,7 @@ func TestNoKindOfEventIsForgotten(t *testing.T) {
 // Each role does something with each of its events: what it does not know ends it.
 func TestEachRoleKnowsItsEvents(t *testing.T) {
 	known := map[string]bool{}
-	methods(t, ".", "receive", func(of string, f *ast.FuncDecl) {
+	methods(t, ".", "receiveEvent", func(of string, f *ast.FuncDecl) {
 		ast.Inspect(f, func(n ast.Node) bool {
 			if c, is := n.(*ast.CaseClause); is {
 				for _, one := range c.List {

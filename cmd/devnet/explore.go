@@ -26,7 +26,7 @@ const (
 func exploreCommand() *cli.Command {
 	return &cli.Command{
 		Name: "explore", Usage: "look for faults beside which a script's network breaks a rule", ArgsUsage: "SCENARIO.star",
-		Description: "Example: devnet explore fixtures/scenarios/plants/anything.star --for 20s\n" +
+		Description: "Example: devnet explore fixtures/scenarios/partition_and_heal.star --for 20s\n" +
 			"It puts faults between the script's statements, as many seeds and programs as there is time for, and keeps in\n" +
 			"--corpus what reached something new. Where an oracle sees a rule broken, or a role panics, it leaves out what\n" +
 			"that does not need, and writes a script of a few lines that fails by itself. What the script expects at its top\n" +

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -139,6 +140,9 @@ func askWhy(c *cli.Context, args []string) error {
 	if err != nil {
 		if failed, is := err.(*scenario.Failure); is {
 			return &failure{code: exitFailed, what: failed.Error()}
+		}
+		if none := (*why.NoQuestionError)(nil); errors.As(err, &none) {
+			return &failure{code: exitFailed, what: none.What, hint: none.Hint}
 		}
 		return err
 	}

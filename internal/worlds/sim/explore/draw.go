@@ -35,8 +35,9 @@ func drawOne[T any](d *draws, of []T) T { return of[d.IntN(len(of))] }
 func (d *draws) drawEpisode() []statement {
 	for {
 		v := drawOne(d, fault.Verbs())
-		// A host fails on an actor, and a hang lasts real time.
-		if v.Mends || slices.Contains([]string{"host_fail", "hang"}, v.Name) {
+		// A host fails on an actor, and a hang lasts real time. A twin may vote beside the first where more than f others
+		// are slow to answer (decision C5), which any two faults can make.
+		if v.Mends || slices.Contains([]string{"host_fail", "hang", "twin"}, v.Name) {
 			continue
 		}
 		if lines := d.drawVerb(&v); lines != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/plural"
-	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -211,13 +210,25 @@ type About struct {
 	Job   string
 }
 
+// NoQuestionError says that a run has no such outcome to ask about.
+type NoQuestionError struct {
+	What string
+	Hint string // what to type; may be ""
+}
+
+func (e *NoQuestionError) Error() string { return e.What }
+
+func noQuestion(hint, format string, args ...any) error {
+	return &NoQuestionError{fmt.Sprintf(format, args...), hint}
+}
+
 // findQuestion finds the outcome that the person asks about: the named one, or the latest trouble of the run.
 func (p *playedRun) findQuestion(about About) (question, error) {
 	if len(p.networks) == 0 {
 		if p.err != nil {
 			return nil, p.err
 		}
-		return nil, refusal.New("no_network", "the script makes no network")
+		return nil, noQuestion("", "the script makes no network")
 	}
 	number := len(p.networks)
 	n := p.networkAt(number)
@@ -230,24 +241,22 @@ func (p *playedRun) findQuestion(about About) (question, error) {
 				continue
 			}
 			if one.at == 0 || !one.isLate() {
-				return nil, refusal.New("not_late", "timer %s is not late: due at block %d, %s", shortID(id), one.due, one.statusText())
+				return nil, noQuestion("", "timer %s is not late: due at block %d, %s", shortID(id), one.due, one.statusText())
 			}
 			return &ofTimer{*one, number}, nil
 		}
-		return nil, refusal.New("unknown_timer", "the run has no timer %.20s", about.Timer).
-			Hint("devnet run --hold and devnet timer list tell them.")
+		return nil, noQuestion("devnet run --hold and devnet timer list tell them.", "the run has no timer %.20s", about.Timer)
 	case about.Job != "":
 		for id, one := range n.jobs { // order: one has the prefix, or the first of them is as good
 			if !strings.HasPrefix(id.String(), about.Job) {
 				continue
 			}
 			if one.status != types.JobFailed {
-				return nil, refusal.New("not_failed", "job %s did not fail: it is %s", shortID(id), one.status)
+				return nil, noQuestion("", "job %s did not fail: it is %s", shortID(id), one.status)
 			}
 			return &ofJob{*one, number}, nil
 		}
-		return nil, refusal.New("unknown_job", "the run has no job %.20s", about.Job).
-			Hint("devnet run --hold and devnet job list tell them.")
+		return nil, noQuestion("devnet run --hold and devnet job list tell them.", "the run has no job %.20s", about.Job)
 	}
 	return p.latestTrouble(n, number)
 }
@@ -267,7 +276,7 @@ func (p *playedRun) askView(view types.View) (question, error) {
 		for i := range told.Views {
 			v := &told.Views[i]
 			if v.Final != 0 || v.Nullified == 0 && len(v.GaveUp) == 0 {
-				return nil, refusal.New("not_failed", "view %d did not fail: %s", view, v.Text(told.Now, " s"))
+				return nil, noQuestion("", "view %d did not fail: %s", view, v.Text(told.Now, " s"))
 			}
 			since := v.Began
 			if before := n.viewOf(v.Epoch, view-1); before != nil {
@@ -276,7 +285,7 @@ func (p *playedRun) askView(view types.View) (question, error) {
 			return &ofView{v.Epoch, view, v.Text(told.Now, " s"), since, cmp.Or(v.Nullified, p.now), number}, nil
 		}
 	}
-	return nil, refusal.New("unknown_view", "the run has no view %d up to there", view)
+	return nil, noQuestion("", "the run has no view %d up to there", view)
 }
 
 // latestTrouble is the question about what went wrong last.
@@ -307,8 +316,8 @@ func (p *playedRun) latestTrouble(n *network, number int) (question, error) {
 		}
 	}
 	if latest == nil {
-		return nil, refusal.New("no_trouble", "nothing went wrong up to there: no view failed, no timer was late, no job failed").
-			Hint("devnet run SCRIPT --seeds 100 finds a seed that fails.")
+		return nil, noQuestion("devnet run SCRIPT --seeds 100 finds a seed that fails.",
+			"nothing went wrong up to there: no view failed, no timer was late, no job failed")
 	}
 	return latest, nil
 }

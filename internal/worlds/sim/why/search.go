@@ -19,7 +19,6 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/base/plural"
-	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
@@ -105,8 +104,7 @@ func Find(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	if s.base.IsCutOff() {
-		return nil, refusal.New("too_long", "the run draws more than %d times, and cannot be compared with others", sim.MaxDraws).
-			Hint("Ask a shorter run.")
+		return nil, noQuestion("Ask a shorter run.", "the run draws more than %d times, and cannot be compared with others", sim.MaxDraws)
 	}
 	q, err := run.findQuestion(o.About)
 	if err != nil {
