@@ -137,7 +137,10 @@ func (m *member) startProcess() (*life, control.Hello, error) {
 		err = m.client.SetTravel(ctx, have)
 	}
 	if err != nil {
-		return nil, hello, errors.Join(fmt.Errorf("%s does not come up: %w", m.identity.Name, err), m.endProcess(true))
+		if !errors.As(err, new(*box.EndedError)) { // that says it all
+			err = fmt.Errorf("%s does not come up: %w", m.identity.Name, err)
+		}
+		return nil, hello, errors.Join(err, m.endProcess(true))
 	}
 	return l, hello, nil
 }
