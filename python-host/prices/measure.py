@@ -29,7 +29,7 @@ import corpus  # noqa: E402
 import deploys  # noqa: E402
 import hostile  # noqa: E402
 
-from host import chain, check, imports, meter, ops, outcome, probe, program  # noqa: E402: above this folder
+from host import chain, check, imports, main as host_main, meter, ops, outcome, probe, program  # noqa: E402: above this folder
 from host import protocol, serving, typed, warmup, wire  # noqa: E402
 
 CYCLES = 300_000  # eight milliseconds of a plain loop
@@ -222,12 +222,13 @@ def price(p, cycles):
 
 
 def settled(p, first, cycles, bound):
-    """The lowest of a suspect's ratios. One that would fail is measured more often."""
+    """The lowest of a suspect's ratios. One that would fail is measured more often, and longer: the first touch of a page of
+    memory takes 13 us on some virtual machines, 50 times as long as on others, and a short run does little besides."""
     best = first
     for times in range(MOST_AGAIN):
         if best["ratio"] <= (bound * 0.8 if times < AGAIN else bound) or best["ended"] == "killed":
             break
-        again = price(p, cycles)
+        again = price(p, cycles if times < AGAIN else 4 * cycles)
         best = min(best, again, key=lambda row: row["ratio"])
     return best
 
@@ -314,7 +315,7 @@ if __name__ == "__main__":
     def work():
         start()
         status.append(main())
-    worker = threading.Thread(target=work)
+    worker = threading.Thread(target=host_main.run_in_one_chunk, args=(lambda _: work(), None))
     worker.start()
     worker.join()
     sys.stdout.flush()

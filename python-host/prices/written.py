@@ -639,6 +639,9 @@ BODIES = (  # name, what is done: until the cycles are over, or as long as it ta
     ("functions of shared names kept",
      "def g():\n    def h(): %s\n    return h\n    %s = 1\nK = []\nwhile True: K.append(g())" % ("; ".join(LOTS.split(" = ")), LOTS)),
     ("calls of 2,000 names", "def g():\n    return\n    %s = 1\nwhile True: g()" % " = ".join("x%d" % i for i in range(2000))),
+    ("calls across the end of a chunk of frames",
+     "def g():\n    return\n    %s = 1\ndef f():\n    while True: g()\n    %s = 1\nf()"
+     % (" = ".join("x%d" % i for i in range(1100)), " = ".join("x%d" % i for i in range(1000)))),
     ("calls of names shared with a comprehension",
      "def g():\n    return\n    %s = 1\n    [(%s) for i in f]\nwhile True: g()" % (LOTS, LOTS.replace(" =", ","))),
     ("recursion of 2,000 names",
