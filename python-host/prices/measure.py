@@ -222,13 +222,12 @@ def price(p, cycles):
 
 
 def settled(p, first, cycles, bound):
-    """The lowest of a suspect's ratios. One that would fail is measured more often, and longer: the first touch of a page of
-    memory takes 13 us on some virtual machines, 50 times as long as on others, and a short run does little besides."""
+    """The lowest of a suspect's ratios. One that would fail is measured more often."""
     best = first
     for times in range(MOST_AGAIN):
         if best["ratio"] <= (bound * 0.8 if times < AGAIN else bound) or best["ended"] == "killed":
             break
-        again = price(p, cycles if times < AGAIN else 4 * cycles)
+        again = price(p, cycles)
         best = min(best, again, key=lambda row: row["ratio"])
     return best
 
