@@ -50,6 +50,7 @@ def hasattr_of(value, name, /):
 def to_set(name):
     if check.dunder(guard(name)):
         raise AttributeError("the attribute %s cannot be set" % name)
+    charge(table.call)
     return name
 
 
