@@ -24,6 +24,9 @@ const (
 	// makes some, whatever its cycles are. They take 0.1 ms on most machines, and a
 	// hundred times as long on a virtual machine whose host has little memory.
 	LatePages = 256
+	// LateInspectionPages is how many an inspection may make: a child has not touched what
+	// parses and compiles before.
+	LateInspectionPages = 768
 	// MaxPage bounds what one of them may be thought to take.
 	MaxPage = 50 * time.Microsecond
 	// UsualRate is the CPU time of a thousand cycles of a plain loop on a machine that
@@ -50,10 +53,15 @@ type Credit struct {
 }
 
 // NewCredit is that of an attempt with a limit before it begins. thousand is the time of a
-// thousand cycles of a plain loop, page that of the first write to a page of memory.
-func NewCredit(limit types.Cycles, thousand, page time.Duration) Credit {
-	first := min(max(LateLeast, timeOf(limit, thousand, LateCreditTimes)), LateCredit) + LatePages*min(max(page, 0), MaxPage)
+// thousand cycles of a plain loop. pages is that of the first writes to memory that are free, by TimeOfPages.
+func NewCredit(limit types.Cycles, thousand, pages time.Duration) Credit {
+	first := min(max(LateLeast, timeOf(limit, thousand, LateCreditTimes)), LateCredit) + max(pages, 0)
 	return Credit{thousand: thousand, left: first, inAll: first + timeOf(limit, thousand, LateTimesInAll)}
+}
+
+// TimeOfPages is the CPU time of count first writes to a page of memory, of which one takes page here.
+func TimeOfPages(count int, page time.Duration) time.Duration {
+	return time.Duration(count) * min(max(page, 0), MaxPage)
 }
 
 // Spend counts the cycles that the attempt used so far, and its CPU time so far. It reports

@@ -64,7 +64,7 @@ func TestC18OneChargeIsNoCreditForWhatFollows(t *testing.T) {
 // A clock that stands still or goes back, and a limit near the largest number, give no more than
 // the rule does.
 func TestC18CreditIsBounded(t *testing.T) {
-	c := NewCredit(1<<63, time.Hour, time.Hour)
+	c := NewCredit(1<<63, time.Hour, TimeOfPages(LatePages, time.Hour))
 	if c.Left() != LateCredit+LatePages*MaxPage {
 		t.Errorf("it begins with %v", c.Left())
 	}

@@ -66,7 +66,7 @@ var lateMutants = []mutant{
 	{name: "rate-kept", what: "the rate does not follow a machine that slows down", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/rates.go", "len(r.loops) == keptRates", "len(r.loops) == 9*keptRates"}}},
 	{name: "inspect-unbounded", what: "an inspection has no allowance", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/session.go", "h.limitStrictly(program.InspectionCycles(len(source), limit))",
+		{"internal/environment/pyhost/session.go", "h.limitStrictly(program.InspectionCycles(len(source), limit), program.LateInspectionPages)",
 			"_ = program.InspectionCycles"}}},
 	{name: "inspect-unpaid", what: "an inspection may take what its limit cannot pay", tests: pageTests, edits: []edit{
 		{"python-host/host/compiling.py", "return min(READ * (size + SHORTEST), size + UNIT * min(limit, MAX_UNITS))",

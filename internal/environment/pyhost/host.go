@@ -318,9 +318,10 @@ func (h *host) setDeadline(deadline time.Time, bounded bool) {
 	h.out.SetDeadline(deadline)
 }
 
-// limitStrictly ends the host's next request once it is late.
-func (h *host) limitStrictly(limit types.Cycles) {
-	h.watch = watch{strict: true, credit: program.NewCredit(limit, h.rates.medianRate(), h.rates.medianPage()), began: time.Now()}
+// limitStrictly ends the host's next request once it is late. That many first writes to pages of memory are free.
+func (h *host) limitStrictly(limit types.Cycles, freePages int) {
+	free := program.TimeOfPages(freePages, h.rates.medianPage())
+	h.watch = watch{strict: true, credit: program.NewCredit(limit, h.rates.medianRate(), free), began: time.Now()}
 	h.putPageWord(pageWatched, 1)
 	h.out.SetDeadline(h.watch.began.Add(leastLook))
 }

@@ -128,7 +128,7 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 func (s *session) inspectAnew(during string, source []byte, limit uint64) (program.Description, error) {
 	h := s.host
 	if s.bounds.Strict && s.depth == 0 {
-		h.limitStrictly(program.InspectionCycles(len(source), limit))
+		h.limitStrictly(program.InspectionCycles(len(source), limit), program.LateInspectionPages)
 	}
 	h.enc.beginFrame(frameInspect, 2).writeNumber("limit", limit).writeBytes("source", source)
 	if err := h.sendFrame(); err != nil {
@@ -199,7 +199,7 @@ func (s *session) Handle(ctx program.Context, code program.Code, m program.Messa
 	}
 	if s.bounds.Strict && s.depth == 0 {
 		limit, _ := ctx.Remaining()
-		h.limitStrictly(limit)
+		h.limitStrictly(limit, program.LatePages)
 	}
 	c := &conversation{session: s, host: h, ctx: ctx, code: code, site: site{code.Hash, m.Handler}}
 	s.writeCall(ctx, code.Hash, m, c)
