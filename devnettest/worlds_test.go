@@ -50,7 +50,7 @@ func must[T any](w *walk) func(T, error) T {
 func actorFile(name string) string { return filepath.Join("..", "fixtures", "actors", name) }
 
 // The two worlds answer alike, but for times and heights. A block takes a quarter of a second:
-// Python on a busy machine has its share of time in each, and no timer is deferred.
+// Python on a busy machine has its share of time in most of them, and a fire is deferred by mostLate at most.
 func TestAllOfTheClientInBothWorlds(t *testing.T) {
 	told := map[string][]string{}
 	for name, world := range map[string]devnettest.Option{"simulated": devnettest.Simulated(), "live": devnettest.Live()} {
@@ -156,13 +156,16 @@ func (w *walk) actors() {
 	w.say(err, "an actor that is not there")
 }
 
+// mostLate is by how many blocks a slow machine may defer a fire (decision C18).
+const mostLate = 8
+
 func (w *walk) timers() {
 	n, ctx := w.n, w.ctx
 	heart := n.Actor("heartbeat")
 	travelled, err := n.AdvanceToNextTimer(ctx)
-	w.say(err, "on the way to the next timer %d fired, %d late", travelled.Fired, travelled.Timers[0].Late)
-	travelled, err = n.AdvanceBlocks(ctx, 20)
-	w.say(err, "in 20 blocks %d fired", travelled.Fired)
+	w.say(err, "on the way to the next timer %d fired, late by what a slow machine may: %t", travelled.Fired, travelled.Timers[0].Late <= mostLate)
+	travelled, err = n.AdvanceBlocks(ctx, 2*(10+mostLate))
+	w.say(err, "two beats fired, or more: %t", travelled.Fired >= 2)
 	printed, err := heart.Logs(ctx)
 	w.say(err, "beats were printed: %t", len(printed) >= 3)
 	timers := must[[]client.Timer](w)(heart.Timers(ctx))
@@ -173,7 +176,9 @@ func (w *walk) timers() {
 	story, err := n.TimerStory(ctx, timers[0].ID)
 	kinds := ""
 	for _, entry := range story.Story {
-		kinds += " " + entry.Kind
+		if entry.Kind != "deferred" {
+			kinds += " " + entry.Kind
+		}
 	}
 	w.say(err, "its story:%s", kinds)
 	lane, err := n.Lane(ctx, 3)
