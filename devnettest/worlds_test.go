@@ -163,7 +163,7 @@ func (w *walk) timers() {
 	n, ctx := w.n, w.ctx
 	heart := n.Actor("heartbeat")
 	travelled, err := n.AdvanceToNextTimer(ctx)
-	w.say(err, "on the way to the next timer %d fired, late by what a slow machine may: %t", travelled.Fired, travelled.Timers[0].Late <= mostLate)
+	w.say(err, "on the way to the next timer %d fired, late by no more than may be: %t", travelled.Fired, travelled.Timers[0].Late <= mostLate)
 	travelled, err = n.AdvanceBlocks(ctx, 2*(10+mostLate))
 	w.say(err, "two beats fired, or more: %t", travelled.Fired >= 2)
 	printed, err := heart.Logs(ctx)
@@ -176,7 +176,7 @@ func (w *walk) timers() {
 	story, err := n.TimerStory(ctx, timers[0].ID)
 	kinds := ""
 	for _, entry := range story.Story {
-		if entry.Kind != "deferred" {
+		if entry.Kind != "deferred" && entry.Kind != "moved" { // as on a slow machine
 			kinds += " " + entry.Kind
 		}
 	}

@@ -180,6 +180,7 @@ func BenchmarkBacklog(b *testing.B) {
 type limitless struct{}
 
 func (limitless) Balance(types.Address) types.Wei                   { return types.MaxWei }
+func (limitless) Deployer(a types.Address) types.Address            { return a }
 func (limitless) Move(types.Address, types.Address, types.Wei) bool { return true }
 
 func blockOf(p *params.Params, kv KV, height types.Height) *InBlock {

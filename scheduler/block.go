@@ -39,6 +39,8 @@ type Books interface {
 	// Move moves an amount from one account to another; it reports false, and
 	// has done nothing, where from holds less.
 	Move(from, to types.Address, amount types.Wei) bool
+	// Deployer returns who deployed an actor; what nobody deployed is its own.
+	Deployer(actor types.Address) types.Address
 }
 
 // lastLaneHeight is the last height whose lane has run.

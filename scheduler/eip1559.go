@@ -51,7 +51,7 @@ func (e *eip1559Run) quotePrices() error {
 	weights := e.window.currentWeights()
 	for at := range r.due {
 		d := &r.due[at]
-		d.weight = weights.weightOf(d.Actor)
+		d.weight = weights.weightOf(r.fairnessParty(d.Actor))
 		if d.hasExpired(r.Height) {
 			continue
 		}
@@ -92,7 +92,7 @@ func (e *eip1559Run) closeRun() {
 	var tips []types.Wei
 	for i := range e.lane.due {
 		if d := &e.lane.due[i]; d.fired {
-			fires = append(fires, actorFires{Actor: d.Actor, Fires: 1})
+			fires = append(fires, actorFires{Actor: e.lane.fairnessParty(d.Actor), Fires: 1})
 			tips = append(tips, d.price.TipCycle)
 		}
 	}

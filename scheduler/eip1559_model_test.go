@@ -27,8 +27,16 @@ type lawyer struct {
 
 type fireNote struct {
 	height types.Height
-	actor  types.Address
+	party  types.Address // whose fire it counted as
 	tip    *big.Int
+}
+
+// partyOf is who answers for an actor's fires: its deployer where cip1.fairness_of says so.
+func (w *world) partyOf(actor types.Address) types.Address {
+	if by, ok := w.deployers[actor]; ok && w.p.FairnessOf != "actor" {
+		return by
+	}
+	return actor
 }
 
 // opinion is what a bidder always answers.
@@ -61,11 +69,11 @@ func (l *lawyer) p50(now types.Height) *big.Int {
 }
 
 // weight is clip(2 − recent/max(1, center), 1, 2).
-func (l *lawyer) weight(w *world, now types.Height, actor types.Address) *big.Rat {
+func (l *lawyer) weight(w *world, now types.Height, party types.Address) *big.Rat {
 	recent := map[types.Address]int64{}
 	for _, f := range l.fires {
 		if f.height < now && f.height+types.Height(w.p.FairnessWindowBlocks) >= now {
-			recent[f.actor]++
+			recent[f.party]++
 		}
 	}
 	var counts []int64
@@ -81,7 +89,7 @@ func (l *lawyer) weight(w *world, now types.Height, actor types.Address) *big.Ra
 			center = big.NewRat(sum, int64(len(counts)))
 		}
 	}
-	weight := new(big.Rat).Sub(big.NewRat(2, 1), new(big.Rat).Quo(big.NewRat(recent[actor], 1), center))
+	weight := new(big.Rat).Sub(big.NewRat(2, 1), new(big.Rat).Quo(big.NewRat(recent[party], 1), center))
 	if weight.Cmp(big.NewRat(1, 1)) < 0 {
 		return big.NewRat(1, 1)
 	}
@@ -209,7 +217,7 @@ func (l *lawyer) value(w *world, now types.Height, b *brief) {
 	}
 	b.cost = l.cost(w, priority, b.GasLimit, w.p.MaxCellsPerFire)
 	b.effective = new(big.Rat).SetInt(new(big.Int).Add(priority, w.p.PriorityFloor.Big()))
-	b.effective.Mul(b.effective, l.weight(w, now, b.Actor))
+	b.effective.Mul(b.effective, l.weight(w, now, w.partyOf(b.Actor)))
 }
 
 func (l *lawyer) cost(w *world, priority *big.Int, cycles types.Cycles, cells types.Cells) *big.Int {
@@ -277,7 +285,7 @@ func (l *lawyer) block(w *world, now types.Height, money map[types.Address]*big.
 			cycles, cells = cycles+used, cells+size
 			money[b.FeePayer].Sub(money[b.FeePayer], l.cost(w, b.priority, used, size))
 			money[proposer].Add(money[proposer], new(big.Int).Mul(b.priority, big.NewInt(int64(used))))
-			l.fires = append(l.fires, fireNote{now, b.Actor, b.priority})
+			l.fires = append(l.fires, fireNote{now, w.partyOf(b.Actor), b.priority})
 			ends = append(ends, end{b.ID, types.TimerFired, "", uint64(now - b.Height)})
 			for _, t := range l.timers {
 				if t.ID == d.cancels && t.Actor == b.Actor {
@@ -350,6 +358,7 @@ func (x *trial) vary(t *rapid.T) {
 	w.p.GBABlockCycles = rapid.SampledFrom([]types.Cycles{0, 30_000, 2_000_000}).Draw(t, "calls")
 	w.p.TieBreak = rapid.SampledFrom([]string{TieByID, "age"}).Draw(t, "ties")
 	w.p.FairnessCenter = rapid.SampledFrom([]string{"median", FairnessMean}).Draw(t, "center")
+	w.p.FairnessOf = rapid.SampledFrom([]string{"actor", FairnessOfDeployer}).Draw(t, "whose fires")
 	w.p.PriorityFloor = types.WeiOf(rapid.Uint64Range(0, 1).Draw(t, "floor"))
 	for _, a := range x.actors {
 		w.fund(a, types.WeiOf(rapid.SampledFrom([]uint64{0, 15_000_000, 560_000_000, 1 << 50}).Draw(t, "balance")))
@@ -436,6 +445,7 @@ func TestTheLaneIsCIP1ByTheLetter(t *testing.T) {
 		x := &trial{w: newWorld(), l: l, deeds: map[types.TimerID]deed{},
 			actors: []types.Address{addressOf("a"), addressOf("b"), addressOf("c"), addressOf("d")}}
 		x.w.p.Policy, x.w.handle, x.w.answer = EIP1559, x.handle, x.answer
+		x.w.deployers = map[types.Address]types.Address{x.actors[0]: x.actors[3], x.actors[1]: x.actors[3]}
 		x.w.p.FairnessWindowBlocks = rapid.Uint64Range(2, 9).Draw(t, "window")
 		for range rapid.IntRange(1, 30).Draw(t, "blocks") {
 			x.vary(t)

@@ -33,6 +33,18 @@ import (
 // mean; the other, as written, by the median (decision T21).
 const FairnessMean = "mean"
 
+// FairnessOfDeployer is the value of cip1.fairness_of that counts and weighs the fires of all actors of a deployer
+// together, a proposal; the other, as written, those of each actor (decision T21).
+const FairnessOfDeployer = "deployer"
+
+// fairnessParty is whose fires those of an actor count among.
+func (b *InBlock) fairnessParty(actor types.Address) types.Address {
+	if b.Params.FairnessOf == FairnessOfDeployer {
+		return b.Books.Deployer(actor)
+	}
+	return actor
+}
+
 func keyWindow(h types.Height) []byte {
 	return binary.BigEndian.AppendUint64([]byte("t/w/"), uint64(h))
 }

@@ -16,7 +16,9 @@ type world struct {
 	fees     Fees
 	head     types.Height // the last block done
 	balances map[types.Address]types.Wei
-	cells    types.Cells // left for the lane
+	// deployers are who deployed actors; what is missing is its own.
+	deployers map[types.Address]types.Address
+	cells     types.Cells // left for the lane
 	// handle is what the handler of a fire does; nil does nothing with 1,000
 	// cycles and 10 cells.
 	handle func(w *world, order Fire) Fired
@@ -105,7 +107,15 @@ func (w *world) at(height types.Height) *InBlock {
 
 func (w *world) blockNow() *InBlock { return w.at(w.now()) }
 
-// Balance and Move are Books.
+// Deployer is who deployed an actor, or the actor.
+func (w *world) Deployer(actor types.Address) types.Address {
+	if by, ok := w.deployers[actor]; ok {
+		return by
+	}
+	return actor
+}
+
+// Balance, Move and Deployer are Books.
 func (w *world) Balance(a types.Address) types.Wei { return w.balances[a] }
 
 func (w *world) Move(from, to types.Address, amount types.Wei) bool {

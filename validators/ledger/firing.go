@@ -22,6 +22,13 @@ func (b books) Move(from, to types.Address, amount types.Wei) bool {
 	return b.state.Move(from, to, amount)
 }
 
+func (b books) Deployer(actor types.Address) types.Address {
+	if record := actors.ActorOf(b.state, actor); record != nil {
+		return record.Owner
+	}
+	return actor
+}
+
 // fireTimers is the timer lane: it lends the scheduler the programs as well.
 func (r *run) fireTimers() error {
 	settled, err := r.schedulerBlock().RunLane(scheduler.LaneHost{

@@ -207,6 +207,9 @@ var mutants = []mutant{
 	{name: "T16l", what: "the observer takes an expired timer for the last examined", tests: []suite{{pkg: "./internal/faces/oracle"}},
 		edits: []edit{{"internal/faces/oracle/examined.go", "last, n = &e.expired, &expired", "last, n = &e.live, &expired"}}},
 
+	{name: "T16m", what: "fires of a deployer's actors count by actor, and are weighed by deployer", tests: schedulerCore[1:], edits: []edit{
+		{"scheduler/eip1559.go", "Actor: e.lane.fairnessParty(d.Actor)", "Actor: d.Actor"}}},
+
 	{name: "T07", what: "an agent is told its own balance for the owner's", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/asking.go", "OwnerBalance: r.Books.Balance(q.actor)", "OwnerBalance: r.Books.Balance(q.bidder)"}}},
 	{name: "T08", what: "an agent is told the use of a block that is long gone", tests: ledgerTests, edits: []edit{

@@ -31,7 +31,7 @@ type Sent struct {
 // books are all accounts as this package counts them.
 type books struct {
 	known  map[types.Address]account
-	actors map[types.Address]bool // deployed on this chain
+	actors map[types.Address]types.Address // deployed on this chain, and by whom
 	queue  map[types.Hash]prepaid
 }
 
@@ -49,7 +49,7 @@ type prepaid struct {
 }
 
 func newBooks(genesis []Account) books {
-	b := books{known: map[types.Address]account{}, actors: map[types.Address]bool{}, queue: map[types.Hash]prepaid{}}
+	b := books{known: map[types.Address]account{}, actors: map[types.Address]types.Address{}, queue: map[types.Hash]prepaid{}}
 	for _, a := range genesis {
 		b.known[a.Address] = account{a.Nonce, a.Balance.Big()}
 	}
@@ -180,7 +180,7 @@ func (j *Judge) countOneTransaction(tx *types.Transaction, r *types.Receipt, sig
 	m.addTo(r.To, value.Big())
 	j.setBalance(tx, r, m, wrong)
 	if head.Kind == types.KindDeploy {
-		j.books.actors[r.To] = true
+		j.books.actors[r.To] = from
 	}
 }
 
@@ -314,7 +314,8 @@ func (j *Judge) compareAccounts(o *Observation, m *moves, wrong func(string, ...
 				at, lacks)
 			continue
 		}
-		if lacks.Sign() <= 0 || m.ran && j.books.actors[at] || askers[at] && lacks.Cmp(asked) <= 0 {
+		_, isActor := j.books.actors[at]
+		if lacks.Sign() <= 0 || m.ran && isActor || askers[at] && lacks.Cmp(asked) <= 0 {
 			continue
 		}
 		wrong("%s holds %s wei less than receipts, timers and messages leave it with", at, lacks)

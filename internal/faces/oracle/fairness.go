@@ -16,23 +16,31 @@ type window struct {
 
 type firedAt struct {
 	at    types.Height
-	actor types.Address
+	party types.Address // whose fires weigh together
+}
+
+// partyOf is whose fires those of an actor weigh together with (decision T21).
+func (b *books) partyOf(l *LaneRules, actor types.Address) types.Address {
+	if by, isDeployed := b.actors[actor]; isDeployed && l.ByDeployer {
+		return by
+	}
+	return actor
 }
 
 // forgetOld forgets what is older than the window of the block of height h
 // (decision T21: the blocks from h - window to h - 1, skipped heights included).
 func (w *window) forgetOld(h types.Height, blocks uint64) {
 	for len(w.fires) > 0 && uint64(h-w.fires[0].at) > blocks {
-		actor := w.fires[0].actor
-		if w.counts[actor]--; w.counts[actor] == 0 {
-			delete(w.counts, actor)
+		party := w.fires[0].party
+		if w.counts[party]--; w.counts[party] == 0 {
+			delete(w.counts, party)
 		}
 		w.fires = w.fires[1:]
 	}
 }
 
 // countFires counts the fires of a block for those after it.
-func (w *window) countFires(o *Observation, fires []*types.TimerChange) {
+func (w *window) countFires(o *Observation, b *books, fires []*types.TimerChange) {
 	if o.Lane.Policy != eip1559 {
 		return
 	}
@@ -40,12 +48,13 @@ func (w *window) countFires(o *Observation, fires []*types.TimerChange) {
 		w.counts = map[types.Address]uint64{}
 	}
 	for _, c := range fires {
-		w.counts[c.Timer.Actor]++
-		w.fires = append(w.fires, firedAt{c.At, c.Timer.Actor})
+		party := b.partyOf(&o.Lane, c.Timer.Actor)
+		w.counts[party]++
+		w.fires = append(w.fires, firedAt{c.At, party})
 	}
 }
 
-// centerOf is the lower median of the actors' counts, or their mean, at least 1.
+// centerOf is the lower median of the parties' counts, or their mean, at least 1.
 func (w *window) centerOf(byMean bool) *big.Rat {
 	if len(w.counts) == 0 {
 		return big.NewRat(1, 1)
@@ -76,15 +85,15 @@ func (r *laneOf) judgeWeights() {
 			}
 			continue
 		}
-		actor := c.Timer.Actor
-		if want[actor] == nil {
-			want[actor] = weightOf(r.rules, r.window.counts[actor], center)
+		party := r.books.partyOf(r.rules, c.Timer.Actor)
+		if want[party] == nil {
+			want[party] = weightOf(r.rules, r.window.counts[party], center)
 		}
 		r.seen.Weights++
 		got := new(big.Rat).SetFrac(new(big.Int).SetUint64(c.Weight.Num), new(big.Int).SetUint64(c.Weight.Den))
-		if got.Cmp(want[actor]) != 0 {
-			r.wrong("the weight of %s is %s; with %d fires in the window of a network at %s it is %s", actor, c.Weight,
-				r.window.counts[actor], center.RatString(), want[actor].RatString())
+		if got.Cmp(want[party]) != 0 {
+			r.wrong("the weight of %s is %s; with %d fires in the window of a network at %s it is %s", party, c.Weight,
+				r.window.counts[party], center.RatString(), want[party].RatString())
 		}
 	}
 }

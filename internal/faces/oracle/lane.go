@@ -43,7 +43,7 @@ func (j *Judge) judgeLane(o *Observation) {
 	}
 	r.judgeCleanup()
 	r.gatherExaminedTimers()
-	j.window.countFires(o, r.fires)
+	j.window.countFires(o, &j.books, r.fires)
 }
 
 // laneOf is lane under way.

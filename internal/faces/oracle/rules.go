@@ -23,6 +23,7 @@ type LaneRules struct {
 	TieByAge             bool
 	Window               uint64 // blocks over which fires are counted
 	ByMean               bool   // measured by the mean and not by the median
+	ByDeployer           bool   // the fires of a deployer's actors weigh together
 	WeightMin, WeightMax uint64
 
 	Reserve                types.Wei // of the auctions

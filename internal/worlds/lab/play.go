@@ -140,20 +140,27 @@ var makers = map[string]maker{
 		return c, err
 	},
 	"heartbeats": func(name string, u unpack) (*crowd.Crowd, error) {
-		members, every, jitter, price := 1, uint64(10), uint64(0), crowd.Price{}
-		err := u("members", &members, "every", &every, "jitter?", &jitter, "tip?", &price.Tip)
+		members, every, jitter, price, deployers := 1, uint64(10), uint64(0), crowd.Price{}, 1
+		err := u("members", &members, "every", &every, "jitter?", &jitter, "tip?", &price.Tip, "deployers?", &deployers)
 		if err == nil && jitter >= every {
 			err = fmt.Errorf("jitter is below every; got %d and %d", jitter, every)
 		}
-		return crowd.Heartbeats(name, members, every, jitter, price), err
+		if err == nil {
+			err = atLeastOne("deployers", deployers)
+		}
+		c := crowd.Heartbeats(name, members, every, jitter, price)
+		c.Deployers = deployers
+		return c, err
 	},
 	"quiet": func(name string, u unpack) (*crowd.Crowd, error) {
-		members, every, price := 1, uint64(10), crowd.Price{}
-		err := u("members", &members, "every", &every, "tip?", &price.Tip)
+		members, every, price, deployers := 1, uint64(10), crowd.Price{}, 1
+		err := u("members", &members, "every", &every, "tip?", &price.Tip, "deployers?", &deployers)
 		if err == nil {
-			err = atLeastOne("every", int(every))
+			err = atLeastOne("every", int(every), "deployers", deployers)
 		}
-		return crowd.Quiet(name, members, every, price), err
+		c := crowd.Quiet(name, members, every, price)
+		c.Deployers = deployers
+		return c, err
 	},
 	"elastic": func(name string, u unpack) (*crowd.Crowd, error) {
 		orders, top, patience := 1, uint64(0), uint64(0)

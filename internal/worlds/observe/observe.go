@@ -182,8 +182,9 @@ func LaneRules(p *params.Params) oracle.LaneRules {
 		MinBaseFee: p.MinBaseFee, FeePermille: p.LaneFeePermille, FireCycles: p.MaxCyclesPerFire,
 		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, Arrears: p.MaxArrears,
 		PriorityFloor: p.PriorityFloor,
-		TieByAge:      p.TieBreak == "age", Window: p.FairnessWindowBlocks, ByMean: p.FairnessCenter == "mean", WeightMin: p.WeightMin,
-		WeightMax: p.WeightMax, Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
+		TieByAge:      p.TieBreak == "age", Window: p.FairnessWindowBlocks, ByMean: p.FairnessCenter == "mean",
+		ByDeployer: p.FairnessOf == "deployer", WeightMin: p.WeightMin, WeightMax: p.WeightMax, Reserve: p.BiasReservePrice,
+		FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
 }
 
 // Observations returns the oracles' observations of blocks that a validator made
