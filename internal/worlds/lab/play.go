@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/draw"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/bare/attest"
 	"github.com/cowboyinc/devnet/internal/worlds/bare/crowd"
 )
 
@@ -52,18 +53,14 @@ func (e *Experiment) playRow(p Point, seed uint64) (row Row, err error) {
 	if err != nil {
 		return row, withPosition(err)
 	}
-	if n.room == nil {
-		return row, errors.New("play did not call net.run(blocks = …)")
-	}
-	if err := n.room.World.Audit(); err != nil {
+	row = Row{Key: e.Key(p, seed), Point: p.Index, Seed: seed}
+	if err := n.describeWorld(&row); err != nil {
 		return row, err
 	}
 	figures, isDict := result.(*starlark.Dict)
 	if !isDict {
 		return row, fmt.Errorf("play returns a dict of figures by measure; got %s", result.Type())
 	}
-	row = Row{Key: e.Key(p, seed), Point: p.Index, Seed: seed, Digest: n.room.World.Root().String(), Blocks: n.room.World.Blocks(),
-		Fires: n.room.World.Fires()}
 	for _, m := range e.Measures {
 		v, found, err := figures.Get(starlark.String(m.Name))
 		if err != nil || !found {
@@ -111,6 +108,7 @@ type net struct {
 	fires  uint64
 	crowds []*crowd.Crowd
 	room   *crowd.Room
+	votes  *attest.Counts // of net.presence; nil before
 }
 
 // String implements starlark.Value, as do the three below.
@@ -276,6 +274,8 @@ func (n *net) Attr(name string) (starlark.Value, error) {
 		return starlark.NewBuiltin("net.lane", n.setLane), nil
 	case "run":
 		return starlark.NewBuiltin("net.run", n.runBlocks), nil
+	case "presence":
+		return starlark.NewBuiltin("net.presence", n.playPresence), nil
 	case "draws":
 		return starlark.NewBuiltin("net.draws", n.newDraws), nil
 	}
