@@ -249,13 +249,21 @@ func (p *Page) Notes() []string {
 	}
 	notes := []string{interval + " A point is hollow where its interval is wider than was asked for.",
 		"Closed forms are judged by intervals of 99.9 %.",
-		"All runs are of the bare world: the ledger of one validator, without votes. The workload is named by the file; no traffic of a " +
-			"real chain stands behind it.",
+		p.describeWorld(),
 		fmt.Sprintf("One run again: devnet lab point %s %q --seed 1", p.Name, p.Describe(p.Points[0].Point))}
 	if p.Commit != "" {
 		notes = append(notes, "Of commit "+p.Commit+".")
 	}
 	return notes
+}
+
+// describeWorld says what the rows are of: a row of the world of votes has no blocks of a ledger.
+func (p *Page) describeWorld() string {
+	if slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Blocks > 0 }) {
+		return "All runs are of the bare world: the ledger of one validator, without votes. The workload is named by the file; no traffic of a " +
+			"real chain stands behind it."
+	}
+	return "All runs are of subsets, votes and thresholds alone, without links and a ledger. Which votes are carried, lost or false is drawn."
 }
 
 func (p *Page) writeMarkdown(pictures []picture) []byte {
