@@ -27,7 +27,7 @@ func (n *net) playPresence(_ *starlark.Thread, b *starlark.Builtin, args starlar
 	c := attest.Config{Seed: n.seed, Params: n.params}
 	fault, carried := string(attest.NoFault), "all"
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "validators", &c.Validators, "runners", &c.Runners, "blocks", &c.Blocks,
-		"lost_permille?", &c.LostPerm, "fault?", &fault, "carried?", &carried); err != nil {
+		"lost_permille?", &c.LostPermille, "fault?", &fault, "carried?", &carried); err != nil {
 		return nil, err
 	}
 	if carried != "all" && carried != "quorum" {

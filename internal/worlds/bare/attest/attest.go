@@ -35,14 +35,14 @@ const (
 // Config describes a world. Half of the runners, the first, are connected with all validators of their subsets, and the
 // others with none.
 type Config struct {
-	Seed       uint64
-	Params     params.Overrides
-	Validators int
-	Runners    int
-	Blocks     int
-	LostPerm   uint64 // how many of a thousand votes of an honest validator lack the bit of a runner that it sees
-	Fault      Fault
-	QuorumOnly bool // a block carries n - f of the votes, drawn anew for each; otherwise all
+	Seed         uint64
+	Params       params.Overrides
+	Validators   int
+	Runners      int
+	Blocks       int
+	LostPermille uint64 // how many of a thousand votes of an honest validator lack the bit of a runner that it sees
+	Fault        Fault
+	QuorumOnly   bool // a block carries n - f of the votes, drawn anew for each; otherwise all
 }
 
 // Counts are the bits of all blocks.
@@ -77,8 +77,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("runners are 2 to %d; got %d", MaxRunners, c.Runners)
 	case c.Blocks < 1 || c.Blocks > MaxBlocks:
 		return fmt.Errorf("blocks are 1 to %d; got %d", MaxBlocks, c.Blocks)
-	case c.LostPerm > 1000:
-		return fmt.Errorf("lost_permille is at most 1000; got %d", c.LostPerm)
+	case c.LostPermille > 1000:
+		return fmt.Errorf("lost_permille is at most 1000; got %d", c.LostPermille)
 	case !slices.Contains([]Fault{NoFault, Liars, Hiders}, c.Fault):
 		return fmt.Errorf("fault is none, liars or hiders; got %q", string(c.Fault))
 	}
@@ -138,7 +138,7 @@ func (w *world) makeBlock() {
 	}
 	for runner, subset := range w.sees {
 		for _, i := range subset {
-			isSeen := w.LostPerm == 0 || !w.draws.Bernoulli(draw.Ratio{Num: w.LostPerm, Den: 1000})
+			isSeen := w.LostPermille == 0 || !w.draws.Bernoulli(draw.Ratio{Num: w.LostPermille, Den: 1000})
 			votes[i].Set(runner, isSeen && !(w.isFaulty[i] && w.Fault == Hiders))
 		}
 	}

@@ -69,13 +69,14 @@ func TestWhoLiesInventsOnlyWhereTheThresholdIsOfLess(t *testing.T) {
 			t.Errorf("%s: %+v", rule, counts)
 		}
 	}
-	if counts := play(t, Config{Seed: 3, Params: ruled("safe"), Validators: 31, Runners: 10, Blocks: 10, Fault: Hiders}); counts.Present != counts.Shown {
+	counts := play(t, Config{Seed: 3, Params: ruled("safe"), Validators: 31, Runners: 10, Blocks: 10, Fault: Hiders})
+	if counts.Present != counts.Shown {
 		t.Errorf("f who hide, hide somebody under safe: %+v", counts)
 	}
 }
 
 func TestAWorldFollowsFromItsSeed(t *testing.T) {
-	c := Config{Seed: 4, Params: ruled("quorum"), Validators: 10, Runners: 6, Blocks: 50, LostPerm: 200, QuorumOnly: true}
+	c := Config{Seed: 4, Params: ruled("quorum"), Validators: 10, Runners: 6, Blocks: 50, LostPermille: 200, QuorumOnly: true}
 	first, again := play(t, c), play(t, c)
 	if c.Seed = 5; first != again || play(t, c) == first {
 		t.Errorf("%+v, then %+v", first, again)
@@ -87,7 +88,7 @@ func TestAMistakeSaysWhatMayBe(t *testing.T) {
 		"validators are 1 to 1000; got 0": {Runners: 2, Blocks: 1, Fault: NoFault},
 		"runners are 2 to":                {Validators: 4, Runners: 1, Blocks: 1, Fault: NoFault},
 		"blocks are 1 to":                 {Validators: 4, Runners: 2, Fault: NoFault},
-		"lost_permille is at most 1000":   {Validators: 4, Runners: 2, Blocks: 1, LostPerm: 1001, Fault: NoFault},
+		"lost_permille is at most 1000":   {Validators: 4, Runners: 2, Blocks: 1, LostPermille: 1001, Fault: NoFault},
 		"fault is none, liars or hiders":  {Validators: 4, Runners: 2, Blocks: 1, Fault: "all"},
 		"presence_rule":                   {Validators: 4, Runners: 2, Blocks: 1, Fault: NoFault, Params: ruled("any")},
 	} {
