@@ -143,8 +143,10 @@ var table = []layer{
 			"API's refusals"},
 	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system"}), pure: true, standard: deterministic,
 		why: "a network's beginning follows from its description, for every world"},
-	{name: "bare world", packages: bares, imports: join(base, composition, bares, []string{"actors", "runners/selection"}), pure: true, standard: deterministic,
-		why: "a world of one validator follows from its configuration and seed: it knows the ledger and the selection of runners, and no shell, disk or clock"},
+	{name: "bare world", packages: bares, imports: join(base, composition, bares, []string{"actors", "runners/selection"}), pure: true,
+		standard: deterministic,
+		why: "a world of one validator follows from its configuration and seed: it knows the ledger and the selection of runners, " +
+			"and no shell, disk or clock"},
 	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks), libraries: anyLibrary,
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
