@@ -139,6 +139,7 @@ func labRunCommand() *cli.Command {
 			"seeds once its intervals are narrow enough. Exit code 1 when a figure misses its closed form.",
 		Flags: []cli.Flag{labOutFlag,
 			&cli.StringFlag{Name: "seeds", Value: strconv.Itoa(defaultLabSeeds), Usage: "at most `N` seeds a point"},
+			&cli.StringFlag{Name: "first-seed", Value: "1", Usage: "seeds from `N` on: others than those that a rule was found with confirm it"},
 			&cli.BoolFlag{Name: "quick", Usage: "few points with 4 seeds"},
 			&cli.BoolFlag{Name: "fixed", Usage: "all seeds at each point, however narrow its intervals are"},
 			&cli.StringFlag{Name: "jobs", Usage: "`N` rows at a time; by default as many as there are cores"},
@@ -156,6 +157,9 @@ func readLabPlan(c *cli.Context) (p lab.Plan, err error) {
 		return p, newUsageError("Write it like --seeds 16.", "--seeds: %q is not a number of 1 to %d", c.String("seeds"), lab.MaxSeeds)
 	}
 	p.Seeds = int(seeds)
+	if p.First, err = strconv.ParseUint(c.String("first-seed"), 10, 62); err != nil || p.First == 0 {
+		return p, newUsageError("Write it like --first-seed 1001.", "--first-seed: %q is no number from 1 on", c.String("first-seed"))
+	}
 	if word := c.String("jobs"); word != "" {
 		jobs, err := strconv.ParseUint(word, 10, 31)
 		if err != nil || jobs == 0 || jobs > maxRunJobs {

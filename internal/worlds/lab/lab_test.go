@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,6 +129,28 @@ func TestFourShardsAreTheWhole(t *testing.T) {
 	}
 	if n := strings.Count(whole, "\n"); n != 1+4*6 {
 		t.Errorf("the file has %d lines, want one and a row for each of 4 points and 6 seeds", n)
+	}
+}
+
+// Seeds from another one on are others: none of their rows is one of the first seeds', and a part of them is as in the whole.
+func TestSeedsFromAnotherOneOnAreOthers(t *testing.T) {
+	e := loaded(t, "coin", coin)
+	rowsFrom := func(first uint64, seeds int) []Row {
+		rows, err := e.Run(t.Context(), Plan{First: first, Seeds: seeds, Fixed: true, Jobs: 2, Out: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	whole, other := rowsFrom(1, 5), rowsFrom(4, 2)
+	for _, row := range other {
+		same := slices.IndexFunc(whole, func(r Row) bool { return r.Key == row.Key })
+		if row.Seed != 4 && row.Seed != 5 || same < 0 || !slices.Equal(whole[same].Figures, row.Figures) {
+			t.Errorf("%+v", row)
+		}
+	}
+	if len(other) != 2*len(whole)/5 {
+		t.Errorf("%d rows of two seeds, and %d of five", len(other), len(whole))
 	}
 }
 

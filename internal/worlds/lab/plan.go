@@ -21,6 +21,7 @@ const (
 
 // Plan is how an experiment is run.
 type Plan struct {
+	First uint64      // the first seed; 0: 1
 	Seeds int         // at most; the looks are at 8, 16, 32 … of them
 	Quick bool        // few points and seeds
 	Fixed bool        // all seeds at each point, however narrow its intervals are
@@ -97,6 +98,15 @@ func (p Plan) listLooks() (all []int) {
 	return append(all, p.Seeds)
 }
 
+// listSeeds are the first n seeds of a plan.
+func (p Plan) listSeeds(n int) []uint64 {
+	all := make([]uint64, n)
+	for i := range all {
+		all[i] = max(p.First, 1) + uint64(i)
+	}
+	return all
+}
+
 func (r *running) runPlan(ctx context.Context) error {
 	for _, seeds := range r.plan.listLooks() {
 		var jobs []job
@@ -104,7 +114,7 @@ func (r *running) runPlan(ctx context.Context) error {
 			if r.isSettled(point) {
 				continue
 			}
-			for seed := uint64(1); seed <= uint64(seeds); seed++ {
+			for _, seed := range r.plan.listSeeds(seeds) {
 				key := r.Key(point, seed)
 				if _, made := r.rows[key]; !made && r.isOfShard(key) {
 					jobs = append(jobs, job{point, seed})
@@ -154,7 +164,7 @@ func (r *running) isSettled(p Point) bool {
 // figuresOf are the figures of a point that are there, by measure and seed.
 func (r *running) figuresOf(p Point) [][]float64 {
 	figures := make([][]float64, len(r.Measures))
-	for seed := uint64(1); seed <= uint64(r.plan.Seeds); seed++ {
+	for _, seed := range r.plan.listSeeds(r.plan.Seeds) {
 		if row, made := r.rows[r.Key(p, seed)]; made {
 			for i, f := range row.Figures {
 				figures[i] = append(figures[i], f)

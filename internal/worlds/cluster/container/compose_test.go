@@ -199,6 +199,41 @@ func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 	d.ready()
 	t.Logf("4 validators and 4 runners are ready after %v", time.Since(begun))
 	d.works()
+	d.rollOut()
+	d.works()
+}
+
+// rollOut gives one validator after the other another image, as docs/CONTAINERS.md does, and holds that each update
+// ends while the others make blocks.
+func (d *deployed) rollOut() {
+	d.Helper()
+	n, next := client.NewAPI(d.http), image(d.T)+":next"
+	d.do("docker", "tag", image(d.T), next)
+	d.Cleanup(func() { d.do("docker", "image", "rm", next) })
+	first := d.ready().Height
+	before := first
+	for _, v := range []string{"v1", "v2", "v3", "v0"} { // v0 answers for the network until its own turn
+		began := time.Now()
+		d.do("docker", "service", "update", "--no-resolve-image", "--image", next, d.name+"_"+v)
+		after := d.ready().Height
+		d.Logf("%s has the next image after %v, %d blocks later", v, time.Since(began).Round(time.Second), after-before)
+		if after <= before {
+			d.Errorf("no block was made while %s was updated", v)
+		}
+		before = after
+	}
+	longest, at, previous := types.Millis(0), first, types.Millis(0)
+	for h := first; h <= before; h++ {
+		block, err := n.Block(d.Context(), fmt.Sprint(h))
+		if err != nil {
+			d.Fatal(err)
+		}
+		if took := block.TimestampMS - previous; previous != 0 && took > longest {
+			longest, at = took, h
+		}
+		previous = block.TimestampMS
+	}
+	d.Logf("of %d blocks the latest came %d ms after the one before, at height %d", before-first, longest, at)
 }
 
 // Any user may own the files of a container, and it has as few privileges as possible.
