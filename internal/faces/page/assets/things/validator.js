@@ -9,6 +9,7 @@ import * as store from '../store.js';
 /** @type {import('../drawer.js').Kind} */
 export const validator = {
   word: 'validator',
+  present: 'State, height and votes are',
   json: () => '/validators',
   command: (id) => `validator show ${id}`,
   make: (id) => {
@@ -23,7 +24,7 @@ export const validator = {
     let last = '';
     let lastVotes = '';
     return {
-      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('p', { class: 'dim small' }, '✓ finalized, + notarized, ✗ gave up, · none'), h('h3', { class: 'cheats' }, 'Faults'), orders, moves, log.el),
+      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('p', { class: 'dim small' }, '✓ finalized, + notarized, ✗ gave up, · none'), h('h3', { class: 'cheats' }, 'Faults'), orders.el, moves, log.el),
       load: log.load,
       draw() {
         const n = store.now?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
@@ -35,6 +36,7 @@ export const validator = {
             ['peers', n.elsewhere ? '' : count(n.peers)], ['runners', n.elsewhere ? '' : count(n.runners)], ['dead letters', n.dead_letters ? count(n.dead_letters) : ''], ['made again', n.restarted ? count(n.restarted) : '']])
             : h('p', null, `No validator is called ${id}.`));
         }
+        orders.draw();
         store.fill('views', 24);
         const voted = JSON.stringify(store.views.last(24).map((v) => [v.view, voteOf(v, id)]));
         if (voted === lastVotes) return;
