@@ -3,7 +3,8 @@
 import { count, plural, rate, span } from './format.js';
 import { attr, fill, h, mark, show, write } from './kit.js';
 import { faultsNow } from './moment.js';
-import { ails, together } from './troubles.js';
+import { ails } from './ring.js';
+import { together } from './troubles.js';
 import { repaint } from './chart.js';
 import * as drawer from './drawer.js';
 import * as keys from './keys.js';

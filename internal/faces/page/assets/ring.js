@@ -3,6 +3,7 @@
 // drawn across links is a partition. Elements are made once for each set of names.
 import { count, plural } from './format.js';
 import { attr, fill, h, mark, show, write } from './kit.js';
+import { faultsNow } from './moment.js';
 import { selected } from './route.js';
 import * as route from './route.js';
 
@@ -126,14 +127,13 @@ export function ring(cut) {
         const one = at.get(n.name || n.address);
         if (!one) continue;
         attr(one.g, 'href', selected(`validator:${n.name || n.address}`));
-        const bad = n.missing?.length || !n.running;
-        attr(one.g, 'data-tone', !n.running ? 'bad' : bad || behind(list, n) ? 'warn' : 'good');
+        attr(one.g, 'data-tone', toneOf(list, n));
         mark(one.g, 'selected', sel === `validator:${n.name}`);
         attr(one.bar, 'width', String(n.elsewhere || n.then ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
         show(one.star, leader === n.name);
         write(one.height, n.running && (n.elsewhere || n.then) ? '' : n.running ? String(n.height) : 'down');
         write(one.sub, n.then ? '' : n.elsewhere ? 'elsewhere' : plural(n.runners, 'runner'));
-        write(one.g.firstElementChild, `${n.name}: ${n.missing?.length ? n.missing.join('; ') : n.running ? 'runs' : 'down'}${n.then || n.elsewhere ? '' : `, height ${n.height}, view ${n.view}, ${n.peers} peers`}`);
+        write(one.g.firstElementChild, `${n.name}: ${ails(list, n) || 'runs'}${n.then || n.elsewhere ? '' : `, height ${n.height}, view ${n.view}, ${n.peers} peers`}`);
       }
       const odd = new Map();
       for (const l of faulty?.links || []) {
@@ -181,3 +181,25 @@ export function behind(list, n) {
   const blocks = n.elsewhere || n.then || !n.running ? 0 : Math.max(...list.map((o) => (o.elsewhere ? 0 : o.height))) - n.height;
   return blocks > 3 ? `${count(blocks)} blocks behind` : '';
 }
+
+/**
+ * stops is what keeps a validator from its work; '' where nothing does.
+ * @param {any} n
+ */
+function stops(n) {
+  return n.missing?.join('; ') || (!n.running ? 'down' : !n.then && faultsNow().some((/** @type {any} */ f) => f.verb === 'freeze' && f.order.node === n.name) ? 'frozen' : '');
+}
+
+/**
+ * ails is what is wrong with a validator; '' where nothing is.
+ * @param {any[]} list
+ * @param {any} n
+ */
+export function ails(list, n) { return stops(n) || behind(list, n); }
+
+/**
+ * toneOf is the colour of a validator.
+ * @param {any[]} list
+ * @param {any} n
+ */
+export function toneOf(list, n) { return stops(n) ? 'bad' : behind(list, n) ? 'warn' : 'good'; }

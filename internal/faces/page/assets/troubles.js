@@ -5,7 +5,7 @@ import { short, words } from './format.js';
 import { fill, h, link, typed } from './kit.js';
 import { heal } from './faults.js';
 import { who } from './names.js';
-import { behind } from './ring.js';
+import { ails } from './ring.js';
 import { selected } from './route.js';
 import * as store from './store.js';
 
@@ -40,13 +40,6 @@ export function together(list) {
   }
   return [...all.values()];
 }
-
-/**
- * ails is what is wrong with a validator; '' where nothing is.
- * @param {any[]} nodes
- * @param {any} n
- */
-export function ails(nodes, n) { return n.missing?.join('; ') || (n.running ? behind(nodes, n) : 'down'); }
 
 /** troubles is the card's content; draw returns whether there is any. */
 export function troubles() {

@@ -5,7 +5,7 @@ import { busy, copier, fill, h, link, say, show, write } from '../kit.js';
 import { effectWords, ends, faultWords, heal, linkForm, make, typedFault } from '../faults.js';
 import { feed } from '../feed.js';
 import { faultsAt, faultsNow, isPast, linksAt, nodesAt, presentNote } from '../moment.js';
-import { behind, linkWords, MOST, ring } from '../ring.js';
+import { ails, linkWords, MOST, ring, toneOf } from '../ring.js';
 import { matrix } from '../matrix.js';
 import { pool } from '../rows.js';
 import { selected } from '../route.js';
@@ -27,7 +27,7 @@ function makeView() {
   const table = pool({
     label: 'validators', size: 24, href: (n) => selected(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
       { name: 'node', text: (n) => n.name || n.address, main: true },
-      { name: 'state', text: (n) => n.missing?.join('; ') || (n.running ? behind(store.now.nodes, n) || (n.then ? 'no fault' : n.status === 'active' ? 'runs' : n.status) : 'down'), tone: (n) => (n.missing?.length || !n.running ? 'bad' : behind(store.now.nodes, n) ? 'warn' : 'good'), main: true },
+      { name: 'state', text: (n) => ails(store.now.nodes, n) || (n.then ? 'no fault' : n.status === 'active' ? 'runs' : n.status), tone: (n) => toneOf(store.now.nodes, n), main: true },
       { name: 'height', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : count(n.height)), main: true },
       { name: 'view', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : count(n.view)) },
       { name: 'runners', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : n.runners) },
@@ -38,7 +38,7 @@ function makeView() {
   const odds = h('summary');
   const linked = h('details', { hidden: true }, odds, linkList);
   const waiting = h('ul', { class: 'plainlist' });
-  const ails = troublesOf();
+  const ailments = troublesOf();
   const happens = feed();
   const then = h('p', { class: 'present', hidden: true });
   const notes = [presentNote('Links and nodes are'), presentNote('States, heights and views are'), presentNote('Faults are')];
@@ -49,7 +49,7 @@ function makeView() {
   /** @type {Set<string>} */
   const chosen = new Set();
 
-  const trouble = h('section', { class: 'card troubles', hidden: true }, h('h2', null, 'Troubles'), h('p', { class: 'present', hidden: true }), ails.el);
+  const trouble = h('section', { class: 'card troubles', hidden: true }, h('h2', null, 'Troubles'), h('p', { class: 'present', hidden: true }), ailments.el);
   const el = h('div', { class: 'cards columns' },
     h('div', { class: 'column' },
       trouble,
@@ -137,7 +137,7 @@ function makeView() {
       table.set(nodes);
       write(more, past || !b.runners.all ? '' : `${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.`);
       lines(waiting, past ? [] : b.runners.waiting.slice(0, 12).map((/** @type {any} */ w) => [`runner:${w.name}`, w.name, w.missing.join('; ')]).concat(b.runners.waiting.length > 12 ? [['', '', `and ${b.runners.waiting.length - 12} more: devnet runner list`]] : []));
-      show(trouble, ails.draw());
+      show(trouble, ailments.draw());
       show(trouble.children[1], past);
       if (past) write(trouble.children[1], `These are of the present, block ${count(store.head())}.`);
       const odd = (links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up);
