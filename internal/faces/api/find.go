@@ -23,7 +23,8 @@ func (s *Server) registerFind() {
 		summary: "What a text may mean: blocks, views, timers, jobs, transactions, actors, accounts, nodes and handlers",
 		description: "A number is a height, #30 too, and view 17 a view. Digits of a hash or an address are its beginning, four at least. " +
 			"Other texts are parts of names, of handlers too: token.transfer is a handler of an actor.",
-		response: model.Found{Query: "heart", Hits: []model.Hit{{Kind: model.FoundActor, ID: exampleActorAt.String(), Name: "heartbeat"}}}}, s.find)
+		response: model.Found{Query: "heart",
+			Hits: []model.Hit{{Kind: model.FoundActor, ID: exampleActorAt.String(), Name: "heartbeat"}}}}, s.find)
 }
 
 type findInput struct {
