@@ -163,7 +163,8 @@ func (w *walk) timers() {
 	n, ctx := w.n, w.ctx
 	heart := n.Actor("heartbeat")
 	travelled, err := n.AdvanceToNextTimer(ctx)
-	w.say(err, "on the way to the next timer %d fired, late by what a slow machine may: %t", travelled.Fired, travelled.Timers[0].Late <= mostLate)
+	late := travelled.Timers[0].Late
+	w.say(err, "on the way to the next timer %d fired, late by what a slow machine may: %t", travelled.Fired, late <= mostLate)
 	travelled, err = n.AdvanceBlocks(ctx, 2*(10+mostLate))
 	w.say(err, "two beats fired, or more: %t", travelled.Fired >= 2)
 	printed, err := heart.Logs(ctx)

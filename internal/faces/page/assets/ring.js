@@ -49,10 +49,10 @@ export function ring(cut) {
     }));
     for (const [name, n] of at) {
       const bar = h('svg:rect', { x: n.x - 22, y: n.y + 10, width: 44, height: 4, class: 'bar' });
-      const star = h('svg:text', { x: n.x + 31, y: n.y - 20, class: 'star', 'text-anchor': 'middle' }, '★');
       // Labels stand outside of the ring, where no link passes.
       const [side, low] = [n.x > MID + 60 ? 1 : n.x < MID - 60 ? -1 : 0, n.y > MID + 60 || at.size === 1];
       const [x, y] = side && !low ? [n.x + side * 32, n.y] : [n.x, low ? n.y + 42 : n.y - 46];
+      const star = h('svg:text', { x: n.x + (side < 0 ? -31 : 31), y: n.y - 20, class: 'star', 'text-anchor': 'middle' }, '★');
       const anchor = side && !low ? (side > 0 ? 'start' : 'end') : 'middle';
       const height = h('svg:text', { x, y, class: 'sub', 'text-anchor': anchor });
       const sub = h('svg:text', { x, y: y + 14, class: 'sub dim', 'text-anchor': anchor });
