@@ -12,6 +12,8 @@ import (
 type (
 	CalendarTier  = model.CalendarTier
 	Columns       = model.Columns
+	Found         = model.Found
+	Hit           = model.Hit
 	Link          = model.Link
 	LinkNode      = model.LinkNode
 	LinkRule      = model.LinkRule
@@ -25,6 +27,12 @@ type (
 	TimerCalendar = model.Calendar
 	Views         = model.Views
 )
+
+// Find lists what a text may mean: a height, the beginning of a hash or an address, a part of a name or of a handler. Of
+// limit 0 it lists 20.
+func (a *API) Find(ctx context.Context, text string, limit int) (Found, error) {
+	return getJSON[Found](ctx, a, "/find", query(nil).withText("q", text).withNumber("limit", uint64(limit)))
+}
 
 // rangeQuery is a range of which 0 is not given.
 func rangeQuery[T Height | View](from, to T) query {

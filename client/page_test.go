@@ -22,11 +22,12 @@ func TestRangesAskForWhatWasGiven(t *testing.T) {
 		"/timers/calendar?bins=8&from=3":             func() error { _, err := c.TimerCalendar(ctx, 3, 0, 8); return err },
 		"/presence?from=1&to=2":                      func() error { _, err := c.PresenceRange(ctx, 1, 2); return err },
 		"/nodes/v0/log?before=9&level=ERROR&limit=5": func() error { _, err := c.NodeLog(ctx, "v0", &before, 5, "ERROR"); return err },
-		"/hold":                func() error { _, err := c.Held(ctx); return err },
-		"/hold/step":           func() error { _, err := c.Step(ctx, StepRequest{Unit: "block", Count: 2}); return err },
-		"/hold/back":           func() error { _, err := c.StepBack(ctx, StepRequest{Count: 2}); return err },
-		"/hold/go":             func() error { _, err := c.GoToMoment(ctx, "h3"); return err },
-		"/nodes/%2F..%2Fx/log": func() error { _, err := c.NodeLog(ctx, "/../x", nil, 0, ""); return err },
+		"/find?limit=5&q=heart":                      func() error { _, err := c.Find(ctx, "heart", 5); return err },
+		"/hold":                                      func() error { _, err := c.Held(ctx); return err },
+		"/hold/step":                                 func() error { _, err := c.Step(ctx, StepRequest{Unit: "block", Count: 2}); return err },
+		"/hold/back":                                 func() error { _, err := c.StepBack(ctx, StepRequest{Count: 2}); return err },
+		"/hold/go":                                   func() error { _, err := c.GoToMoment(ctx, "h3"); return err },
+		"/nodes/%2F..%2Fx/log":                       func() error { _, err := c.NodeLog(ctx, "/../x", nil, 0, ""); return err },
 	} {
 		if err := ask(); err != nil || asked != want {
 			t.Errorf("asked %s, not %s: %v", asked, want, err)

@@ -148,3 +148,40 @@ func TestWhatKeepsASnapshotAway(t *testing.T) {
 		t.Errorf("with an open job: %v", err)
 	}
 }
+
+// A fault says when it began, and when it ended.
+func TestAFaultHasItsTimes(t *testing.T) {
+	n := Start(t, Validators(4), Runners(0))
+	for _, verb := range []string{"freeze", "thaw"} {
+		if _, err := n.Fault(t.Context(), client.FaultOrder{Verb: verb, Node: "v1"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Run(t.Context(), 3); err != nil {
+			t.Fatal(err)
+		}
+		all, err := n.Faults(t.Context())
+		if err != nil || len(all) != 1 {
+			t.Fatalf("the faults are %+v: %v", all, err)
+		}
+		block, err := n.Block(t.Context(), mustHeight(t, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := all[0]
+		if f.BeganMS == 0 || f.BeganMS > block.TimestampMS || f.Ended != (verb == "thaw") || f.Ended != (f.EndedMS != nil) {
+			t.Errorf("after %s it is %+v", verb, f)
+		}
+		if f.EndedMS != nil && (*f.EndedMS <= f.BeganMS || *f.EndedMS > block.TimestampMS) {
+			t.Errorf("it ended at %d and began at %d, by block %d", *f.EndedMS, f.BeganMS, block.TimestampMS)
+		}
+	}
+}
+
+func mustHeight(t *testing.T, n *Network) client.Height {
+	t.Helper()
+	h, err := n.Height(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}

@@ -98,7 +98,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
-			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), accountCommand(),
+			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), findCommand(),
+			accountCommand(),
 			transferCommand(), faucetCommand(), paramsCommand(),
 			advanceCommand(), stepCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
 			healCommand(), snapshotCommand(),

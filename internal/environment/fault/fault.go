@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/plural"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Link says what happens to frames, live to packets, from one node to another.
@@ -81,11 +82,13 @@ func (l Link) String() string {
 // Effect says what a fault did so far.
 type Effect struct {
 	Verb   string
-	Detail string // nodes and details, from Order.Detail
-	Did    string // "3 connections cut, 41 packets dropped"; "" when nothing yet
-	Idle   bool   // it had no effect so far
-	Ended  bool   // it can have none any more
-	Order  *Order // the order that made it; nil without one
+	Detail string     // nodes and details, from Order.Detail
+	Did    string     // "3 connections cut, 41 packets dropped"; "" when nothing yet
+	Idle   bool       // it had no effect so far
+	Ended  bool       // it can have none any more
+	Begun  types.Time // when it was ordered
+	Until  types.Time // when it ended or will end; types.Never while nothing ends it
+	Order  *Order     // the order that made it; nil without one
 }
 
 // Divided is how a partition, or the sides of a bridge, are told.

@@ -132,7 +132,12 @@ func requestOf(o *fault.Order) *model.FaultRequest {
 
 // ShowFault returns a fault's effect so far, in the form of the API.
 func ShowFault(e fault.Effect) model.FaultReceipt {
-	return model.FaultReceipt{Verb: e.Verb, Detail: e.Detail, Did: e.Did, Idle: e.Idle, Ended: e.Ended, Order: requestOf(e.Order)}
+	m := model.FaultReceipt{Verb: e.Verb, Detail: e.Detail, Did: e.Did, Idle: e.Idle, Ended: e.Ended, BeganMS: e.Begun.Millis(),
+		Order: requestOf(e.Order)}
+	if e.Ended {
+		m.EndedMS = new(e.Until.Millis())
+	}
+	return m
 }
 
 // durationWords writes a duration; 0 becomes the empty string.

@@ -26,7 +26,8 @@ func (s *Server) registerFaults() {
 }
 
 var exampleFault = model.FaultReceipt{Verb: "partition", Detail: "v0,v1 / v2,v3", Did: "4 connections cut, 61 packets dropped",
-	Order: &model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}}
+	BeganMS: 1_700_000_012_000,
+	Order:   &model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}}
 
 func (s *Server) orderFault(_ context.Context, in *model.FaultRequest) (m model.FaultReceipt, err error) {
 	if err := s.nameFaulty(in); err != nil {

@@ -132,6 +132,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerChain()
 	s.registerColumns()
 	s.registerViews()
+	s.registerFind()
 	s.registerLinks()
 	s.registerTransactions()
 	s.registerActors()

@@ -61,6 +61,9 @@ func loadAssets() map[string]*asset {
 		if path.Ext(name) == ".js" {
 			data = stripComments(data)
 		}
+		if path.Ext(name) == ".css" {
+			data = cssSpace.ReplaceAll(data, []byte("$1$2"))
+		}
 		texts[strings.TrimPrefix(name, "assets/")] = data
 		return nil
 	})
@@ -78,6 +81,9 @@ func loadAssets() map[string]*asset {
 	}
 	return all
 }
+
+// cssSpace is space that a style sheet needs for its readers only.
+var cssSpace = regexp.MustCompile(`\s*([{};,])\s*|(:) +`)
 
 // typeNote is a type within a line.
 var typeNote = regexp.MustCompile(`/\*\* @[^*\n]*\*/ ?`)

@@ -12,12 +12,13 @@ import (
 type Fault struct {
 	Order  fault.Order
 	Counts fault.Counts
+	begun  types.Time               // when it was ordered
 	until  guardedValue[types.Time] // it has no effect from then on; types.Never while it lasts
 	told   *fault.Effect            // of a cheat, which is over; nil of a fault
 }
 
-func newFault(o *fault.Order) *Fault {
-	f := &Fault{Order: *o}
+func newFault(o *fault.Order, now types.Time) *Fault {
+	f := &Fault{Order: *o, begun: now}
 	f.endAt(types.Never)
 	return f
 }
@@ -46,7 +47,9 @@ func (f *Fault) effectSoFar(now types.Time, u fault.Units) fault.Effect {
 		return *f.told
 	}
 	did := f.Did(u)
-	return fault.Effect{Verb: f.Order.Verb, Detail: f.Order.Detail(), Did: did, Idle: did == "", Ended: f.Ended(now), Order: &f.Order}
+	e := fault.Effect{Verb: f.Order.Verb, Detail: f.Order.Detail(), Did: did, Idle: did == "", Begun: f.begun, Order: &f.Order}
+	f.until.withValue(func(until *types.Time) { e.Until, e.Ended = *until, *until <= now })
+	return e
 }
 
 // MaxFaults bounds the faults that a network remembers. The oldest is forgotten first.

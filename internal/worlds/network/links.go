@@ -82,7 +82,7 @@ func (w *Orders) isRunner() func(name string) bool {
 // cutLinks cuts the links between the pairs that an order names, both ways, in place of those
 // that were cut before.
 func (w *Orders) cutLinks(o *fault.Order) *Fault {
-	f, apart := newFault(o), w.apartBy(o)
+	f, apart := newFault(o, w.backend.Now()), w.apartBy(o)
 	f.Counts.Cut.Add(w.countCuts(apart))
 	w.ruleLinks(o, func(r *LinkRules) {
 		w.endLink(r.cut)
@@ -125,7 +125,7 @@ func isCountedAsFirst(a, b Identity) bool {
 
 // setLink sets the link between two nodes, or with OneWay that from a to b.
 func (w *Orders) setLink(o *fault.Order) *Fault {
-	f := newFault(o)
+	f := newFault(o, w.backend.Now())
 	w.ruleLinks(o, func(r *LinkRules) {
 		pairs := []pair{{o.A, o.B}, {o.B, o.A}}
 		if o.Link.OneWay {
@@ -170,7 +170,7 @@ func (w *Orders) SetUsualLink(to fault.Link) error {
 		return err
 	}
 	return w.linking.Do(context.Background(), func() error {
-		w.ruleLinks(nil, func(r *LinkRules) { r.usual = &ruledLink{to, newFault(&fault.Order{})} })
+		w.ruleLinks(nil, func(r *LinkRules) { r.usual = &ruledLink{to, newFault(&fault.Order{}, w.backend.Now())} })
 		return nil
 	})
 }

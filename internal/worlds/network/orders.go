@@ -39,7 +39,10 @@ func (w *Orders) Do(o fault.Order) (fault.Effect, error) {
 	case err != nil:
 		return fault.Effect{}, err
 	case f == nil:
-		return o.Done(), nil
+		done := o.Done()
+		done.Begun = w.backend.Now()
+		done.Until = done.Begun
+		return done, nil
 	}
 	return f.effectSoFar(w.backend.Now(), w.units), nil
 }
@@ -140,7 +143,7 @@ func (w *Orders) onNode(n Node, o *fault.Order) (*Fault, error) {
 
 // beginOwnFault begins a fault in a node's process.
 func (w *Orders) beginOwnFault(n Node, o *fault.Order) (*Fault, error) {
-	f := newFault(o)
+	f := newFault(o, w.backend.Now())
 	if err := n.Do(&f.Order, &f.Counts, func(after time.Duration) { w.endAfter(f, after) }); err != nil {
 		return nil, err
 	}
@@ -150,15 +153,17 @@ func (w *Orders) beginOwnFault(n Node, o *fault.Order) (*Fault, error) {
 
 // Noted is the fault of an order that a node did by itself.
 func (w *Orders) Noted(o *fault.Order) *Fault {
-	f := newFault(o)
+	f := newFault(o, w.backend.Now())
 	w.noteFault(f)
 	return f
 }
 
 // Cheated lists a cheat among the faults. It is over: its effect is in the blocks.
 func (w *Orders) Cheated(e fault.Effect) {
-	f := &Fault{told: &e}
-	f.endAt(w.backend.Now())
+	now := w.backend.Now()
+	e.Begun, e.Until = now, now
+	f := &Fault{told: &e, begun: now}
+	f.endAt(now)
 	w.record.withValue(func(r *record) { r.addFault(f) })
 }
 
@@ -190,7 +195,7 @@ func (w *Orders) Kill(n Node, o *fault.Order) (*Fault, error) {
 	if n.Phase() == Stopped {
 		return nil, fmt.Errorf("%s does not run", o.Node)
 	}
-	f := newFault(o)
+	f := newFault(o, w.backend.Now())
 	f.Counts.Cut.Add(int64(len(n.Peers())))
 	f.Counts.Ended.Add(1)
 	err := n.Kill(&f.Counts)
@@ -287,7 +292,7 @@ func (w *Orders) freezeNode(n Node, o *fault.Order) (*Fault, error) {
 	case n.Phase() == Frozen:
 		return nil, fmt.Errorf("%s is frozen already", o.Node)
 	}
-	f := newFault(o)
+	f := newFault(o, w.backend.Now())
 	if err := n.Freeze(&f.Counts); err != nil {
 		return nil, err
 	}
@@ -308,7 +313,7 @@ func (w *Orders) wipeNode(n Node, o *fault.Order) (*Fault, error) {
 	if n.Phase() != Stopped {
 		return nil, fmt.Errorf("%s runs: crash it first", o.Node)
 	}
-	f := newFault(o)
+	f := newFault(o, w.backend.Now())
 	if err := n.Wipe(&f.Counts); err != nil {
 		return nil, err
 	}

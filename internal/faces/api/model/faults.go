@@ -1,5 +1,7 @@
 package model
 
+import "github.com/cowboyinc/devnet/internal/base/types"
+
 // FaultRequest is a fault to make. Which fields a verb reads its description
 // says; the others are empty.
 type FaultRequest struct {
@@ -39,11 +41,13 @@ type FaultRequest struct {
 
 // FaultReceipt says what a fault did so far.
 type FaultReceipt struct {
-	Verb   string `json:"verb"`
-	Detail string `json:"detail" doc:"Whom, and how."`
-	Did    string `json:"did" doc:"Its effect so far, for people; empty if none yet."`
-	Idle   bool   `json:"idle" doc:"True while it had no effect."`
-	Ended  bool   `json:"ended" doc:"True where it can have no effect any more."`
+	Verb    string        `json:"verb"`
+	Detail  string        `json:"detail" doc:"Whom, and how."`
+	Did     string        `json:"did" doc:"Its effect so far, for people; empty if none yet."`
+	Idle    bool          `json:"idle" doc:"True while it had no effect."`
+	Ended   bool          `json:"ended" doc:"True where it can have no effect any more."`
+	BeganMS types.Millis  `json:"began_ms,omitempty" doc:"When it was ordered, by the network's clock; absent in the event of a cheat."`
+	EndedMS *types.Millis `json:"ended_ms" doc:"When it ended; null while it lasts."`
 	// Order makes the same fault again.
 	Order *FaultRequest `json:"order,omitempty" doc:"The order that made it, as POST /devnet/fault takes it; absent where that takes none such."`
 }

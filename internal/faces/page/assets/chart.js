@@ -97,7 +97,7 @@ export function canvas(plan) {
   function tabulate() {
     if (table.hidden || data === undefined) return;
     const { head, rows } = plan.table(data);
-    fill(table, h('div', { class: 'scroll', tabindex: '0' }, h('table', null, h('caption', null, plan.title), h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, name)))),
+    fill(table, h('div', { class: 'scroll', tabindex: '0' }, h('table', null, h('caption', null, plan.title + (rows.length > 200 ? `: the latest 200 of ${rows.length} rows` : '')), h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, name)))),
       h('tbody', null, rows.slice(-200).map((row) => h('tr', null, row.map((cell) => h('td', null, cell))))))));
   }
   button.addEventListener('click', () => {
@@ -214,7 +214,8 @@ export function axis(ctx, range, y, w, ink) {
   ctx.lineWidth = 1;
   ctx.textBaseline = 'bottom';
   const middle = (range[0] + range[1]) / 2;
-  for (const n of range[1] - range[0] > 1 || range[0] % 1 ? [range[0], middle, range[1]] : range) { // half a block is none
+  // half a block is none
+  for (const n of range[1] - range[0] > 1 || range[0] % 1 ? [range[0], middle, range[1]] : range) {
     const at = Math.round(y(n)) + 0.5;
     ctx.beginPath();
     ctx.moveTo(0, at);

@@ -2,6 +2,7 @@
 // The drawer: what is selected. Each kind of thing says how it is asked for and shown.
 import { command } from './api.js';
 import { attr, copier, fill, h, show } from './kit.js';
+import { presentNote } from './moment.js';
 import { linkHere } from './origin.js';
 import * as names from './names.js';
 import * as route from './route.js';
@@ -9,7 +10,7 @@ import * as store from './store.js';
 
 /**
  * @typedef {{el: any, load?: (signal: AbortSignal) => Promise<void>, draw?: () => void}} Thing
- * @typedef {{word: string, json: (id: string) => string, command: (id: string) => string, make: (id: string) => Thing}} Kind
+ * @typedef {{word: string, json: (id: string) => string, command: (id: string) => string, make: (id: string) => Thing, present?: string, ofMoment?: boolean}} Kind
  */
 
 /** @type {{[name: string]: Kind}} */
@@ -22,7 +23,11 @@ const EACH = 1500;
 let el;
 /** @type {Thing|null} */
 let thing = null;
+/** @type {ReturnType<typeof presentNote>|null} */
+let note = null;
 let shownSel = '';
+/** @type {number|null} the moment that the thing is shown at, of things that are shown at moments */
+let shownAt = null;
 let loadedAt = 0;
 let loadedHead = -1;
 let loaded = false;
@@ -50,14 +55,16 @@ function commandOf(text) { return text.startsWith('curl ') ? text : command(text
  * @param {string} sel
  */
 export function open(sel) {
-  if (sel === shownSel && (turn === store.turns || !sel)) return;
+  const at = kinds[sel.split(':')[0]]?.ofMoment ? route.read().at : null;
+  if (sel === shownSel && at === shownAt && (turn === store.turns || !sel)) return;
+  shownAt = at;
   asking?.abort();
   asking = null;
   const opened = shownSel === '' && sel !== '';
   if (opened) before = document.activeElement;
   shownSel = sel;
   turn = store.turns;
-  thing = null;
+  thing = note = null;
   const [name, ...rest] = sel.split(':');
   const id = rest.join(':');
   const kind = kinds[name];
@@ -71,9 +78,10 @@ export function open(sel) {
   }
   thing = kind.make(id);
   const json = kind.json(id);
+  note = kind.present ? presentNote(kind.present) : null;
   fill(el, h('div', { class: 'head' }, h('h2', { tabindex: '-1' }, kind.word, ' ', h('span', { class: 'id' }, id)),
     h('button', { type: 'button', class: 'plain', 'aria-label': 'close', title: 'close (Esc)', onclick: () => route.select('') }, '×')),
-  thing.el,
+  note && note.el, thing.el,
   h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, copier(commandOf(kind.command(id)), 'copy as command'),
     copier(linkHere, 'copy link', 'copy link')));
   el.scrollTop = 0;
@@ -81,7 +89,8 @@ export function open(sel) {
   loadedHead = -1;
   loaded = !thing.load;
   refresh();
-  attr(el, 'aria-busy', 'true'); // until it is drawn
+  // until it is drawn
+  attr(el, 'aria-busy', 'true');
   if (opened && matchMedia('(max-width: 700px)').matches) el.querySelector('h2').focus();
 }
 
@@ -94,6 +103,7 @@ export function draw() {
     open(sel);
     return;
   }
+  note?.draw(route.read());
   thing.draw?.();
   attr(el, 'aria-busy', String(!loaded || !store.now));
   refresh();
@@ -119,7 +129,8 @@ async function refresh() {
   try {
     await one.load(mine.signal);
   } catch (error) { wrong = /** @type {any} */ (error); }
-  if (mine !== asking) return; // something else is open, or it was asked again
+  // something else is open, or it was asked again
+  if (mine !== asking) return;
   if (wrong && !one.el.childElementCount) fill(one.el, h('p', { class: 'wrong' }, wrong.message), h('p', { class: 'dim' }, wrong.hint || ''));
   asking = null;
   loadedAt = performance.now();

@@ -1,7 +1,11 @@
 // @ts-check
 // Faults as the page makes them: each is an order to POST /devnet/fault, and a command line.
 import { command, post } from './api.js';
-import { action, add, busy, choice, copier, field, h } from './kit.js';
+import { plural, words } from './format.js';
+import { action, add, busy, choice, copier, field, h, show, write } from './kit.js';
+import { faultsNow } from './moment.js';
+import * as store from './store.js';
+import { LYING } from './words.js';
 
 /**
  * make makes a fault.
@@ -43,10 +47,56 @@ export function typedFault(o, kind) {
  * @param {any} order
  * @param {string} kind
  * @param {string} [tone]
+ * @param {string} [asks]
  */
-export function faultButton(label, order, kind, tone) {
-  return action(label, typedFault(order, kind), () => make(order), tone);
+export function faultButton(label, order, kind, tone, asks) {
+  return action(label, typedFault(order, kind), () => make(order), tone, asks);
 }
+
+/** LINKED are the verbs of links, which heal ends. */
+const LINKED = ['partition', 'bridge', 'link'];
+
+/**
+ * ends is a button that ends a fault in force; null where none does.
+ * @param {any} f
+ */
+export function ends(f) {
+  if (LINKED.includes(f.verb)) return heal();
+  const order = mends(f);
+  return order && action(order.verb === 'misbehave' ? 'honest' : order.verb === f.verb ? 'end' : order.verb, typedFault(order, kindOf(order.node)), () => make(order));
+}
+
+/**
+ * repeats is a button that makes a fault again.
+ * @param {any} f
+ */
+export function repeats(f) { return f.order && action('again', typedFault(f.order, f.order.node ? kindOf(f.order.node) : ''), () => make(f.order)); }
+
+/** @param {string} node */
+function kindOf(node) { return store.now?.nodes.some((/** @type {any} */ n) => n.name === node) ? 'validator' : 'runner'; }
+
+/**
+ * faultWords is a fault in a sentence: whom it separates from whom, rather than how many connections there happened to be.
+ * @param {any} f
+ */
+export function faultWords(f) {
+  const o = f.order;
+  const names = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
+  if (f.verb === 'partition' && o?.groups) {
+    const runners = store.now?.runners.all || 0;
+    const spared = !o.groups.flat().some((/** @type {string} */ n) => !names.includes(n));
+    const rest = names.filter((/** @type {string} */ n) => !o.groups.flat().includes(n));
+    const groups = [...o.groups.filter((/** @type {string[]} */ g) => g.length), ...(rest.length ? [rest] : [])];
+    return `partition: ${groups.map((g) => (g.length > 4 ? plural(g.length, 'node') : words(g))).join(' cut off from ')}${runners && spared ? '; runners reach all' : ''}`;
+  }
+  return `${f.verb} ${f.detail}`;
+}
+
+/**
+ * effectWords is what a fault did so far, without connections: those that there were are no links.
+ * @param {any} f
+ */
+export function effectWords(f) { return f.did.split(', ').filter((/** @type {string} */ part) => !(LINKED.includes(f.verb) && / connections? cut$/.test(part))).join(', '); }
 
 /** heal mends all links. */
 export function heal() {
@@ -87,7 +137,7 @@ const ROLES = {
 };
 
 /**
- * orderForm is a choice beside a button that orders it.
+ * orderForm is a choice beside a button that orders it, and what the choice means.
  * @param {string} label
  * @param {string[]} options
  * @param {(chosen: string) => any} order
@@ -96,27 +146,50 @@ const ROLES = {
 function orderForm(label, options, order, kind) {
   const chosen = choice(label, options);
   const button = h('button', { type: 'button' }, label);
+  const means = h('small', { class: 'means' });
+  const explain = () => write(means, LYING[chosen.input.value] || '');
   button.addEventListener('click', () => busy(button, () => make(order(chosen.input.value))));
+  chosen.input.addEventListener('change', explain);
+  explain();
   chosen.el.firstElementChild.remove();
   chosen.input.setAttribute('aria-label', label);
-  return h('span', { class: 'action' }, chosen.el, button, copier(() => typedFault(order(chosen.input.value), kind), '$', `copy as command: ${label}`));
+  return h('span', { class: 'action' }, chosen.el, button, copier(() => typedFault(order(chosen.input.value), kind), '$', `copy as command: ${label}`), means);
 }
 
 /**
- * nodeFaults are the faults of one node.
+ * nodeFaults are the faults of one node: those that it can have now.
  * @param {'validator'|'runner'} kind
  * @param {string} node
  */
 export function nodeFaults(kind, node) {
-  const el = h('div', { class: 'orders cheats' });
-  const b = (/** @type {string} */ label, /** @type {any} */ more, tone = '') => faultButton(label, { verb: label, node, ...more }, kind, tone);
-  if (kind === 'validator') add(el, [b('crash', {}, 'danger'), b('restart', {}), b('wipe', {}, 'danger'), b('freeze', {}), b('thaw', {})]);
-  else add(el, [b('drop', {}, 'danger'), b('restart', {}), b('freeze', {}), b('thaw', {}), b('blackhole', { on: true }), b('saturate', { on: true })]);
-  add(el, [orderForm('misbehave', [...LIES[kind], 'honest'], (k) => ({ verb: 'misbehave', node, kind: k }), kind),
-    orderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind),
-    orderForm('hang 2s', ROLES[kind], (role) => ({ verb: 'hang', node, role, delay: '2s' }), kind)]);
-  if (kind === 'runner') add(el, [orderForm('slow', ['2s', '10s', '0s'], (delay) => ({ verb: 'slow', node, delay }), kind)]);
-  return el;
+  /** @type {[(s: {runs: boolean, frozen: boolean}) => boolean, any][]} */
+  const all = [];
+  const put = (/** @type {(s: {runs: boolean, frozen: boolean}) => boolean} */ when, /** @type {any} */ el) => all.push([when, el]);
+  const b = (/** @type {string} */ label, /** @type {any} */ more, tone = '', asks = '') => faultButton(label, { verb: label, node, ...more }, kind, tone, asks);
+  put((s) => s.runs, b(kind === 'validator' ? 'crash' : 'drop', {}, 'danger'));
+  put((s) => !s.runs, b('restart', {}));
+  if (kind === 'validator') put((s) => !s.runs, b('wipe', {}, 'danger', 'click again: it loses its files'));
+  put((s) => s.runs && !s.frozen, b('freeze', {}));
+  put((s) => s.frozen, b('thaw', {}));
+  if (kind === 'runner') {
+    put((s) => s.runs, b('blackhole', { on: true }));
+    put((s) => s.runs, b('saturate', { on: true }));
+  }
+  put((s) => s.runs, orderForm('misbehave', [...LIES[kind], 'honest'], (k) => ({ verb: 'misbehave', node, kind: k }), kind));
+  put((s) => s.runs, orderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind));
+  put((s) => s.runs, orderForm('hang 2s', ROLES[kind], (role) => ({ verb: 'hang', node, role, delay: '2s' }), kind));
+  if (kind === 'runner') put((s) => s.runs, orderForm('slow', ['2s', '10s', '0s'], (delay) => ({ verb: 'slow', node, delay }), kind));
+  const el = add(h('div', { class: 'orders cheats' }), all.map(([, one]) => one));
+  return {
+    el,
+    draw() {
+      const own = faultsNow().filter((/** @type {any} */ f) => f.order.node === node);
+      const known = store.now?.nodes.find((/** @type {any} */ n) => n.name === node);
+      const down = own.some((/** @type {any} */ f) => ['crash', 'drop', 'rejoin'].includes(f.verb)) || known && !known.running;
+      const state = { runs: !down, frozen: !down && own.some((/** @type {any} */ f) => f.verb === 'freeze') };
+      for (const [when, one] of all) show(one, when(state));
+    },
+  };
 }
 
 /**

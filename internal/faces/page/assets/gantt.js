@@ -1,7 +1,7 @@
 // @ts-check
-// A job from its submission to its callback: the job's own lane, and one for each runner of its draws.
+// A job from its submission to its callback: the job's own lane, and one for each runner of its draws, in phases.
 import { count } from './format.js';
-import { canvas, scale } from './chart.js';
+import { canvas, FONT, scale } from './chart.js';
 import { name } from './names.js';
 import { selected } from './route.js';
 
@@ -9,11 +9,76 @@ const LANE = 26;
 const LEFT = 88;
 
 /**
- * The marks of what happens: a shape, a letter, and a colour of the theme.
- * @type {{[what: string]: [string, keyof import('./chart.js').Inks]}}
+ * @typedef {{text: string, from: number, to: number, ink: keyof import('./chart.js').Inks|'work'|'commit'}} Phase
  */
-const MARKS = { submitted: ['S', 'accent'], waiting: ['w', 'warn'], drawn: ['D', 'accent'], pushed: ['p', 'dim'], acked: ['a', 'dim'], progress: ['…', 'dim'], result: ['r', 'text'], committed: ['C', 'accent'],
-  refused: ['✗', 'bad'], revealed: ['R', 'good'], retried: ['↻', 'warn'], cancelled: ['✗', 'bad'], completed: ['✓', 'good'], failed: ['✗', 'bad'], called_back: ['↩', 'accent'], hard_failure: ['!', 'bad'], not_taken: ['!', 'bad'] };
+
+/** What ended badly, and how it is written at the end of a runner's lane. */
+const BAD = /** @type {{[outcome: string]: string}} */ ({ disagreed: '≠ disagrees', silent: '✗ silent', refused: '✗ refused' });
+
+/**
+ * verdict is how the runners' results compare, in words.
+ * @param {any[]} runners
+ */
+export function verdict(runners) {
+  const draw = Math.max(...runners.map((r) => r.attempt)); // the last one
+  const of = (/** @type {string} */ outcome) => runners.filter((r) => r.outcome === outcome && r.attempt === draw);
+  const parts = [];
+  if (of('disagreed').length || of('silent').length || of('refused').length) {
+    if (of('agreed').length) parts.push(`${of('agreed').length} agree`);
+    for (const [outcome, verb] of [['disagreed', 'disagrees'], ['silent', 'gave nothing'], ['refused', 'refused']]) {
+      const who = of(outcome).map((r) => name(r.address));
+      if (who.length) parts.push(`${who.slice(0, 3).join(', ')}${who.length > 3 ? ` and ${who.length - 3} more` : ''} ${who.length > 1 && verb === 'disagrees' ? 'disagree' : verb}`);
+    }
+  }
+  return parts.join(', ');
+}
+
+/**
+ * phasesOf are the phases of a runner's work, one for each draw.
+ * @param {any[]} events of the runner, and the draws with it
+ * @param {any} runner
+ * @param {number} end
+ * @returns {Phase[]}
+ */
+function phasesOf(events, runner, end) {
+  /** @type {Phase[]} */
+  const out = [];
+  const first = (/** @type {string[]} */ what, /** @type {number} */ from) => events.find((e) => what.includes(e.what) && e.height >= from)?.height;
+  const drawn = first(['drawn'], 0) ?? events[0]?.height;
+  if (drawn === undefined) return out;
+  const pushed = first(['pushed', 'acked'], drawn) ?? drawn;
+  const result = first(['result', 'committed'], pushed);
+  const committed = first(['committed'], drawn);
+  const revealed = first(['revealed'], drawn);
+  const refused = first(['refused'], drawn);
+  const bad = BAD[runner?.outcome];
+  if (pushed > drawn) out.push({ text: 'push', from: drawn, to: pushed, ink: 'dim' });
+  const done = result ?? revealed ?? refused;
+  out.push({ text: 'work', from: pushed, to: Math.max(done ?? end, pushed), ink: 'work' });
+  if (committed !== undefined) out.push({ text: 'commit', from: committed, to: Math.max(revealed ?? committed, committed), ink: 'commit' });
+  if (revealed !== undefined) out.push({ text: bad || 'reveal', from: revealed, to: revealed + 1, ink: bad ? 'bad' : 'good' });
+  else if (bad) out.push({ text: bad, from: refused ?? Math.max(done ?? end, pushed), to: (refused ?? Math.max(done ?? end, pushed)) + 1, ink: 'bad' });
+  return out;
+}
+
+/**
+ * phasesOfJob are those of the job itself.
+ * @param {any} j
+ * @param {any[]} story
+ * @param {number} end
+ * @returns {Phase[]}
+ */
+function phasesOfJob(j, story, end) {
+  const drawn = story.find((e) => e.what === 'drawn')?.height;
+  const over = j.completed_at ?? end;
+  const called = story.find((e) => e.what === 'called_back')?.height;
+  /** @type {Phase[]} */
+  const out = [{ text: 'waits for runners', from: j.submitted_at, to: drawn ?? over, ink: drawn === undefined ? 'warn' : 'dim' }];
+  if (drawn !== undefined) out.push({ text: 'committee works', from: drawn, to: over, ink: 'accent' });
+  if (j.completed_at !== null) out.push({ text: j.status.toLowerCase(), from: over, to: Math.max(over, called ?? over) + (called === undefined ? 1 : 0), ink: j.status === 'Completed' ? 'good' : 'bad' });
+  if (called !== undefined) out.push({ text: 'callback', from: called, to: called + 1, ink: 'accent' });
+  return out;
+}
 
 /**
  * gantt draws a job's story.
@@ -28,13 +93,15 @@ export function gantt(j, story, runners, head) {
   const last = Math.max(from + 2, j.completed_at ?? head, ...story.map((e) => e.height));
   const deadline = j.deadline <= last + 2 * (last - from) + 8 ? j.deadline : null;
   const to = Math.max(last, deadline ?? 0);
+  const latest = (/** @type {string} */ a) => runners.filter((r) => r.address === a).pop();
+  const rows = [phasesOfJob(j, story, last), ...lanes.map((a) => phasesOf(story.filter((e) => e.runner === a || e.what === 'drawn' && e.committee.includes(a)), latest(a), j.completed_at ?? last))];
   const laneOf = (/** @type {any} */ e) => (e.runner ? 1 + lanes.indexOf(e.runner) : 0);
   const x = (/** @type {number} */ w) => scale([from, to + 1], [LEFT, w - 6]);
   const chart = canvas({
     title: `blocks ${count(from)} to ${count(to)}`, height: (lanes.length + 1) * LANE + 22,
-    words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners; its deadline is block ${j.deadline}`,
+    words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners${verdict(runners) ? `: ${verdict(runners)}` : ''}; its deadline is block ${j.deadline}`,
     table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), name(e.runner), name(e.validator)]) }),
-    note: 'S submitted, D drawn, w waits for runners, ↻ drawn again, p pushed, a acked, r result, C committed, R revealed, ✓ completed, ✗ failed, ↩ called back',
+    keys: () => [['dim', 'wait, push'], ['hue1', 'work'], ['hue5', 'commit'], ['good', 'reveal, completed'], ['bad', 'disagrees, silent, refused, failed']],
     at: (px, py, w) => {
       const at = x(w);
       const lane = Math.floor((py - 4) / LANE);
@@ -45,42 +112,36 @@ export function gantt(j, story, runners, head) {
     draw(ctx, w, hgt, _d, ink) {
       const at = x(w);
       ctx.textBaseline = 'middle';
-      const names = ['the job', ...lanes.map((a) => name(a))];
-      names.forEach((text, i) => {
-        const y = 4 + i * LANE + LANE / 2;
-        ctx.fillStyle = ink.text;
-        ctx.fillText(text.slice(0, 12), 2, y);
+      rows.forEach((phases, i) => {
+        const y = 4 + i * LANE;
+        const bad = i > 0 && BAD[latest(lanes[i - 1])?.outcome];
+        ctx.font = '11px ' + FONT;
+        ctx.fillStyle = bad ? ink.bad : ink.text;
+        ctx.fillText((i ? name(lanes[i - 1]) : 'the job').slice(0, 12), 2, y + LANE / 2);
         ctx.fillStyle = ink.line;
-        ctx.fillRect(LEFT, y, w - LEFT - 6, 1);
+        ctx.fillRect(LEFT, y + LANE / 2, w - LEFT - 6, 1);
+        for (const p of phases) {
+          const [a, b] = [at(p.from), Math.max(at(p.to), at(p.from) + 4)];
+          ctx.fillStyle = p.ink === 'work' ? ink.hues[0] : p.ink === 'commit' ? ink.hues[4] : /** @type {string} */ (ink[p.ink]);
+          ctx.globalAlpha = p.ink === 'bad' ? 0.85 : 0.35;
+          ctx.fillRect(a, y + 4, b - a, LANE - 8);
+          ctx.globalAlpha = 1;
+          ctx.font = (p.ink === 'bad' ? 'bold ' : '') + '11px ' + FONT;
+          const wide = ctx.measureText(p.text).width + 6;
+          ctx.fillStyle = p.ink === 'bad' ? ink.ground : ink.text;
+          if (wide <= b - a) ctx.fillText(p.text, a + 3, y + LANE / 2);
+          // a liar is named also where a block is narrow
+          else if (p.ink === 'bad') {
+            ctx.fillStyle = ink.bad;
+            ctx.fillText(p.text, b + wide < w ? b + 3 : Math.max(LEFT, a - wide), y + LANE / 2);
+          }
+        }
       });
-      // The job is open from its submission to its end; a runner works from its draw to its result.
-      bar(ctx, at(from), at((j.completed_at ?? last) + 1), 0, j.status === 'Completed' ? ink.good : j.status === 'Failed' ? ink.bad : ink.accent);
-      for (const a of lanes) {
-        const own = story.filter((e) => e.runner === a).map((e) => e.height);
-        const drawn = story.filter((e) => e.what === 'drawn' && e.committee.includes(a)).map((e) => e.height);
-        const begin = Math.min(...own, ...drawn);
-        const end = Math.max(...own, ...drawn);
-        if (Number.isFinite(begin)) bar(ctx, at(begin), at(end + 1), 1 + lanes.indexOf(a), ink.hues[0]);
-      }
+      ctx.font = '11px ' + FONT;
       if (deadline !== null) {
         ctx.fillStyle = ink.bad;
         ctx.fillRect(at(deadline + 1) - 1, 2, 1.5, hgt - 20);
         ctx.fillText('deadline', Math.min(at(deadline + 1) - 46, w - 50), hgt - 8);
-      }
-      const seen = new Map();
-      for (const e of story) {
-        const mark = MARKS[e.what];
-        if (!mark || laneOf(e) < 0) continue;
-        const key = laneOf(e) + '.' + e.height;
-        const there = seen.get(key) || [];
-        const nth = there.length;
-        if (nth > 6 || there.includes(e.what)) continue; // several validators saw it
-        seen.set(key, [...there, e.what]);
-        ctx.fillStyle = /** @type {string} */ (ink[mark[1]]);
-        const px = at(e.height) + Math.min(10, (at(e.height + 1) - at(e.height)) / 4) + nth * 11;
-        ctx.font = 'bold 12px ui-sans-serif, system-ui, sans-serif';
-        ctx.fillText(mark[0], px, 4 + laneOf(e) * LANE + LANE / 2);
-        ctx.font = '11px ui-sans-serif, system-ui, sans-serif';
       }
       ctx.fillStyle = ink.dim;
       for (const n of [from, last]) ctx.fillText(count(n), Math.min(at(n) + 1, w - 46), hgt - 8);
@@ -88,18 +149,4 @@ export function gantt(j, story, runners, head) {
   });
   chart.set(0);
   return chart.el;
-}
-
-/**
- * @param {CanvasRenderingContext2D} ctx
- * @param {number} a
- * @param {number} b
- * @param {number} lane
- * @param {string} colour
- */
-function bar(ctx, a, b, lane, colour) {
-  ctx.globalAlpha = 0.25;
-  ctx.fillStyle = colour;
-  ctx.fillRect(a, 4 + lane * LANE + 4, Math.max(3, b - a), LANE - 8);
-  ctx.globalAlpha = 1;
 }

@@ -82,7 +82,8 @@ export function handlerForm(actor, handler, open, schema) {
   accounts().then((list) => { if (list.length) fill(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
   const value = field('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
   const answer = h('div', { class: 'answer', 'aria-live': 'polite' });
-  const turn = newest(); // the answer to the latest order stays
+  // the answer to the latest order stays
+  const turn = newest();
 
   const button = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
     const el = h('button', { type: 'button', class: kind }, label);
@@ -91,7 +92,8 @@ export function handlerForm(actor, handler, open, schema) {
       try {
         return await run();
       } catch (e) {
-        if (!given.wrong(e)) throw e; // otherwise its field says it
+        // otherwise its field says it
+        if (!given.wrong(e)) throw e;
         return undefined;
       }
     }));

@@ -1,6 +1,7 @@
 // @ts-check
 // What elements are made of. Nothing here takes markup: text becomes text, always.
 import { money, shown, wei } from './format.js';
+import { meaning } from './words.js';
 
 /**
  * @typedef {Node|string|number|null|undefined|false} Child
@@ -92,6 +93,15 @@ export function attr(el, name, value) { if (el.getAttribute(name) !== value) el.
 export function link(href, ...children) { return h('a', { href }, ...children); }
 
 /**
+ * term is a word of the page with what it means, where that is known.
+ * @param {any} word
+ */
+export function term(word) {
+  const means = typeof word === 'string' ? meaning(word) : '';
+  return means ? h('abbr', { class: 'term', title: means, tabindex: '0' }, word) : word;
+}
+
+/**
  * facts is a list of names and values. Values that are empty are left out.
  * @param {[string, any][]} pairs
  */
@@ -99,7 +109,7 @@ export function facts(pairs) {
   const el = h('dl', { class: 'facts' });
   for (const [name, value] of pairs) {
     if (value === null || value === undefined || value === '' || Array.isArray(value) && !value.length) continue;
-    add(el, [h('dt', null, name), h('dd', null, value)]);
+    add(el, [h('dt', null, term(name)), h('dd', null, value)]);
   }
   return el;
 }
@@ -128,7 +138,7 @@ export function block(text) {
  */
 export function list(head, rows, caption) {
   return h('div', { class: 'scroll', tabindex: '0' }, h('table', null, caption ? h('caption', null, caption) : null,
-    h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, name)))),
+    h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, term(name))))),
     h('tbody', null, rows.map((row) => h('tr', null, row.map((cell) => h('td', null, cell)))))));
 }
 
@@ -164,7 +174,8 @@ export function copier(text, label, name) {
       await navigator.clipboard.writeText(what);
       say(`copied: ${what}`);
     } catch {
-      say(what); // a browser without a clipboard: it can be marked by hand
+      // a browser without a clipboard: it can be marked by hand
+      say(what);
     }
   });
   return button;
@@ -188,15 +199,21 @@ export function say(text, kind, hint) {
 }
 
 /**
- * action is a button that does something to the network, beside one that copies the command which does the same.
+ * action is a button that does something to the network, beside one that copies the command which does the same. One that
+ * asks is to be clicked twice.
  * @param {string} label
  * @param {string} command
  * @param {() => Promise<string|void>} run
  * @param {string} [kind]
+ * @param {string} [asks]
  */
-export function action(label, command, run, kind) {
+export function action(label, command, run, kind, asks) {
   const button = h('button', { type: 'button', class: kind || '', title: command }, label);
-  button.addEventListener('click', () => busy(button, run));
+  button.addEventListener('click', () => {
+    if (!asks || button.textContent === asks) return void busy(button, run).then(() => write(button, label));
+    write(button, asks);
+    setTimeout(() => write(button, label), 5000);
+  });
   return h('span', { class: 'action' }, button, copier(command, '$', `copy as command: ${command}`));
 }
 

@@ -2,6 +2,9 @@
 // The frame: bar, views, drawer, time bar, keys.
 import { count, plural, rate, span } from './format.js';
 import { attr, fill, h, mark, show, write } from './kit.js';
+import { faultsNow } from './moment.js';
+import { ails } from './ring.js';
+import { together } from './troubles.js';
 import { repaint } from './chart.js';
 import * as drawer from './drawer.js';
 import * as keys from './keys.js';
@@ -65,7 +68,8 @@ function turnTheme() {
 /** @param {route.Route} next */
 function arrive(next) {
   const place = places.find((p) => p.id === next.view) || places[0];
-  if (place.id !== next.view) return route.replace(place.id); // there is no such view
+  // there is no such view
+  if (place.id !== next.view) return route.replace(place.id);
   const another = !made.has(place.id) || now.view !== next.view;
   now = next;
   if (!made.has(place.id)) made.set(place.id, place.make());
@@ -98,7 +102,7 @@ function draw() {
   drawBar();
   made.get(now.view)?.draw(now);
   drawer.draw();
-  time.draw(now);
+  time.draw(now, words()[1]);
   names.refresh();
   attr(main, 'aria-busy', String(!store.now || !names.answered || store.lacks()));
 }
@@ -132,20 +136,24 @@ function words() {
   if (!b) return ['connecting', 'dim'];
   if (!b.ready) return ['no validator answers', 'bad'];
   if (now.from !== null && now.at !== null) return [`${count(now.from)} to ${count(now.at)}, not following`, 'warn'];
+  if (now.at !== null && now.at > store.head()) return [`block ${count(now.at)} is not final yet`, 'warn'];
   if (now.at !== null) return [`at ${count(now.at)}, not following`, 'warn'];
   if (b.ready.paused) return ['paused', 'warn'];
   if (b.ready.stalled) return [b.ready.stalled, b.ready.blocked ? 'bad' : 'warn'];
-  const down = b.nodes.filter((/** @type {any} */ n) => n.missing?.length);
-  if (down.length) return [`${plural(down.length, 'validator')} not ready`, 'warn'];
+  const ill = b.nodes.filter((/** @type {any} */ n) => ails(b.nodes, n));
   const runnersDown = b.runners.all - b.runners.ready;
-  if (runnersDown) return [`${plural(runnersDown, 'runner')} not ready`, 'warn'];
   const live = b.ready.strict ? 'live, strict' : 'live';
-  const troubles = b.ready.troubles?.length;
-  return troubles ? [`${live}, ${plural(troubles, 'trouble')}`, 'warn'] : [live, 'good'];
+  // as the card of the network lists them
+  const troubles = together(b.ready.troubles || []).length;
+  const faults = faultsNow().length;
+  const parts = [ill.length && (ill.length > 1 ? `${ill.length} validators ail` : `${ill[0].name} ${ails(b.nodes, ill[0])}`), runnersDown && `${plural(runnersDown, 'runner')} not ready`,
+    troubles && plural(troubles, 'trouble'), faults && `${plural(faults, 'fault')} in force`].filter(Boolean);
+  return [[live, ...parts].join(', '), parts.length ? 'warn' : 'good'];
 }
 
 /** @type {any} */ (document.querySelector('.skip')).addEventListener('click', (/** @type {Event} */ e) => {
-  e.preventDefault(); // what stands behind # is the state
+  // what stands behind # is the state
+  e.preventDefault();
   main.focus();
 });
 addEventListener('resize', centre);

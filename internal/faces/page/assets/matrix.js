@@ -7,7 +7,7 @@ import { selected } from './route.js';
 /** matrix is for more validators than a ring has room for. */
 export function matrix() {
   const chart = canvas({
-    title: 'links: rows send to columns', height: 420,
+    title: 'links: rows send to columns', height: 420, tall: (d) => Math.max(160, Math.min(420, d.nodes.length * 12 + 8)),
     words: (d) => `links of ${d.nodes.length} validators; ${d.odd.size} directions are cut, down or ruled`,
     note: 'green: up · red: cut · grey: down · amber: ruled · the diagonal: the node itself',
     table: (d) => ({ head: ['from', 'to', 'state'], rows: [...d.odd.values()].map((l) => [l.from, l.to, linkWords(l, stateOf(l))]) }),
@@ -33,8 +33,8 @@ export function matrix() {
         d.nodes.forEach((/** @type {any} */ b, /** @type {number} */ k) => {
           const l = d.odd.get(a.name + ' ' + b.name);
           const state = l ? stateOf(l) : a.running && b.running ? 'up' : 'down';
-          ctx.globalAlpha = state === 'up' ? 0.35 : 1;
-          ctx.fillStyle = i === k ? (a.running ? d.head - a.height > 2 ? ink.warn : ink.accent : ink.bad) : { up: ink.good, cut: ink.bad, down: ink.line, ruled: ink.warn }[state];
+          ctx.globalAlpha = state === 'up' ? 0.7 : 1;
+          ctx.fillStyle = i === k ? (a.running ? !a.then && d.head - a.height > 2 ? ink.warn : ink.accent : ink.bad) : { up: ink.good, cut: ink.bad, down: ink.line, ruled: ink.warn }[state];
           ctx.fillRect(40 + k * each, y, Math.max(1, each - 1), Math.max(1, each - 1));
           ctx.globalAlpha = 1;
         });

@@ -22,8 +22,11 @@ export let answered = false;
 /** stamp is another text as soon as anybody may have another name. */
 export function stamp() { return `${version}.${store.cast}`; }
 
-/** The names of system actors, which nobody deploys. */
-const SYSTEM = ['', 'registry', 'dispatcher', 'verifier', 'treasury', 'governance'];
+/**
+ * The names of the chain's own contracts, which nobody deploys, by the last digit of their addresses.
+ * @type {{[digit: string]: string}}
+ */
+const CONTRACTS = { 1: 'registry', 2: 'dispatcher', 3: 'verifier', 8: 'treasury', 9: 'governance' };
 
 /**
  * refresh asks who is there, at most each few seconds.
@@ -31,7 +34,8 @@ const SYSTEM = ['', 'registry', 'dispatcher', 'verifier', 'treasury', 'governanc
  */
 export async function refresh(now = false) {
   const time = performance.now();
-  if (!store.now) return; // the next drawing asks
+  // the next drawing asks
+  if (!store.now) return;
   if (turn !== store.turns) {
     known.clear();
     turn = store.turns;
@@ -44,7 +48,8 @@ export async function refresh(now = false) {
   const mine = ++latest;
   const [runners, accounts, actors] = await Promise.all([get('/runners', { limit: 1000 }).catch(() => []),
     strict ? [] : get('/devnet/accounts').catch(() => []), get('/actors', { limit: 1000 }).catch(() => [])]);
-  if (mine !== latest || turn !== store.turns) return; // a later question has the answer
+  // a later question has the answer
+  if (mine !== latest || turn !== store.turns) return;
   for (const [kind, list] of /** @type {[Known['kind'], any[]][]} */ ([['account', accounts], ['actor', actors], ['runner', runners]])) {
     for (const one of list) known.set(one.address, { kind, name: one.name || '', address: one.address });
   }
@@ -64,8 +69,8 @@ export async function refresh(now = false) {
 export function find(address) {
   const v = store.now?.nodes?.find((/** @type {any} */ n) => n.address === address);
   if (v) return { kind: 'validator', name: v.name, address };
-  const system = /^0x0{38}0([1-5])$/.exec(address);
-  if (system) return { kind: 'actor', name: SYSTEM[Number(system[1])], address };
+  const contract = /^0x0{39}([12389])$/.exec(address);
+  if (contract) return { kind: 'account', name: CONTRACTS[contract[1]], address };
   return known.get(address);
 }
 

@@ -15,7 +15,8 @@ export async function linkHere() {
     const block = await get('/block/latest');
     return location.origin + location.pathname + route.changed({ of: `${block.height}.${block.hash.slice(2, 2 + DIGITS)}` });
   } catch {
-    return location.href; // the network does not answer: the link names no chain
+    // the network does not answer: the link names no chain
+    return location.href;
   }
 }
 

@@ -27,7 +27,8 @@ export function poll({ each, els, of, ask, take, fail }) {
   let drawn = '';
   /** @type {AbortController|null} */
   let asking = null;
-  let head = -1; // when it was asked
+  // when it was asked
+  let head = -1;
   let ended = -Infinity;
   let looked = -Infinity;
   /** @type {import('./route.js').Route} */
@@ -54,7 +55,8 @@ export function poll({ each, els, of, ask, take, fail }) {
     try {
       got = { data: await ask(q, mine.signal) };
     } catch (e) { wrong = e; }
-    if (mine !== asking) return; // another question is asked
+    // another question is asked
+    if (mine !== asking) return;
     asking = null;
     ended = performance.now();
     if (wrong || head !== store.head()) store.later(each);
@@ -66,7 +68,8 @@ export function poll({ each, els, of, ask, take, fail }) {
       fail(wrong);
       busy(false);
     }
-    if (wrong) head = -1; // it is asked again
+    // it is asked again
+    if (wrong) head = -1;
   }
 
   return (/** @type {import('./route.js').Route} */ r) => {

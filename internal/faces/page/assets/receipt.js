@@ -5,7 +5,7 @@ import { bytes, count, money, plural, short, wei } from './format.js';
 import { amount, block, busy, facts, fill, h, link, list } from './kit.js';
 import { name, who } from './names.js';
 import { selected } from './route.js';
-import { event, output } from './typed.js';
+import { change, event, output } from './typed.js';
 
 /**
  * receiptFacts is a receipt.
@@ -41,7 +41,7 @@ export function traceOf(hash) {
  */
 export function traceTree(t) {
   return [feeOf(t.fee, t.receipt), t.call ? h('ul', { class: 'tree' }, callOf(t.call)) : h('p', { class: 'dim' }, 'No program ran.'),
-    t.changes.length ? [h('h3', null, 'State that changed'), list(['actor', 'key', 'before', 'after'], t.changes.map((/** @type {any} */ c) => [who(c.actor), bytes(c.key), c.old === null ? '—' : bytes(c.old), c.new === null ? '—' : bytes(c.new)]))] : null,
+    t.changes.length ? [h('h3', null, 'State that changed'), list(['actor', 'key', 'before', 'after'], t.changes.map((/** @type {any} */ c) => [who(c.actor), ...change(c)]))] : null,
     t.sent.length ? [h('h3', null, 'Messages for the next block'), list(['to', 'handler', 'prepaid'], t.sent.map((/** @type {any} */ m) => [who(m.to), m.handler, wei(m.prepaid)]))] : null,
     t.cut ? h('p', { class: 'warn' }, 'There was more than a trace holds.') : null];
 }
@@ -80,13 +80,13 @@ function callOf(c) {
 function stepOf(s) {
   if (s.call) return callOf(s.call);
   const parts = [];
-  if (s.key !== undefined) parts.push(bytes(s.key));
+  if (s.key !== undefined) parts.push(s.typed?.attribute ?? bytes(s.key));
   if (s.to) parts.push(name(s.to));
   if (s.name) parts.push(s.name);
   if (s.height !== undefined) parts.push(`at ${count(s.height)}`);
   if (s.amount !== undefined) parts.push(wei(s.amount));
   if (s.payload !== undefined) parts.push(bytes(s.payload));
   if (s.id) parts.push(short(s.id));
-  return h('li', null, h('span', { class: 'what' }, s.what), ` ${parts.join(', ').slice(0, 400)}`, s.value !== undefined ? ` = ${bytes(s.value).slice(0, 400)}` : '',
+  return h('li', null, h('span', { class: 'what' }, s.what), ` ${parts.join(', ').slice(0, 400)}`, s.value !== undefined ? ` = ${(s.typed?.attribute && s.typed.value !== undefined ? count(JSON.stringify(s.typed.value).replace(/^"(-?\d+)"$/, '$1')) : bytes(s.value)).slice(0, 400)}` : '',
     h('small', null, ` ${count(s.cycles)} cycles`), s.error ? h('span', { 'data-tone': 'bad' }, ` ${s.error.code}`) : null);
 }

@@ -3,6 +3,7 @@
 // drawn across links is a partition. Elements are made once for each set of names.
 import { count, plural } from './format.js';
 import { attr, fill, h, mark, show, write } from './kit.js';
+import { faultsNow } from './moment.js';
 import { selected } from './route.js';
 import * as route from './route.js';
 
@@ -20,7 +21,7 @@ export function ring(cut) {
   const links = h('svg:g', { class: 'links' });
   const nodes = h('svg:g', { class: 'nodes' });
   const knife = h('svg:line', { class: 'knife', hidden: true });
-  const svg = h('svg:svg', { viewBox: `0 0 ${SIZE} ${SIZE}`, class: 'ring', role: 'group', 'aria-label': 'validators in a ring; the table of nodes says the same' }, links, nodes, knife);
+  const svg = h('svg:svg', { viewBox: `-50 0 ${SIZE + 100} ${SIZE}`, class: 'ring', role: 'group', 'aria-label': 'validators in a ring; the table of nodes says the same' }, links, nodes, knife);
   let made = '';
   /** @type {Map<string, {x: number, y: number, g: any, bar: any, height: any, star: any, sub: any}>} */
   const at = new Map();
@@ -48,9 +49,13 @@ export function ring(cut) {
     }));
     for (const [name, n] of at) {
       const bar = h('svg:rect', { x: n.x - 22, y: n.y + 10, width: 44, height: 4, class: 'bar' });
-      const star = h('svg:text', { x: n.x + 19, y: n.y - 17, class: 'star', 'text-anchor': 'middle' }, '★');
-      const height = h('svg:text', { x: n.x, y: n.y + 44, class: 'sub', 'text-anchor': 'middle' });
-      const sub = h('svg:text', { x: n.x, y: n.y + 58, class: 'sub dim', 'text-anchor': 'middle' });
+      // Labels stand outside of the ring, where no link passes.
+      const [side, low] = [n.x > MID + 60 ? 1 : n.x < MID - 60 ? -1 : 0, n.y > MID + 60 || at.size === 1];
+      const [x, y] = side && !low ? [n.x + side * 32, n.y] : [n.x, low ? n.y + 42 : n.y - 46];
+      const star = h('svg:text', { x: n.x + (side < 0 ? -31 : 31), y: n.y - 20, class: 'star', 'text-anchor': 'middle' }, '★');
+      const anchor = side && !low ? (side > 0 ? 'start' : 'end') : 'middle';
+      const height = h('svg:text', { x, y, class: 'sub', 'text-anchor': anchor });
+      const sub = h('svg:text', { x, y: y + 14, class: 'sub dim', 'text-anchor': anchor });
       const g = h('svg:a', { href: selected(`validator:${name}`), class: 'node' }, h('svg:title'), h('svg:circle', { cx: n.x, cy: n.y, r: 26 }),
         h('svg:text', { x: n.x, y: n.y - 2, class: 'name', 'text-anchor': 'middle', 'dominant-baseline': 'central' }, name.slice(0, 8)),
         h('svg:rect', { x: n.x - 22, y: n.y + 10, width: 44, height: 4, class: 'track' }), bar, star, height, sub);
@@ -61,11 +66,7 @@ export function ring(cut) {
 
   /** @type {{x: number, y: number}|null} */
   let from = null;
-  const point = (/** @type {any} */ e) => {
-    const box = svg.getBoundingClientRect();
-    const scale = SIZE / Math.min(box.width, box.height);
-    return { x: (e.clientX - box.left - (box.width - SIZE / scale) / 2) * scale, y: (e.clientY - box.top - (box.height - SIZE / scale) / 2) * scale };
-  };
+  const point = (/** @type {any} */ e) => new DOMPoint(e.clientX, e.clientY).matrixTransform(svg.getScreenCTM().inverse());
   svg.addEventListener('pointerdown', (/** @type {any} */ e) => {
     if (e.target.closest('a') || document.body.classList.contains('strict') || e.button) return;
     from = point(e);
@@ -126,14 +127,13 @@ export function ring(cut) {
         const one = at.get(n.name || n.address);
         if (!one) continue;
         attr(one.g, 'href', selected(`validator:${n.name || n.address}`));
-        const bad = n.missing?.length || !n.running;
-        attr(one.g, 'data-tone', !n.running ? 'bad' : bad || behind(list, n) ? 'warn' : 'good');
+        attr(one.g, 'data-tone', toneOf(list, n));
         mark(one.g, 'selected', sel === `validator:${n.name}`);
-        attr(one.bar, 'width', String(n.elsewhere ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
+        attr(one.bar, 'width', String(n.elsewhere || n.then ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
         show(one.star, leader === n.name);
-        write(one.height, n.elsewhere ? '' : n.running ? String(n.height) : 'down');
-        write(one.sub, n.elsewhere ? 'elsewhere' : plural(n.runners, 'runner'));
-        write(one.g.firstElementChild, `${n.name}: ${n.missing?.length ? n.missing.join('; ') : n.running ? 'runs' : 'down'}, view ${n.view}, ${n.peers} peers`);
+        write(one.height, n.running && (n.elsewhere || n.then) ? '' : n.running ? String(n.height) : 'down');
+        write(one.sub, n.then ? '' : n.elsewhere ? 'elsewhere' : plural(n.runners, 'runner'));
+        write(one.g.firstElementChild, `${n.name}: ${ails(list, n) || 'runs'}${n.then || n.elsewhere ? '' : `, height ${n.height}, view ${n.view}, ${n.peers} peers`}`);
       }
       const odd = new Map();
       for (const l of faulty?.links || []) {
@@ -178,6 +178,28 @@ export function linkWords(l, state) {
  * @param {any} n
  */
 export function behind(list, n) {
-  const blocks = n.elsewhere || !n.running ? 0 : Math.max(...list.map((o) => (o.elsewhere ? 0 : o.height))) - n.height;
+  const blocks = n.elsewhere || n.then || !n.running ? 0 : Math.max(...list.map((o) => (o.elsewhere ? 0 : o.height))) - n.height;
   return blocks > 3 ? `${count(blocks)} blocks behind` : '';
 }
+
+/**
+ * stops is what keeps a validator from its work; '' where nothing does.
+ * @param {any} n
+ */
+function stops(n) {
+  return n.missing?.join('; ') || (!n.running ? 'down' : !n.then && faultsNow().some((/** @type {any} */ f) => f.verb === 'freeze' && f.order.node === n.name) ? 'frozen' : '');
+}
+
+/**
+ * ails is what is wrong with a validator; '' where nothing is.
+ * @param {any[]} list
+ * @param {any} n
+ */
+export function ails(list, n) { return stops(n) || behind(list, n); }
+
+/**
+ * toneOf is the colour of a validator.
+ * @param {any[]} list
+ * @param {any} n
+ */
+export function toneOf(list, n) { return stops(n) ? 'bad' : behind(list, n) ? 'warn' : 'good'; }

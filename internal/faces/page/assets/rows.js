@@ -1,7 +1,7 @@
 // @ts-check
 // Tables of rows that get other texts, and the link to older ones. Rows are made where a list is longer than all before.
 import { count } from './format.js';
-import { attr, h, mark, show, write } from './kit.js';
+import { attr, h, mark, show, term, write } from './kit.js';
 import { changed, read } from './route.js';
 
 /** MOST is how many rows a list has at most: what one answer of the API has. */
@@ -30,11 +30,13 @@ export function olderLink(what, size) {
    * set says how many rows are shown, and whether there are more.
    * @param {number} shown
    * @param {boolean} more
+   * @param {string} [why] there may be more that no link leads to
    */
-  function set(shown, more) {
-    show(el, more);
-    if (!more) return;
-    show(link, shown < MOST);
+  function set(shown, more, why = '') {
+    show(el, more || Boolean(why));
+    if (!more && !why) return;
+    show(link, more && shown < MOST);
+    if (!more) return void write(note, why);
     attr(link, 'href', changed({ rows: String(Math.min(shown + 4 * size, MOST)) }));
     write(note, shown < MOST ? `${count(shown)} ${what} are shown, and there are more` : `only ${count(MOST)} ${what} are shown`);
   }
@@ -52,7 +54,7 @@ export function olderLink(what, size) {
  * @param {{label: string, size: number, columns: Column<T>[], href?: (row: T) => string, sel?: (row: T) => string}} options
  */
 export function pool({ label, size, columns, href, sel }) {
-  const head = h('tr', null, columns.map((c) => h('th', { scope: 'col', class: `${c.kind || ''} ${c.main ? '' : 'wide'}` }, c.name)));
+  const head = h('tr', null, columns.map((c) => h('th', { scope: 'col', class: `${c.kind || ''} ${c.main ? '' : 'wide'}` }, term(c.name))));
   /** @type {{tr: any, cells: any[], link: any}[]} */
   const rows = [];
   const body = h('tbody');
@@ -115,7 +117,8 @@ export function step(within, by) {
  */
 export function along(within, by) {
   const links = [...within.querySelectorAll('table.pool tbody tr:not([hidden]) > th a')].filter((a) => /** @type {any} */ (a).offsetParent);
-  const open = read().sel; // the address is ahead of what is drawn
+  // the address is ahead of what is drawn
+  const open = read().sel;
   const at = links.findIndex((a) => open && read(a.getAttribute('href') || '').sel === open);
   const to = links[at < 0 ? 0 : at + by];
   if (to) /** @type {any} */ (to).click();

@@ -1,104 +1,137 @@
 // @ts-check
-// Search: by height, hash, name, handler, view and cause.
-import { get, part } from './api.js';
-import { h, newest, say } from './kit.js';
+// Search: hits while one types, of one question to the network, and of the words that the page itself shows.
+import { get } from './api.js';
+import { count } from './format.js';
+import { attr, fill, h, newest, say, show } from './kit.js';
 import * as names from './names.js';
 import * as route from './route.js';
+import { CAUSES, REASONS } from './words.js';
+
+/** WAIT is how long a reader pauses before what was typed is asked for, in ms. */
+const WAIT = 150;
+
+/** @typedef {{kind: string, text: string, href: string}} Hit */
 
 /** searchBox is the field in the bar. */
 export function searchBox() {
   const turn = newest();
+  // of fields for names elsewhere
   const known = h('datalist', { id: 'known' });
-  const input = h('input', { type: 'search', list: 'known', placeholder: 'height, hash, name, handler, view:17', 'aria-label': 'search', maxlength: 200, autocomplete: 'off', spellcheck: 'false' });
-  const el = h('form', { class: 'search', role: 'search' }, input, known);
+  const input = h('input', { type: 'search', placeholder: 'height, hash, name, handler, view 17', 'aria-label': 'search', maxlength: 200, autocomplete: 'off', spellcheck: 'false', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'hits' });
+  const list = h('ul', { class: 'hits', id: 'hits', role: 'listbox', hidden: true });
+  const el = h('form', { class: 'search', role: 'search' }, input, list, known);
+  let chosen = -1;
+  let waits = 0;
+
+  /** @param {boolean} on */
+  function open(on) {
+    show(list, on);
+    attr(input, 'aria-expanded', String(on));
+    if (!on) chosen = -1;
+  }
+
+  /** @param {number} n */
+  function choose(n) {
+    const links = [...list.querySelectorAll('a')];
+    chosen = links.length ? (n + links.length) % links.length : -1;
+    links.forEach((a, i) => attr(a, 'aria-selected', String(i === chosen)));
+    links[chosen]?.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** @param {string} to */
+  function go(to) {
+    // no answer opens the list again
+    turn();
+    location.hash = to;
+    input.value = '';
+    open(false);
+    input.blur();
+  }
+
+  async function suggest() {
+    const latest = turn();
+    const text = input.value.trim();
+    if (!text) return open(false);
+    const { hits, cut } = await find(text).catch((e) => ({ hits: [], cut: false, wrong: e }));
+    if (!latest() || document.activeElement !== input) return undefined;
+    fill(list, hits.map((hit) => h('li', { role: 'presentation' }, h('a', { href: hit.href, role: 'option', 'aria-selected': 'false', tabindex: '-1', onclick: (/** @type {Event} */ e) => { e.preventDefault(); go(hit.href); } }, h('span', null, hit.text), h('small', null, hit.kind)))),
+      cut ? h('li', { class: 'dim' }, 'There are more: type more of it.') : null, hits.length ? null : h('li', { class: 'dim' }, `Nothing is called ${text}.`));
+    chosen = -1;
+    return open(true);
+  }
+
   input.addEventListener('focus', () => known.replaceChildren(...names.all().slice(0, 300).map((k) => h('option', { value: k.name }, k.kind))));
+  input.addEventListener('input', () => {
+    clearTimeout(waits);
+    waits = setTimeout(suggest, WAIT);
+  });
+  // a click on a hit comes first
+  input.addEventListener('blur', () => setTimeout(() => open(false), 200));
+  input.addEventListener('keydown', (/** @type {KeyboardEvent} */ e) => {
+    if (e.key === 'ArrowDown' || e.key === 'ArrowUp') {
+      e.preventDefault();
+      choose(chosen + (e.key === 'ArrowDown' ? 1 : -1));
+    }
+  });
   el.addEventListener('submit', async (/** @type {Event} */ e) => {
     e.preventDefault();
+    clearTimeout(waits);
     const text = input.value.trim();
-    if (!text) return;
+    const link = /** @type {any} */ (list.querySelectorAll('a')[chosen]);
+    if (link && !list.hasAttribute('hidden')) return go(link.getAttribute('href'));
+    if (!text) return undefined;
     const [latest, place] = [turn(), location.hash];
-    const found = await find(text);
-    if (!latest() || location.hash !== place) return; // the reader is elsewhere
-    if (found) {
-      location.hash = found;
-      input.value = '';
-      input.blur();
-    } else {
-      say(`nothing is called ${text}`, 'wrong', 'Give a height, at least four digits of a hash, a name, a handler, view:N or cause:WORD.');
-    }
+    const found = await find(text).catch((wrong) => ({ hits: [], wrong }));
+    // the reader is elsewhere
+    if (!latest() || location.hash !== place) return undefined;
+    if (found.hits.length) return go(found.hits[0].href);
+    const wrong = /** @type {any} */ (found).wrong;
+    return say(wrong ? wrong.message : `nothing is called ${text}`, 'wrong', wrong ? wrong.hint : 'Give a height, at least four digits of a hash, a part of a name or of a handler, view 17, or a cause such as too few votes.');
   });
   return { el, focus: () => { input.focus(); input.select(); } };
 }
 
 /**
- * find is the address of what a text names; '' where nothing is named so.
+ * find are the places that a text may mean.
  * @param {string} text
- * @returns {Promise<string>}
+ * @returns {Promise<{hits: Hit[], cut: boolean}>}
  */
 async function find(text) {
-  let m;
-  if ((m = /^(?:h|block:)?(\d[\d,]*)$/.exec(text))) {
-    const height = Number(m[1].replaceAll(',', ''));
-    return route.href('blocks', { at: `h${height}`, sel: `block:${height}` });
-  }
-  if ((m = /^view:(\d+)$/.exec(text))) {
-    return route.there('views', { sel: text });
-  }
-  if ((m = /^cause:([a-z_]*)$/.exec(text))) {
-    return route.there('views', { q: text });
-  }
-  if ((m = /^(timer|job|tx|actor|runner|validator|account|block):(.+)$/.exec(text))) {
-    return route.selected(text);
-  }
-  const named = await byName(text);
-  if (named) {
-    return route.selected(`${named.kind}:${named.kind === 'validator' || named.kind === 'runner' ? named.name : named.address}`);
-  }
-  if (/^(0x)?[0-9a-f]{4,64}(…|\.\.\.)?[0-9a-f]*$/i.test(text)) return byHash(text.startsWith('0x') ? text : '0x' + text);
-  return byHandler(text);
+  const cause = /^cause:([a-z_]*)$/.exec(text);
+  if (cause) return { hits: [{ kind: 'cause', text, href: route.there('views', { q: text }) }], cut: false };
+  const thing = /^(timer|job|tx|actor|runner|validator|account|block|view):(.+)$/.exec(text);
+  if (thing && thing[1] !== 'block') return { hits: [{ kind: thing[1], text: thing[2], href: route.there(thing[1] === 'view' ? 'views' : route.read().view, { sel: text }) }], cut: false };
+  const answer = await get('/find', { q: thing ? thing[2] : text });
+  return { hits: [...answer.hits.map(hitOf), ...wordHits(text)], cut: answer.cut };
 }
 
 /**
- * byName is who is called by a name or an address; it asks once more where nobody known is.
+ * hitOf is a hit of the network.
+ * @param {any} hit
+ * @returns {Hit}
+ */
+function hitOf(hit) {
+  switch (hit.kind) {
+    case 'block': return { kind: 'block', text: count(hit.id), href: route.href('blocks', { at: `h${hit.id}`, sel: `block:${hit.id}` }) };
+    case 'view': return { kind: 'view', text: count(hit.id), href: route.there('views', { sel: `view:${hit.id}` }) };
+    case 'handler': return { kind: 'handler', text: hit.name, href: route.there('actors', { sel: `actor:${hit.id}`, q: hit.handler }) };
+    default: return { kind: hit.kind === 'tx' ? 'transaction' : hit.kind, text: hit.name || hit.id, href: route.selected(`${hit.kind}:${hit.id}`) };
+  }
+}
+
+/** The verbs of faults, which Network lists where they are in force. */
+const FAULTS = ['partition', 'bridge', 'link', 'crash', 'freeze', 'misbehave'];
+
+/**
+ * wordHits are the places where the page shows a word.
  * @param {string} text
+ * @returns {Hit[]}
  */
-async function byName(text) {
-  const is = (/** @type {names.Known} */ k) => k.name.toLowerCase() === text.toLowerCase() || k.address === text.toLowerCase();
-  const known = names.all().find(is);
-  if (known) return known;
-  await names.refresh(true);
-  return names.all().find(is);
-}
-
-/**
- * byHash asks what a hash, or the beginning of one, stands for.
- * @param {string} hash
- */
-async function byHash(hash) {
-  /** @type {[string, string, (a: any) => string][]} */
-  const ways = [[`/block/${part(hash)}`, 'block', (a) => a.height], [`/timer/${part(hash)}`, 'timer', (a) => a.id], [`/job/${part(hash)}`, 'job', (a) => a.id],
-    [`/transaction/${part(hash)}/receipt`, 'tx', (a) => a.hash], [`/transaction/${part(hash)}`, 'tx', (a) => a.hash], [`/actor/${part(hash)}`, 'actor', (a) => a.address],
-    [`/account/${part(hash)}`, 'account', (a) => a.address]];
-  for (const [path, kind, id] of ways) {
-    try {
-      return route.selected(`${kind}:${id(await get(path))}`);
-    } catch { /* it is something else */ }
-  }
-  return '';
-}
-
-/**
- * byHandler is the address of the actor that has a handler.
- * @param {string} text
- */
-async function byHandler(text) {
-  try {
-    const actors = await get('/actors', { limit: 1000 });
-    let one = actors.find((/** @type {any} */ a) => a.name === text);
-    for (let i = 0; !one && i < Math.min(actors.length, 128); i += 16) { // the list has no handlers
-      const some = await Promise.all(actors.slice(i, i + 16).map((/** @type {any} */ a) => get(`/actor/${part(a.address)}`).catch(() => null)));
-      one = some.find((a) => a?.handlers.some((/** @type {any} */ x) => x.name === text));
-    }
-    return one ? route.there('actors', { sel: `actor:${one.address}`, q: one.name === text ? '' : text }) : '';
-  } catch { return ''; }
+function wordHits(text) {
+  const word = text.toLowerCase().replaceAll('_', ' ').trim();
+  if (word.length < 3) return [];
+  const of = (/** @type {string[]} */ all) => all.filter((w) => w.replaceAll('_', ' ').includes(word));
+  return [...of(Object.keys(CAUSES)).map((w) => ({ kind: 'cause of views', text: w.replaceAll('_', ' '), href: route.there('views', { q: `cause:${w}` }) })),
+    ...of(Object.keys(REASONS)).map((w) => ({ kind: 'timers left for it', text: w, href: route.there('timers', { why: w }) })),
+    ...of(FAULTS).map((w) => ({ kind: 'faults in force', text: w, href: route.there('network') }))].slice(0, 8);
 }

@@ -81,7 +81,8 @@ class Ring {
   }
 }
 
-/** @type {Ring<Block>} */ export const blocks = new Ring(2 * SIZE); // older ones of the view, and of the time bar
+// older ones of the view, and of the time bar
+/** @type {Ring<Block>} */ export const blocks = new Ring(2 * SIZE);
 /** @type {Ring<View>} */ export const views = new Ring();
 
 /**
@@ -159,7 +160,8 @@ export function start() {
 
 /** @param {any} beat */
 function take(beat) {
-  if (!beat?.nodes) return; // a network that stops has none
+  // a network that stops has none
+  if (!beat?.nodes) return;
   lost = 0;
   if (now && (now.g !== beat.g || now.ready && beat.ready && now.ready.genesis !== beat.ready.genesis)) drop();
   const before = head();
@@ -274,7 +276,8 @@ export function lacks() {
 function gapOf(what, many, to) {
   const ring = what === 'blocks' ? blocks : views;
   const last = to ?? ring.head;
-  if (last > ring.head || !now) return null; // nobody has it yet
+  // nobody has it yet
+  if (last > ring.head || !now) return null;
   const from = Math.max(ring.least, last - many + 1);
   for (let n = last; n >= from; n--) if (!known(ring, n)) return { from, to: n, last, latest: last === ring.head };
   return null;

@@ -3,6 +3,8 @@
 import { count, plural } from './format.js';
 import { attr, h, show, write } from './kit.js';
 import { canvas, edges } from './chart.js';
+import { faultWords } from './faults.js';
+import { faultsWithin, timeOf } from './moment.js';
 import * as route from './route.js';
 import * as store from './store.js';
 
@@ -11,11 +13,12 @@ const SHOWN = 240;
 /** timeBar shows where in time the page is. */
 export function timeBar() {
   const chart = canvas({
-    title: 'latest blocks', height: 34, draw, words: (d) => `the latest ${d.rows.length} blocks; ${d.failed.size} of them followed a failed view`,
+    title: 'latest blocks', height: 34, draw, words: (d) => `the latest ${d.rows.length} blocks; ${d.failed.size} of them followed a failed view; ${d.faults.length} faults were in force`,
     table: (d) => ({ head: ['height', 'view', 'transactions', 'cycles'], rows: d.rows.map((b) => [b.height, b.view, b.txs, b.cycles]) }),
     at: (x, _y, w, _h, d) => {
       const b = d.rows[Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))];
-      return b ? { text: `block ${count(b.height)}, ${plural(b.txs, 'transaction')}${d.failed.has(b.height) ? ', after a failed view' : ''}`, href: route.changed({ at: `h${b.height}` }) } : null;
+      const forces = b ? d.faults.filter((f) => isIn(f, timeOf(b))).map(faultWords) : [];
+      return b ? { text: `block ${count(b.height)}, ${plural(b.txs, 'transaction')}, ${plural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.changed({ at: `h${b.height}` }) } : null;
     },
     brush: (a, z, w, d) => {
       const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))))];
@@ -23,16 +26,20 @@ export function timeBar() {
     },
   });
   const where = h('span', { class: 'where' });
+  const keys = h('span', { class: 'keys legend', 'aria-hidden': 'true' }, [['accent', 'executed'], ['dim', 'empty'], ['bad', 'failed view'], ['warn', 'fault']].map(([ink, text]) => h('span', null, h('i', { 'data-ink': ink }), text)));
   const live = h('button', { type: 'button', hidden: true, title: 'follow the latest block (l)', onclick: () => route.set({ at: '' }) }, 'follow');
-  const el = h('div', { class: 'timebar' }, where, chart.el, live);
+  const el = h('div', { class: 'timebar' }, where, chart.el, keys, live);
   /** @type {[number, number]} */
   let ends = [1, 1];
   return {
     el,
     /** shown are the first and the last height of the bar. */
     shown: () => ends,
-    /** @param {route.Route} r */
-    draw(r) {
+    /**
+     * @param {route.Route} r
+     * @param {string} tone the state of the network
+     */
+    draw(r, tone) {
       const { many, to } = bounds(r);
       store.fill('blocks', many, to);
       const rows = store.blocks.last(many, to);
@@ -42,13 +49,22 @@ export function timeBar() {
         const before = store.blocks.get(b.height - 1);
         if (before && b.view > before.view + 1 && !b.skipped) failed.add(b.height);
       }
-      chart.set({ rows, failed, many, from: r.from, to: r.at });
+      const [first, last] = [timeOf(rows[0]), timeOf(rows[rows.length - 1])];
+      const faults = (faultsWithin(first ?? 0, last ?? 0) || []).slice(-40);
+      chart.set({ rows, failed, faults, many, from: r.from, to: r.at });
       write(where, r.at === null ? store.lost ? 'no answer' : store.now ? 'live' : '' : r.from === null ? `at ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
-      attr(where, 'data-tone', r.at === null ? store.lost ? 'bad' : 'good' : 'warn');
+      attr(where, 'data-tone', r.at === null ? tone : 'warn');
       show(live, r.at !== null);
     },
   };
 }
+
+/**
+ * isIn reports whether a fault was in force at a time.
+ * @param {any} f
+ * @param {number|null} time
+ */
+function isIn(f, time) { return time !== null && f.began_ms <= time && (f.ended_ms === null || f.ended_ms >= time); }
 
 /**
  * bounds are how many blocks the bar shows, and the last: a range with as much again around it.
@@ -73,7 +89,7 @@ function step(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many);
  * @param {CanvasRenderingContext2D} ctx
  * @param {number} w
  * @param {number} hgt
- * @param {{rows: store.Block[], failed: Set<number>, many: number, from: number|null, to: number|null}} d
+ * @param {{rows: store.Block[], failed: Set<number>, faults: any[], many: number, from: number|null, to: number|null}} d
  * @param {import('./chart.js').Inks} ink
  */
 function draw(ctx, w, hgt, d, ink) {
@@ -82,9 +98,14 @@ function draw(ctx, w, hgt, d, ink) {
   const begin = w - d.rows.length * each;
   ctx.fillStyle = ink.line;
   ctx.fillRect(0, hgt - 1, w, 1);
+  ctx.fillStyle = ink.warn;
+  const times = d.faults.length ? d.rows.map(timeOf) : [];
+  for (const f of d.faults) {
+    times.forEach((time, i) => { if (isIn(f, time)) ctx.fillRect(begin + i * each, 6, each, 2); });
+  }
   d.rows.forEach((b, i) => {
     const x = begin + i * each;
-    const tall = 3 + (b.cycles / most) * (hgt - 12);
+    const tall = 3 + (b.cycles / most) * (hgt - 14);
     ctx.fillStyle = b.txs || b.fired ? ink.accent : ink.dim;
     ctx.fillRect(x, hgt - tall, Math.max(1, each - 1), tall);
     if (d.from !== null && (b.height < d.from || b.height > /** @type {number} */ (d.to))) {

@@ -2,8 +2,9 @@
 // Schemas of actors: what a typed value shows, in events, outputs and state.
 import { get, part } from './api.js';
 import { bytes, count } from './format.js';
-import { h, write } from './kit.js';
+import { h, link, write } from './kit.js';
 import { name } from './names.js';
+import { selected } from './route.js';
 import * as store from './store.js';
 
 /**
@@ -24,13 +25,15 @@ const asked = new Map();
  * @returns {Promise<Schema|null>}
  */
 export function schemaOf(address, code = '') {
-  if (/^0x0{38}0[1-5]$/.test(address)) return Promise.resolve(null); // the chain's own actors have none
+  // the chain's own actors have none
+  if (/^0x0{39}[12389]$/.test(address)) return Promise.resolve(null);
   const key = `${store.turns} ${address} ${code}`;
   let answer = asked.get(key);
   if (!answer) {
     if (asked.size > 200) asked.clear();
     answer = get(`/actor/${part(address)}/schema`).catch((e) => {
-      if (e.status !== 404) asked.delete(key); // it is asked again
+      // it is asked again
+      if (e.status !== 404) asked.delete(key);
       return null;
     });
     asked.set(key, answer);
@@ -62,7 +65,8 @@ export function words(t) {
  */
 export function text(s, t, v) {
   if (v === null || v === undefined) return 'nothing';
-  if (t === 'Amount') return count(v); // of whatever the actor counts: a token's unit is not the chain's
+  // of whatever the actor counts: a token's unit is not the chain's
+  if (t === 'Amount') return count(v);
   if (t === 'Address') return name(String(v));
   if (t === 'bytes') return bytes(v) || '0x';
   if (t === 'int' || typeof t === 'string' && /^u\d+$/.test(t)) return count(v);
@@ -109,11 +113,36 @@ export function output(to, handler, hex) {
  * entry is a row of typed state: its key and its value in words; null where no attribute has it, or where the value does not fit.
  * @param {Schema|null} s
  * @param {{typed?: {attribute?: string, value?: any}}} e
- * @returns {[string, string]|null}
+ * @returns {[string, any]|null}
  */
 export function entry(s, { typed }) {
   if (!s || !typed?.attribute || typed.value === undefined) return null;
   const own = typed.attribute.split('[')[0];
   const a = s.state?.find((one) => one.name === own);
-  return [typed.attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => name(address)), text(s, a ? a.type ?? a.list : 'u64', typed.value)];
+  return [keyWords(typed.attribute), thing(text(s, a ? a.type ?? a.list : 'u64', typed.value))];
+}
+
+/**
+ * thing is a value. One that is the hash of a timer, a job or a transaction leads to it.
+ * @param {string} value
+ */
+export function thing(value) { return /^0x[0-9a-f]{64}$/.test(value) ? link(selected(`hash:${value}`), value) : value; }
+
+/** @param {string} attribute */
+function keyWords(attribute) { return attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => name(address)); }
+
+/**
+ * change is a row of state that an execution changed: the key, before and after, in the words that state has.
+ * @param {{actor: string, key: string, old: string|null, new: string|null, typed?: {attribute?: string, value?: any, old?: any}}} c
+ */
+export function change(c) {
+  const key = h('span', null, c.typed?.attribute ? keyWords(c.typed.attribute) : bytes(c.key));
+  const [before, after] = [c.old, c.new].map((v) => h('span', null, v === null ? '—' : bytes(v)));
+  if (c.typed?.attribute) schemaOf(c.actor).then((s) => {
+    for (const [el, raw, value] of /** @type {[any, string|null, any][]} */ ([[before, c.old, c.typed?.old], [after, c.new, c.typed?.value]])) {
+      const row = raw === null ? null : entry(s, { typed: { attribute: c.typed?.attribute, value } });
+      if (row) el.replaceChildren(row[1]);
+    }
+  });
+  return [key, before, after];
 }

@@ -60,10 +60,14 @@ export function votes() {
   });
   return {
     el: chart.el,
-    /** @param {string[]} names */
-    draw(names) {
-      store.fill('views', VIEWS);
-      chart.set({ names, views: store.views.last(VIEWS) });
+    /**
+     * @param {string[]} names
+     * @param {number|null} [to] the last view; null: the latest
+     */
+    draw(names, to = null) {
+      const last = to ?? store.views.head;
+      store.fill('views', VIEWS, to ?? undefined);
+      chart.set({ names, views: store.views.last(VIEWS, last) });
     },
   };
 }

@@ -301,7 +301,7 @@ func (s *Stage) Snapshot() (restore func() error, err error) {
 	return func() error {
 		past := s.Faults()
 		for i := range past {
-			past[i].Ended = true
+			past[i].Ended, past[i].Until = true, min(past[i].Until, s.Network.Now())
 		}
 		before, err := s.Digest()
 		if err == nil {

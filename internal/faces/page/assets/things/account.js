@@ -8,6 +8,7 @@ import * as store from '../store.js';
 /** @type {import('../drawer.js').Kind} */
 export const account = {
   word: 'account',
+  present: 'What is said of it is',
   json: (id) => `/account/${part(id)}`,
   command: (id) => `account ${id}`,
   make: (id) => fetched((signal) => get(`/account/${part(id)}`, {}, signal), (a) => [

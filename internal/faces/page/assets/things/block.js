@@ -13,7 +13,7 @@ export const block = {
   command: (id) => `block ${id}`,
   make: (id) => fetched(async (signal) => {
     const b = await get(`/block/${part(id)}`, {}, signal);
-    const receipts = await get(`/block/${part(id)}/receipts`, {}, signal).catch(() => []);
+    const receipts = await get(`/block/${part(id)}/receipts`, { limit: 1000 }, signal).catch(() => []);
     return { b, receipts };
   }, ({ b, receipts }) => {
     const timers = /** @type {[string, string[]][]} */ ([['fired', b.timers_fired], ['deferred', b.timers_deferred], ['expired', b.timers_expired], ['not paid', b.timers_insufficient]]);
@@ -23,7 +23,7 @@ export const block = {
         ['cells', count(b.cells_used)], ['base fees', `${count(b.basefee_cycle)} a cycle, ${count(b.basefee_cell)} a cell, ${count(b.basefee_lane_timer)} of the lane, in wei`],
         ['burned', money(String(BigInt(b.burned.cycle) + BigInt(b.burned.cell) + BigInt(b.burned.lane_timer)))], ['tips', money(String(BigInt(b.tips.transactions) + BigInt(b.tips.timers)))],
         ['votes', b.votes.map((/** @type {any} */ v) => name(v.validator)).join(' ')], ['state root', short(b.state_root)]]),
-      receipts.length ? [h('h3', null, plural(receipts.length, 'receipt')), list(['what', 'to', 'status', 'cycles', 'fee'], receipts.slice(0, 100).map((/** @type {any} */ r) => [
+      receipts.length ? [h('h3', null, receipts.length === 1000 ? 'The first 1,000 receipts' : plural(receipts.length, 'receipt')), list(['what', 'to', 'status', 'cycles', 'fee'], receipts.map((/** @type {any} */ r) => [
         link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), r.origin === 'timer' ? 'fire' : r.origin === 'message' ? 'message' : 'tx', ' ', short(r.hash)),
         [who(r.to), r.handler ? '.' + r.handler : ''], h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), count(r.cycles), money(r.fee)]))]
         : h('p', { class: 'dim' }, 'It holds no transaction, and no timer fired in it.'),

@@ -1,27 +1,36 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
 import { bytes, count, money, plural, short } from '../format.js';
-import { action, block, facts, h, link, list } from '../kit.js';
+import { action, block, facts, h, link, list, typed } from '../kit.js';
 import { again, fetched } from '../drawer.js';
 import { name, who } from '../names.js';
-import { selected } from '../route.js';
+import { read, selected } from '../route.js';
 import * as store from '../store.js';
 import { gantt } from '../gantt.js';
+import { storyAt } from '../moment.js';
+import { ofJob } from '../because.js';
 
 /** @type {import('../drawer.js').Kind} */
 export const job = {
   word: 'job',
   json: (id) => `/job/${part(id)}/story`,
   command: (id) => `job show ${id}`,
+  ofMoment: true,
   make: (id) => fetched(async (signal) => {
     const story = await get(`/job/${part(id)}/story`, { limit: 2000 }, signal);
-    const runners = await get(`/job/${part(id)}/runners`, {}, signal).catch(() => []);
-    return { story, runners };
-  }, ({ story, runners }) => {
+    const runners = await get(`/job/${part(id)}/runners`, { limit: 1000 }, signal);
+    const { submitted_at: from, completed_at: to } = story.job;
+    await Promise.all([from, to ?? story.height].map((height) => store.filled('blocks', 1, height)));
+    return { ...storyAt(story, runners, read().at), now: story };
+  }, ({ story, runners, now }) => {
     const j = story.job;
-    const open = j.completed_at === null;
+    if (j.submitted_at > story.height) return h('p', { class: 'sentence' }, `It was submitted in block ${count(j.submitted_at)}, after block ${count(story.height)}.`);
+    const open = now.job.completed_at === null;
     return [
-      gantt(j, story.story, runners, story.height),
+      story.height < now.height ? h('p', { class: 'present' }, `As it was at block ${count(story.height)}.`) : null,
+      ofJob(j, runners, story.height),
+      // that view has the chart
+      read().view === 'jobs' ? null : gantt(j, story.story, runners, story.height),
       facts([['status', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status)], ['error', j.error ? `${j.error.code}: ${j.error.message}` : ''], ['kind', j.kind], ['mode', j.mode],
         ['submitter', who(j.submitter)], ['submitted at', link(selected(`block:${j.submitted_at}`), count(j.submitted_at))], ['deadline', count(j.deadline)], ['commitments until', j.commit_deadline === null ? '' : count(j.commit_deadline)],
         ['ended at', j.completed_at === null ? '' : link(selected(`block:${j.completed_at}`), count(j.completed_at))], ['draws', count(j.attempts)], ['committee', j.committee.map((/** @type {string} */ a) => [who(a), ' '])], ['winner', who(j.winner)],
@@ -29,12 +38,13 @@ export const job = {
       j.pool ? h('p', { class: 'warn' }, `${plural(j.pool.eligible, 'runner')} of ${count(j.pool.wanted)} wanted may be drawn. `, j.pool.left_out.map((/** @type {any} */ l) => `${l.runners} left out: ${l.filter} (${l.why}). `)) : null,
       j.result !== null ? [h('h3', null, 'Result'), block(bytes(j.result))] : null,
       runners.length ? [h('h3', null, 'Runners'), list(['runner', 'draw', 'committed', 'revealed', 'outcome'], runners.map((/** @type {any} */ r) => [who(r.address), r.attempt, r.committed_at === null ? '' : count(r.committed_at), r.revealed_at === null ? '' : count(r.revealed_at),
-        h('span', { 'data-tone': r.outcome === 'agreed' ? 'good' : r.outcome === 'pending' ? '' : 'bad' }, r.outcome)]))] : null,
+        h('span', { 'data-tone': r.outcome === 'agreed' ? 'good' : r.outcome === 'pending' ? '' : 'bad' }, r.outcome === 'disagreed' ? '≠ disagreed' : r.outcome)]))] : null,
       open && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`job cancel ${short(j.id)}`), async () => {
         await post('/devnet/job/cancel', { id: j.id });
         again();
         return 'the job is cancelled';
       }, 'danger')) : null,
+      now.next === null ? null : h('p', { class: 'dim' }, `The first ${count(now.story.length)} events are shown, and there are more:`), now.next === null ? null : typed(command(`job show ${short(j.id)}`)),
       h('details', null, h('summary', null, plural(story.story.length, 'event')), list(['block', 'what', 'who', 'detail'], story.story.map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), count(e.height)), e.what.replaceAll('_', ' '),
         [e.runner ? who(e.runner) : '', e.validator ? [' at ', name(e.validator)] : ''], told(e)]))),
     ];

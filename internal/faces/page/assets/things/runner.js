@@ -12,17 +12,19 @@ import { logOf } from './validator.js';
 /** @type {import('../drawer.js').Kind} */
 export const runner = {
   word: 'runner',
+  present: 'What is said of it is',
   json: (id) => `/runner/${part(id)}`,
   command: (id) => `runner show ${id}`,
   make: (id) => {
     const top = h('div');
     const mine = !id.startsWith('0x');
     const log = mine ? logOf(id) : null;
+    const orders = mine ? nodeFaults('runner', id) : null;
     /** @type {any} */
     let r = null;
     let last = '';
     return {
-      el: h('div', { class: 'thing' }, top, mine ? [h('h3', { class: 'cheats' }, 'Faults'), nodeFaults('runner', id), h('div', { class: 'orders cheats' }, action('leave', command(`runner leave ${id}`), async () => {
+      el: h('div', { class: 'thing' }, top, mine ? [h('h3', { class: 'cheats' }, 'Faults'), orders?.el, h('div', { class: 'orders cheats' }, action('leave', command(`runner leave ${id}`), async () => {
         await post('/devnet/runner/leave', { runner: id });
         return `${id} leaves`;
       }))] : null, log?.el),
@@ -34,6 +36,7 @@ export const runner = {
         await log?.load(signal);
       },
       draw() {
+        orders?.draw();
         if (!r || !store.now) return;
         const text = JSON.stringify(r) + names.stamp();
         if (text === last) return;
@@ -44,7 +47,7 @@ export const runner = {
           ['also connected to', r.connected.filter((/** @type {string} */ a) => !r.subset.includes(a)).map((/** @type {string} */ a) => [who(a), ' '])],
           ['capabilities', r.capabilities.join(', ')], ['entitlements', r.entitlements.join(', ')], ['registered at', count(r.registered_at)], ['last heartbeat', count(r.last_heartbeat)], ['stake returns at', r.stake_returns ? count(r.stake_returns) : '']]),
         h('p', null, link(href('jobs', { runner: id }), 'its jobs')),
-        r.heard.length ? [h('h3', null, `What validators heard: ${plural(r.heard.length, 'event')}`), list(['block', 'what', 'validator', 'why'], r.heard.slice(-30).reverse().map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), count(e.height)), e.what, name(e.validator), e.reason]))] : null);
+        r.heard.length ? [h('h3', null, `What validators heard${r.heard.length > 30 ? `: the latest 30 of ${plural(r.heard.length, 'event')}` : ''}`), list(['block', 'what', 'validator', 'why'], r.heard.slice(-30).reverse().map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), count(e.height)), e.what, name(e.validator), e.reason]))] : null);
       },
     };
   },

@@ -1,36 +1,43 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
 import { bytes, count, money, plural, short, wei } from '../format.js';
-import { action, amount, block, facts, h, link, list } from '../kit.js';
+import { action, amount, block, facts, h, link, list, term, typed } from '../kit.js';
+import { ofTimer } from '../because.js';
 import { again, fetched } from '../drawer.js';
 import { who } from '../names.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
 import { receiptFacts, traceOf } from '../receipt.js';
 import { storyLane } from '../storylane.js';
+import { REASONS } from '../words.js';
 
 /** @type {import('../drawer.js').Kind} */
 export const timer = {
   word: 'timer',
+  present: 'Its end and its status are',
   json: (id) => `/timer/${part(id)}/story`,
   command: (id) => `timer show ${id}`,
   make: (id) => fetched(async (signal) => {
     const story = await get(`/timer/${part(id)}/story`, {}, signal);
     const detail = story.timer.status === 'fired' ? await get(`/timer/${part(story.timer.id)}`, {}, signal) : null;
+    const { height, ended_at: ended } = story.timer;
+    await Promise.all([Math.min(height, story.height), ended ?? story.height].map((n) => store.filled('blocks', 1, n)));
     return { story, detail };
   }, ({ story, detail }) => {
     const t = story.timer;
     return [
       h('p', { class: 'sentence' }, sentence(t)),
       storyLane(t, story.story, story.height),
+      ofTimer(t, story.story, story.height),
+      h('h3', null, 'Its story'),
+      list(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? link(selected(`block:${e.from}`), count(e.from)) : `${count(e.from)}–${count(e.to)}`,
+        what(e), [e.reason ? term(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${money(e.paid.fee_paid)}` : '']])),
+      story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), typed(command(`timer show ${short(t.id)}`))] : null,
       facts([['actor', [who(t.actor), '.', t.handler]], ['due at', link(selected(`block:${t.height}`), count(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
-        ['tier', t.tier], ['reason', t.reason], ['deferred', t.deferrals ? plural(t.deferrals, 'time') : ''], ['scheduled at', link(selected(`block:${t.scheduled_at}`), count(t.scheduled_at))], ['ended at', t.ended_at ? link(selected(`block:${t.ended_at}`), count(t.ended_at)) : ''],
+        ['tier', term(t.tier || '')], ['reason', term((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? plural(t.deferrals, 'time') : ''], ['scheduled at', link(selected(`block:${t.scheduled_at}`), count(t.scheduled_at))], ['ended at', t.ended_at ? link(selected(`block:${t.ended_at}`), count(t.ended_at)) : ''],
         ['expires at', count(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', bytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${count(t.cycles_used)} of ${t.gas_limit ? count(t.gas_limit) : 'the cap'}`],
         ['fee', t.fee_paid === '0' ? '' : amount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${count(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
       t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), block(bytes(t.payload))] : null,
-      h('h3', null, 'Its story'),
-      list(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? link(selected(`block:${e.from}`), count(e.from)) : `${count(e.from)}–${count(e.to)}`,
-        what(e), [e.reason || '', e.paid ? ` paid ${money(e.paid.fee_paid)}` : '']])),
       t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`timer cancel ${short(t.id)}`), async () => {
         const r = await post('/devnet/timer/cancel', { id: t.id });
         again();
@@ -46,9 +53,9 @@ function sentence(t) {
   const late = t.ended_at && t.ended_at > t.height ? `, ${plural(t.ended_at - t.height, 'block')} late` : '';
   switch (t.status) {
     case 'fired': return `It fired in block ${count(t.ended_at)}${late}, and its handler ended ${t.result}.`;
-    case 'pending': return t.deferrals ? `It is due since block ${count(t.height)} and waits: ${t.reason}.` : `It is due in block ${count(t.height)}.`;
+    case 'pending': return t.deferrals ? `It is due since block ${count(t.height)} and waits: ${REASONS[t.reason] || t.reason}.` : `It is due in block ${count(t.height)}.`;
     case 'cancelled': return `It was cancelled in block ${count(t.ended_at)}.`;
-    case 'expired': return `It expired in block ${count(t.ended_at)} before its turn: ${t.reason || 'no block had room for it'}.`;
+    case 'expired': return `It expired in block ${count(t.ended_at)} before its turn.`;
     default: return `It ended in block ${count(t.ended_at)}: its payer could not pay.`;
   }
 }

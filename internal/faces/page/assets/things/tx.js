@@ -2,6 +2,7 @@
 import { get, part } from '../api.js';
 import { bytes, count, short } from '../format.js';
 import { block as text, facts, h, link } from '../kit.js';
+import { ofReceipt } from '../because.js';
 import { fetched } from '../drawer.js';
 import { who } from '../names.js';
 import { selected } from '../route.js';
@@ -18,6 +19,7 @@ export const tx = {
     return { signed, receipt };
   }, ({ signed, receipt }) => [
     signed && !receipt ? h('p', { class: 'warn' }, 'It waits in a pool; no final block holds it.') : null,
+    receipt ? ofReceipt(receipt) : null,
     receipt ? receiptFacts(receipt) : null,
     signed ? h('details', null, h('summary', null, 'as it was signed'), facts([['hash', signed.hash], ['sender', who(signed.sender)], ['nonce', count(signed.nonce)], ['kind', signed.kind], ['to', who(signed.to)],
       ['value', signed.value === '0' ? '' : count(signed.value) + ' wei'], ['limits', `${count(signed.cycles_limit)} cycles, ${count(signed.cells_limit)} cells`],

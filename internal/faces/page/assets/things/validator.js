@@ -3,12 +3,14 @@ import { command, get, part, post } from '../api.js';
 import { count, span } from '../format.js';
 import { action, block, choice, facts, fill, h, link, newest, typed } from '../kit.js';
 import { nodeFaults } from '../faults.js';
+import { ails, toneOf } from '../ring.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
 
 /** @type {import('../drawer.js').Kind} */
 export const validator = {
   word: 'validator',
+  present: 'State, height and votes are',
   json: () => '/validators',
   command: (id) => `validator show ${id}`,
   make: (id) => {
@@ -23,18 +25,19 @@ export const validator = {
     let last = '';
     let lastVotes = '';
     return {
-      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('p', { class: 'dim small' }, '✓ finalized, + notarized, ✗ gave up, · none'), h('h3', { class: 'cheats' }, 'Faults'), orders, moves, log.el),
+      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('p', { class: 'dim small' }, '✓ finalized, + notarized, ✗ gave up, · none'), h('h3', { class: 'cheats' }, 'Faults'), orders.el, moves, log.el),
       load: log.load,
       draw() {
         const n = store.now?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
-        const text = JSON.stringify(n) + store.head();
+        const text = JSON.stringify(n) + store.head() + ails(store.now?.nodes || [], n || {});
         if (text !== last) {
           last = text;
-          fill(top, n ? facts([['state', h('span', { 'data-tone': n.missing?.length ? 'bad' : n.running ? 'good' : 'bad' }, n.missing?.join('; ') || (n.running ? 'runs' : 'down'))], ['status', n.status],
+          fill(top, n ? facts([['state', h('span', { 'data-tone': toneOf(store.now.nodes, n) }, ails(store.now.nodes, n) || 'runs')], ['status', n.status],
             ['address', n.address], ['height', n.elsewhere ? 'not known here' : [count(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : link(selected(`view:${n.view}`), count(n.view))],
             ['peers', n.elsewhere ? '' : count(n.peers)], ['runners', n.elsewhere ? '' : count(n.runners)], ['dead letters', n.dead_letters ? count(n.dead_letters) : ''], ['made again', n.restarted ? count(n.restarted) : '']])
             : h('p', null, `No validator is called ${id}.`));
         }
+        orders.draw();
         store.fill('views', 24);
         const voted = JSON.stringify(store.views.last(24).map((v) => [v.view, voteOf(v, id)]));
         if (voted === lastVotes) return;

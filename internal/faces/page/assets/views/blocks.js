@@ -45,12 +45,13 @@ function make() {
     draw(r) {
       const to = Math.min(r.at ?? store.head(), store.head());
       const asked = Number(r.params.bin);
-      const bin = BINS.includes(asked) ? asked : r.at !== null || store.pace <= 10 ? 1 : store.pace <= 100 ? 10 : 100;
+      const bin = BINS.includes(asked) ? asked : r.at !== null || store.pace() <= 10 ? 1 : store.pace() <= 100 ? 10 : 100;
       const need = Math.min(store.SIZE, Math.max(STRIP, ROWS * bin));
       store.fill('blocks', need, to);
       const list = store.within(store.blocks.last(need, to), r.from, (b) => b.height);
       const bins = binned(list, bin).slice(-ROWS).reverse();
-      if (bin > 1 && r.at === null) { // the latest row is always the latest block
+      // the latest row is always the latest block
+      if (bin > 1 && r.at === null) {
         const last = list[list.length - 1];
         if (last) bins.unshift({ from: last.height, to: last.height, list: [last] });
       }

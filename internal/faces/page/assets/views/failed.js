@@ -3,7 +3,8 @@
 import { command } from '../api.js';
 import { clock, count, plural } from '../format.js';
 import { attr, empty, fill, h, show, write } from '../kit.js';
-import { pool } from '../rows.js';
+import { olderLink, pool, wanted as rowsOf } from '../rows.js';
+import { CAUSES } from '../words.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
@@ -27,11 +28,12 @@ function make() {
       { name: 'view', text: (v) => count(v.view), main: true },
       { name: 'leader', text: (v) => v.leader },
       { name: 'outcome', kind: 'words', text: (v) => v.text || v.outcome, main: true, tone: (v) => (gaveUp(v) ? 'bad' : '') },
-      { name: 'cause', text: (v) => v.cause.replaceAll('_', ' ') },
+      { name: 'cause', text: (v) => v.cause.replaceAll('_', ' '), title: (v) => CAUSES[v.cause] || '' },
       { name: 'block', kind: 'num', text: (v) => (v.height === null ? '' : count(v.height)) },
       { name: 'began', text: (v) => clock(v.began) },
     ]) });
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, none));
+  const older = olderLink('views', ROWS);
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, older.el, none));
   let causesMade = '';
   return {
     el,
@@ -47,7 +49,9 @@ function make() {
       const every = r.params.all === '1';
       const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';
       const shown = (every ? list : bad).filter((v) => !wanted || v.cause === wanted);
-      table.set(shown.slice(-ROWS).reverse(), r.sel);
+      const rows = rowsOf(r.params, ROWS);
+      table.set(shown.slice(-rows).reverse(), r.sel);
+      older.set(rows, shown.length > rows);
       write(sum, list.length ? `Validators gave up ${plural(bad.length, 'view')} of the last ${count(list.length)}; nullified since the devnet began: ${count(store.now?.views?.failed ?? bad.length)}.` : '');
       attr(all, 'href', route.changed({ all: every ? '' : '1' }));
       write(all, every ? 'failed ones only' : 'all views');

@@ -1,14 +1,17 @@
 // @ts-check
 // Network: who is linked with whom, who voted how, what is wrong, and who made it so.
-import { count, plural } from '../format.js';
-import { action, busy, copier, fill, h, link, say, show, write } from '../kit.js';
-import { heal, linkForm, make, mends, typedFault } from '../faults.js';
-import { behind, linkWords, MOST, ring } from '../ring.js';
+import { count, plural, words } from '../format.js';
+import { busy, copier, fill, h, link, say, show, write } from '../kit.js';
+import { effectWords, ends, faultWords, heal, linkForm, make, typedFault } from '../faults.js';
+import { feed } from '../feed.js';
+import { faultsAt, faultsNow, isPast, linksAt, nodesAt, presentNote } from '../moment.js';
+import { ails, linkWords, MOST, ring, toneOf } from '../ring.js';
 import { matrix } from '../matrix.js';
 import { pool } from '../rows.js';
 import { selected } from '../route.js';
 import { steering } from '../steering.js';
 import * as store from '../store.js';
+import { troubles as troublesOf } from '../troubles.js';
 import { votes } from '../votes.js';
 
 export const network = { id: 'network', title: 'Network', key: 'n', make: makeView };
@@ -24,32 +27,41 @@ function makeView() {
   const table = pool({
     label: 'validators', size: 24, href: (n) => selected(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
       { name: 'node', text: (n) => n.name || n.address, main: true },
-      { name: 'state', text: (n) => n.missing?.join('; ') || (n.running ? behind(store.now.nodes, n) || (n.status === 'active' ? 'runs' : n.status) : 'down'), tone: (n) => (n.missing?.length || !n.running ? 'bad' : behind(store.now.nodes, n) ? 'warn' : 'good'), main: true },
-      { name: 'height', kind: 'num', text: (n) => (n.elsewhere ? '' : count(n.height)), main: true },
-      { name: 'view', kind: 'num', text: (n) => (n.elsewhere ? '' : count(n.view)) },
-      { name: 'runners', kind: 'num', text: (n) => (n.elsewhere ? '' : n.runners) },
+      { name: 'state', text: (n) => ails(store.now.nodes, n) || (n.then ? 'no fault' : n.status === 'active' ? 'runs' : n.status), tone: (n) => toneOf(store.now.nodes, n), main: true },
+      { name: 'height', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : count(n.height)), main: true },
+      { name: 'view', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : count(n.view)) },
+      { name: 'runners', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : n.runners) },
     ] });
   const more = h('p', { class: 'dim small' });
   const faults = h('div', { class: 'faults' });
-  const links = h('ul', { class: 'plainlist' });
+  const linkList = h('ul', { class: 'plainlist' });
   const odds = h('summary');
-  const linked = h('details', { hidden: true }, odds, links);
+  const linked = h('details', { hidden: true }, odds, linkList);
   const waiting = h('ul', { class: 'plainlist' });
-  const troubles = h('ul', { class: 'plainlist' });
+  const ailments = troublesOf();
+  const happens = feed();
+  const then = h('p', { class: 'present', hidden: true });
+  const notes = [presentNote('Links and nodes are'), presentNote('States, heights and views are'), presentNote('Faults are')];
+  const noteOfVotes = presentNote('Votes are');
   const sides = h('div', { class: 'orders' });
   const steer = steering();
   let sidesMade = '';
   /** @type {Set<string>} */
   const chosen = new Set();
 
-  const el = h('div', { class: 'cards' },
-    h('section', { class: 'card wide2' }, h('h2', null, 'Validators'), line, circle.el, grid.el, legend, hint, offer, troubles),
-    h('section', { class: 'card' }, h('h2', null, 'Nodes'), table.el, more, waiting),
-    h('section', { class: 'card' }, h('h2', null, 'Votes of the last views'), voted.el),
-    h('section', { class: 'card cheats' }, h('h2', null, 'Faults in force'), faults, linked,
-      h('details', null, h('summary', null, 'partition by names'), h('p', { class: 'dim small' }, 'Those that are chosen reach one another only.'), sides),
-      h('details', null, h('summary', null, 'a link that is slow or loses packets'), linkForm(() => (store.now?.nodes || []).map((/** @type {any} */ n) => n.name)))),
-    h('section', { class: 'card cheats' }, h('h2', null, 'Time'), steer.el));
+  const trouble = h('section', { class: 'card troubles', hidden: true }, h('h2', null, 'Troubles'), h('p', { class: 'present', hidden: true }), ailments.el);
+  const el = h('div', { class: 'cards columns' },
+    h('div', { class: 'column' },
+      trouble,
+      h('section', { class: 'card' }, h('h2', null, 'Validators'), notes[0].el, then, line, circle.el, grid.el, legend, hint, offer),
+      h('section', { class: 'card' }, h('h2', null, 'Votes of the last views'), noteOfVotes.el, voted.el)),
+    h('div', { class: 'column' },
+      h('section', { class: 'card' }, h('h2', null, 'What happens'), happens.el),
+      h('section', { class: 'card' }, h('h2', null, 'Nodes'), notes[1].el, table.el, more, waiting),
+      h('section', { class: 'card cheats' }, h('h2', null, 'Faults in force'), notes[2].el, faults, linked,
+        h('details', null, h('summary', null, 'partition by names'), h('p', { class: 'dim small' }, 'Those that are chosen reach one another only.'), sides),
+        h('details', null, h('summary', null, 'a link that is slow or loses packets'), linkForm(() => (store.now?.nodes || []).map((/** @type {any} */ n) => n.name)))),
+      h('section', { class: 'card cheats' }, h('h2', null, 'Time'), steer.el)));
 
   /** @param {string[]} side */
   function propose(side) {
@@ -80,49 +92,83 @@ function makeView() {
   }
 
   let faultsMade = '';
-  function drawFaults() {
-    const list = (store.now?.faults || []).filter((/** @type {any} */ f) => !f.ended && f.verb !== 'heal' && f.verb !== 'restart' && f.verb !== 'thaw');
-    const text = JSON.stringify(list);
+  /**
+   * @param {any[]} list
+   * @param {boolean} past
+   */
+  function drawFaults(list, past) {
+    const text = JSON.stringify([list, past]);
     if (text === faultsMade) return;
     faultsMade = text;
-    if (!list.length) return void fill(faults, h('p', { class: 'dim' }, 'None. Draw a line across links, or open a node.'));
-    fill(faults, h('ul', { class: 'plainlist' }, list.slice(-40).reverse().map((/** @type {any} */ f) => {
-      const end = mends(f);
-      const kind = end?.node?.startsWith?.('r') && !store.now.nodes.some((/** @type {any} */ n) => n.name === end.node) ? 'runner' : 'validator';
-      return h('li', null, h('strong', null, f.verb), ' ', f.detail, f.did ? h('small', null, ' · ' + f.did) : null, ' ', end ? action(end.verb === 'misbehave' ? 'honest' : end.verb === f.verb ? 'end' : end.verb, typedFault(end, kind), () => make(end)) : null);
-    })), h('p', null, heal()));
+    if (!list.length) return void fill(faults, h('p', { class: 'dim' }, past ? 'None was in force.' : 'None. Draw a line across links, or open a node.'));
+    fill(faults, h('ul', { class: 'plainlist' }, list.slice(-40).reverse().map((/** @type {any} */ f) => h('li', null, faultWords(f), effectWords(f) ? h('small', null, ' · ' + effectWords(f)) : null, ' ',
+      past ? h('small', null, f.ended ? ' · it has ended since' : ' · it lasts still') : f.order && LINKED.includes(f.verb) ? null : ends(f)))),
+    list.length > 40 ? h('p', { class: 'dim' }, `and ${count(list.length - 40)} older ones: devnet fault list`) : null,
+    !past && list.some((/** @type {any} */ f) => LINKED.includes(f.verb)) ? h('p', null, heal()) : null);
   }
 
   return {
     el,
-    draw() {
+    /** @param {import('../route.js').Route} r */
+    draw(r) {
       const b = store.now;
       if (!b) return;
-      const nodes = b.nodes;
-      const last = store.views.last(1)[0];
-      write(line, last ? `View ${count(last.view)}${last.leader ? `, ${last.leader} leads` : ''}. ${plural(nodes.filter((/** @type {any} */ n) => n.running).length, 'validator')} of ${nodes.length} run.`
-        : `${plural(nodes.filter((/** @type {any} */ n) => n.running).length, 'validator')} of ${nodes.length} run.`);
+      const past = isPast(r);
+      const forces = past ? faultsAt(/** @type {number} */ (r.at)) : null;
+      const nodes = forces ? nodesAt(b.nodes, forces) : b.nodes;
+      const links = forces ? linksAt(b.nodes, forces) : b.links;
+      const seen = past ? store.viewAt(/** @type {number} */ (r.at)) : null;
+      const view = seen !== null && seen >= (b.views?.kept_from || Infinity) ? seen : null;
+      const last = forces && view !== null ? store.views.get(view) : store.views.last(1)[0];
+      // Where faults of then are not known, all is of the present.
+      for (const note of notes) if (forces) show(note.el, false); else note.draw(r);
+      if (view === null) noteOfVotes.draw(r); else show(noteOfVotes.el, false);
+      show(then, forces !== null);
+      if (forces) write(then, `As faults left it at block ${count(/** @type {number} */ (r.at))}. Heights and connections of then are not kept, and the validators are those of now.`);
+      const running = nodes.filter((/** @type {any} */ n) => n.running).length;
+      write(line, `${last ? `View ${count(last.view)}${last.leader ? `, ${last.leader} ${forces ? 'led' : 'leads'}` : ''}. ` : ''}${plural(running, 'validator')} of ${nodes.length} ${forces ? 'ran' : running === 1 ? 'runs' : 'run'}.`);
       const few = nodes.length <= MOST;
       show(circle.el, few);
       show(hint, few);
-      show(legend, few);
+      show(legend, few && !forces);
       show(grid.el, !few);
-      if (few) circle.draw(nodes, b.links, last?.leader || '', store.head());
-      else grid.draw(nodes, b.links, store.head());
+      if (few) circle.draw(nodes, links, last?.leader || '', store.head());
+      else grid.draw(nodes, links, store.head());
       table.set(nodes);
-      write(more, `${nodes.length > 24 ? `${nodes.length - 24} more validators. ` : ''}${b.runners.all ? `${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.` : ''}`);
-      lines(waiting, b.runners.waiting.slice(0, 12).map((/** @type {any} */ r) => [`runner:${r.name}`, r.name, r.missing.join('; ')]));
-      lines(troubles, (b.ready?.troubles || []).slice(0, 5).map((/** @type {string} */ t) => ['', '', t]));
-      const odd = (b.links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up).slice(0, 24);
+      write(more, past || !b.runners.all ? '' : `${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.`);
+      lines(waiting, past ? [] : b.runners.waiting.slice(0, 12).map((/** @type {any} */ w) => [`runner:${w.name}`, w.name, w.missing.join('; ')]).concat(b.runners.waiting.length > 12 ? [['', '', `and ${b.runners.waiting.length - 12} more: devnet runner list`]] : []));
+      show(trouble, ailments.draw());
+      show(trouble.children[1], past);
+      if (past) write(trouble.children[1], `These are of the present, block ${count(store.head())}.`);
+      const odd = (links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up);
       show(linked, odd.length > 0);
-      write(odds, `${plural(odd.length, 'direction')} of links cut, slow or down`);
-      lines(links, odd.map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]));
-      voted.draw(nodes.map((/** @type {any} */ n) => n.name));
-      drawFaults();
+      write(odds, oddWords(odd));
+      lines(linkList, odd.slice(0, 24).map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]).concat(odd.length > 24 ? [['', '', `and ${count(odd.length - 24)} more: devnet links`]] : []));
+      voted.draw(nodes.map((/** @type {any} */ n) => n.name), view);
+      drawFaults(forces || faultsNow(), forces !== null);
       offerSides(nodes);
       steer.draw();
+      happens.draw(r);
     },
   };
+}
+
+/** LINKED are the verbs of links: heal ends them together. */
+const LINKED = ['partition', 'bridge', 'link'];
+
+/**
+ * oddWords say which links are cut, slow or down: of a node that is cut off from several, from how many.
+ * @param {any[]} odd
+ */
+function oddWords(odd) {
+  const pairs = [...new Set(odd.map((l) => [l.from, l.to].sort(store.byName).join(' ')))].map((p) => p.split(' '));
+  const counts = /** @type {Map<string, number>} */ (new Map());
+  for (const n of pairs.flat()) counts.set(n, (counts.get(n) || 0) + 1);
+  const [most, n] = [...counts].sort((a, b) => b[1] - a[1])[0] || ['', 0];
+  const others = pairs.filter((p) => p.includes(most)).map((p) => (p[0] === most ? p[1] : p[0]));
+  const runners = others.filter((o) => !store.now.nodes.some((/** @type {any} */ v) => v.name === o)).length;
+  const kinds = [others.length - runners ? plural(others.length - runners, 'validator') : '', runners ? plural(runners, 'runner') : ''].filter(Boolean);
+  return n === pairs.length && n > 1 ? `${plural(n, 'link')} cut, slow or down: ${most} with ${words(kinds)}` : `${plural(pairs.length, 'link')} cut, slow or down`;
 }
 
 /**

@@ -4,6 +4,7 @@ import { command, get } from '../api.js';
 import { bit, bits, count, money, plural } from '../format.js';
 import { empty, fill, h, refused, show, typed, write } from '../kit.js';
 import { canvas } from '../chart.js';
+import { presentNote } from '../moment.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
@@ -28,6 +29,7 @@ function make() {
   const map = heat();
   const sum = h('p', { class: 'sentence' });
   const none = h('div');
+  const note = presentNote('Health, connections and jobs are');
   const table = pool({
     label: 'runners', size: ROWS, href: (r) => route.selected(`runner:${r.name || r.address}`), sel: (r) => `runner:${r.name || r.address}`, columns: [
       { name: 'runner', text: (r) => r.name || r.address, main: true },
@@ -41,7 +43,7 @@ function make() {
       { name: 'offers', text: (r) => r.capabilities.join(', ') },
     ] });
   const older = olderLink('runners', ROWS);
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), table.el, older.el, none));
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), note.el, table.el, older.el, none));
   /** @type {any[]} */
   let known = [];
   /** @type {any} */
@@ -67,7 +69,8 @@ function make() {
     fill(none, refused(e));
   } });
   const seen = poll({ each: 1000, els: [sum, map.el], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
-    const to = Math.min(at ?? Infinity, store.head() - 1); // the latest block's presence is in the votes for the next
+    // the latest block's presence is in the votes for the next
+    const to = Math.min(at ?? Infinity, store.head() - 1);
     return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, Math.min(from ?? 1, to), to - HEIGHTS + 1), to }, signal);
   }, take: (p) => {
     latest = { p };
@@ -80,6 +83,7 @@ function make() {
     el,
     /** @param {route.Route} r */
     draw(r) {
+      note.draw(r);
       list(r);
       seen(r);
     },
@@ -95,7 +99,7 @@ function heat() {
   const tall = (/** @type {number} */ hgt, /** @type {number} */ n) => Math.min(22, (hgt - 20) / Math.max(1, n));
   return canvas({
     title: `the last ${HEIGHTS} heights: rows are runners, grouped by their validators`, height: 240, tall: (d) => Math.min(240, Math.max(64, rowsOf(d).length * 22 + 22)),
-    note: 'the darker, the more votes show it; red: absent; a gap: a height without a block',
+    note: 'the darker, the more votes show it; red: absent; a gap: a height without a block; 200 runners at most',
     words: (d) => (d.p ? `presence of ${rowsOf(d).length} runners at ${d.p.heights.length} heights` : d.error || ''),
     table: (d) => ({ head: ['height', 'present', 'threshold', 'absent'], rows: (d.p?.heights || []).map((/** @type {any} */ x) => {
       const map = bits(x.present);
@@ -138,7 +142,8 @@ function heat() {
         });
       }
       ctx.fillStyle = ink.dim;
-      ctx.fillText(count(Math.max(1, d.p.to - HEIGHTS + 1)), LEFT, hgt - 8);
+      const first = Math.max(1, d.p.to - HEIGHTS + 1);
+      ctx.fillText(count(first), LEFT + (first - (d.p.to - HEIGHTS + 1)) * each, hgt - 8);
       const last = count(d.p.to);
       ctx.fillText(last, w - ctx.measureText(last).width - 2, hgt - 8);
       return undefined;

@@ -3,7 +3,9 @@
 import { command, get } from '../api.js';
 import { compact, count, plural } from '../format.js';
 import { attr, empty, fill, h, refused, show, write } from '../kit.js';
+import { REASONS } from '../words.js';
 import { axis, canvas, edges, scale } from '../chart.js';
+import { isPast, presentNote, rowsAt, timerAt } from '../moment.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
@@ -21,8 +23,10 @@ function make() {
   const calendar = calendarChart();
   const sum = h('p', { class: 'sentence' });
   const why = h('p', { class: 'dim small' });
+  const reason = h('a', { href: '#', 'aria-current': 'true', hidden: true });
   const states = h('span', { class: 'choices', role: 'group', 'aria-label': 'states' }, STATES.map((s) => h('a', { href: '#', 'data-state': s }, s ? s.replaceAll('_', ' ') : 'all')));
   const none = h('div');
+  const note = presentNote('The calendar is');
   const table = pool({
     label: 'timers', size: ROWS, href: (t) => route.selected(`timer:${t.id}`), sel: (t) => `timer:${t.id}`, columns: [
       { name: 'due', text: (t) => count(t.height), main: true },
@@ -31,24 +35,35 @@ function make() {
       { name: 'status', text: (t) => t.status.replaceAll('_', ' '), main: true, tone: (t) => (t.status === 'fired' ? 'good' : t.status === 'pending' ? (t.deferrals ? 'warn' : '') : 'bad') },
       { name: 'tier', text: (t) => t.tier || '' },
       { name: 'ended', kind: 'num', text: (t) => (t.ended_at === null ? '' : count(t.ended_at)) },
-      { name: 'late', kind: 'num', text: (t) => (t.ended_at !== null && t.ended_at > t.height ? t.ended_at - t.height : t.ended_at === null && store.head() > t.height ? store.head() - t.height : '') },
+      { name: 'late', kind: 'num', text: (t) => (t.ended_at !== null && t.ended_at > t.height ? t.ended_at - t.height : t.ended_at === null && now() > t.height ? now() - t.height : '') },
       { name: 'deferred', kind: 'num', text: (t) => t.deferrals || '' },
-      { name: 'why', text: (t) => t.reason.replaceAll('_', ' ') },
+      { name: 'why', text: (t) => t.reason.replaceAll('_', ' '), title: (t) => REASONS[t.reason] || '' },
     ] });
   const older = olderLink('timers', ROWS);
   const el = h('div', { class: 'cards' },
     h('section', { class: 'card whole' }, h('h2', null, 'The lane'), sum, lane.el, why),
-    h('section', { class: 'card whole' }, h('h2', null, 'The calendar'), calendar.el),
-    h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Timers'), states), table.el, older.el, none));
+    h('section', { class: 'card whole' }, h('h2', null, 'The calendar'), note.el, calendar.el),
+    h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Timers'), states, reason), table.el, older.el, none));
 
-  const rows = poll({ each: 1000, els: [table.el, older.el, none], of: ({ at, params }) => ({ limit: Math.min(wanted(params, ROWS) + 1, 1000), order: params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(params.status || '') ? params.status : '', actor: params.actor, due_by: at }),
-    ask: (q, signal) => get('/timers', q, signal), take: (list, r) => {
+  /** @type {number|null} the moment of the rows; null: now */
+  let of = null;
+  const now = () => of ?? store.head();
+  const rows = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: isPast(r) ? r.at : null, from: r.from }),
+    ask: async ({ at, from, limit, why, ...q }, signal) => {
+      if (why) return rowsAt('/timers', q, (t) => t.reason === why && (at === null || t.scheduled_at <= at), limit, signal);
+      if (at === null) return { list: await get('/timers', { limit, ...q }, signal), cut: false };
+      // Those that were there then. Of all, those that were due; of the pending ones, all.
+      const keep = (/** @type {any} */ t) => t.scheduled_at <= at && (!q.status || timerAt(t, at) === q.status) && (from === null || t.height >= from);
+      const { list, cut } = await rowsAt('/timers', { ...q, status: q.status === 'pending' ? '' : q.status, due_by: q.status === 'pending' ? '' : at }, keep, limit, signal);
+      return { list: list.map((t) => (timerAt(t, at) === t.status ? t : { ...t, status: 'pending', ended_at: null, tier: '', deferrals: '', reason: '' })), cut };
+    }, take: ({ list, cut }, r) => {
     const many = wanted(r.params, ROWS);
+    of = isPast(r) ? r.at : null;
     table.set(list.slice(0, many), r.sel);
-    older.set(many, list.length > many || many === 1000 && list.length === many);
+    older.set(many, list.length > many || many === 1000 && list.length === many, cut ? 'only 10,000 timers were looked at' : '');
     show(none, !list.length);
     if (!list.length) {
-      fill(none, r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
+      fill(none, r.params.why ? empty(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? empty(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${count(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
         : empty('No timer was scheduled yet. An actor that schedules itself is an example:', command('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, command('actor call heartbeat start'))));
     }
   }, fail: (e) => {
@@ -61,10 +76,11 @@ function make() {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
-    write(sum, last ? `Policy ${last.policy}. In the last ${plural(list.length, 'block')} ${plural(sums.fired, 'timer')} fired, ${count(sums.deferred)} were left for later, ${count(sums.ended)} ended unfired. The lane's base fee is ${count(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
+    const parts = [[sums.fired, 'fired'], [sums.deferred, sums.deferred === 1 ? 'was left for later' : 'were left for later'], [sums.ended, 'ended unfired']].filter(([n], i) => n || !i).map(([n, what], i) => `${i ? count(n) : plural(Number(n), 'timer')} ${what}`);
+    write(sum, last ? `${last.policy ? `Policy ${last.policy}. ` : ''}In ${plural(list.length, 'block')} up to ${count(last.height)}: ${parts.join(', ')}. The lane's base fee ${last.policy ? 'is' : 'was'} ${count(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
     const reasons = /** @type {{[r: string]: number}} */ ({});
     for (const b of list) for (const d of b.deferred_for) reasons[d.reason] = (reasons[d.reason] || 0) + d.count;
-    write(why, Object.entries(reasons).map(([reason, n]) => `left for later ${count(n)} times: ${reason.replaceAll('_', ' ')}`).join('; '));
+    write(why, Object.entries(reasons).map(([reason, n]) => `left for later ${n === 1 ? 'once' : `${count(n)} times`}: ${REASONS[reason] || reason.replaceAll('_', ' ')} (${reason})`).join('; '));
   }, fail: (e) => {
     lane.set([]);
     write(sum, e.message);
@@ -80,6 +96,10 @@ function make() {
         attr(a, 'href', route.changed({ status: s }));
         if (s === (r.params.status || '')) attr(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
+      show(reason, Boolean(r.params.why));
+      write(reason, `${r.params.why || ''} ×`);
+      attr(reason, 'href', route.changed({ why: '' }));
+      note.draw(r);
       rows(r);
       recent(r);
       due(r);
@@ -94,7 +114,7 @@ function make() {
  */
 async function lanesBefore(at, from) {
   await store.filled('blocks', LAST, at);
-  return store.within(store.blocks.last(LAST, at), from, (b) => b.height).map((b) => ({ height: b.height, policy: 'the lane', budget: b.budget, timer_cycles_used: b.lane, gc_cycles_used: 0, fired: b.fired, deferred: b.deferred, expired: b.ended, insufficient: 0,
+  return store.within(store.blocks.last(LAST, at), from, (b) => b.height).map((b) => ({ height: b.height, policy: '', budget: b.budget, timer_cycles_used: b.lane, gc_cycles_used: 0, fired: b.fired, deferred: b.deferred, expired: b.ended, insufficient: 0,
     basefee_lane_timer: b.feeLane, basefee_cycle: b.feeCycle, deferred_for: [] }));
 }
 
@@ -107,11 +127,21 @@ function feesOf(lanes) {
   return fees.length ? `, ${compact(Math.min(...fees))} to ${compact(Math.max(...fees))} wei a cycle` : '';
 }
 
+/**
+ * percent is the greatest part of the budget that a block used.
+ * @param {any[]} lanes
+ */
+function percent(lanes) {
+  const most = 100 * Math.max(0, ...lanes.map((b) => (b.budget ? b.timer_cycles_used / b.budget : 0)));
+  return most === 0 ? '0 %' : most < 0.01 ? 'less than 0.01 %' : `${most < 10 ? most.toFixed(2) : Math.round(most)} %`;
+}
+
 function laneChart() {
   return canvas({
     title: 'the timers of each block, use of the budget, base fee of the lane', height: 170,
     words: (/** @type {any[]} */ d) => `the timer lane of ${d.length} blocks: at most ${Math.max(0, ...d.map((b) => b.fired))} fired and ${Math.max(0, ...d.map((b) => b.deferred))} left for later in one`,
-    keys: (/** @type {any[]} */ d) => [['good', 'fired'], ['warn', 'left for later'], ['bad', 'ended unfired'], ['hue1', 'use of the budget, below'], ['hue5', `base fee of the lane${feesOf(d)}`]],
+    keys: (/** @type {any[]} */ d) => /** @type {[string, string][]} */ ([['good', 'fired'], d.some((b) => b.deferred) && ['warn', 'left for later'], d.some((b) => b.expired + b.insufficient) && ['bad', 'ended unfired'],
+      ['hue1', `use of the budget, below: at most ${percent(d)}`], ['hue5', `base fee of the lane${feesOf(d)}, scale on the right`]].filter(Boolean)),
     table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [count(b.height), b.fired, b.deferred, b.expired + b.insufficient, count(b.timer_cycles_used), count(b.budget), count(b.basefee_lane_timer)]) }),
     at(x, _y, w, _h, d) {
       const b = d[Math.floor((x - (w - d.length * (w / LAST))) / (w / LAST))];
@@ -137,10 +167,19 @@ function laneChart() {
         ctx.fillStyle = ink.line;
         ctx.fillRect(x, hgt - 22, Math.max(1, each - 1), 20);
         ctx.fillStyle = ink.hues[0];
-        ctx.fillRect(x, hgt - 2 - 20 * use, Math.max(1, each - 1), 20 * use);
+        // what is small is seen
+        const tall = use ? Math.max(1.5, 20 * use) : 0;
+        ctx.fillRect(x, hgt - 2 - tall, Math.max(1, each - 1), tall);
       });
       const fees = d.map((b) => Number(b.basefee_lane_timer));
-      const f = scale(edges(fees), [floor - 4, 18]);
+      const of = edges(fees, 0);
+      const f = scale(of, [floor - 1, 18]);
+      ctx.fillStyle = ink.hues[4];
+      for (const fee of fees.length ? new Set([Math.min(...fees), Math.max(...fees)]) : []) {
+        const text = `${compact(fee)} wei`;
+        ctx.textBaseline = 'bottom';
+        ctx.fillText(text, w - ctx.measureText(text).width - 2, f(fee) - 2);
+      }
       ctx.strokeStyle = ink.hues[4];
       ctx.lineWidth = 1.5;
       ctx.beginPath();

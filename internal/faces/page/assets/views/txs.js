@@ -1,10 +1,11 @@
 // @ts-check
 // Transactions: what the latest blocks executed, and one of it: trace, fee to the wei.
-import { command, get } from '../api.js';
-import { count, money, short } from '../format.js';
-import { attr, empty, fill, h, refused, show } from '../kit.js';
+import { command } from '../api.js';
+import { count, money, plural, short } from '../format.js';
+import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
+import { BACK, receiptsOf } from '../executions.js';
 import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
@@ -12,7 +13,6 @@ import * as store from '../store.js';
 export const txs = { id: 'txs', title: 'Transactions', key: 'x', make };
 
 const ROWS = 60;
-const BACK = 400; // so many blocks that have something are asked for receipts at most
 const KINDS = ['', 'transaction', 'timer', 'message'];
 
 function make() {
@@ -33,8 +33,10 @@ function make() {
       { name: 'why', text: (r) => (r.error ? `${r.error.code}: ${r.error.message}` : '') },
     ] });
   const older = olderLink('executions', ROWS);
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, older.el, none));
-  const list = poll({ each: 700, els: [table.el, older.el, none], of: ({ at, from, params }) => ({ at, from, rows: wanted(params, ROWS), ...filterOf(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
+  const [unseen, further] = [h('span', { class: 'dim' }), h('a', { href: '#' })];
+  const rest = h('p', { class: 'older', hidden: true }, unseen, further);
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, older.el, rest, none));
+  const list = poll({ each: 700, els: [table.el, older.el, rest, none], of: ({ at, from, params }) => ({ at, from, rows: wanted(params, ROWS), ...filterOf(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
     const to = Math.min(at ?? store.head(), store.head());
     await store.filled('blocks', 2000, to);
     const busy = store.within(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
@@ -46,14 +48,22 @@ function make() {
       back = b.height;
       if (found.length > rows) break;
     }
-    return { found, rows, back };
-  }, take: ({ found, rows, back }, r) => {
+    const least = from ?? 1;
+    const first = store.blocks.last(2000, to)[0]?.height ?? least;
+    const lowest = found.length > rows ? 0 : busy.length === BACK ? back : first;
+    return { found, rows, back, before: found.length <= rows && lowest > least ? lowest : 0 };
+  }, take: ({ found, rows, back, before }, r) => {
     table.set(found.slice(0, rows), r.sel);
     older.set(rows, found.length > rows);
+    show(rest, before > 0);
+    attr(further, 'href', route.changed({ at: `h${before - 1}` }));
+    write(further, `look from block ${count(before - 1)} down`);
+    write(unseen, `${plural(found.length, 'execution')} from block ${count(before)} on. Those before are not looked at: `);
     show(none, !found.length);
     if (!found.length) fill(none, back ? empty(`No execution from block ${count(back)} on is like that.`) : empty('Nothing was executed in the latest 2,000 blocks. Send something:', command('transfer bob 5')));
   }, fail: (e) => {
     table.set([]);
+    show(rest, false);
     older.set(0, false);
     show(none, true);
     fill(none, refused(e));
@@ -80,27 +90,4 @@ function make() {
  */
 function filterOf(params) {
   return { kind: KINDS.includes(params.kind || '') ? params.kind || '' : '', failed: params.failed === '1' };
-}
-
-/**
- * Receipts of blocks do not change; the latest are kept.
- * @type {Map<string, any[]>}
- */
-const kept = new Map();
-
-/**
- * @param {number} height
- * @param {AbortSignal} signal
- * @returns {Promise<any[]>}
- */
-async function receiptsOf(height, signal) {
-  const key = `${store.turns}.${height}`;
-  const had = kept.get(key);
-  if (had) return had;
-  const list = await get(`/block/${height}/receipts`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e)));
-  if (!list) return []; // a node dropped it meanwhile
-  list.reverse();
-  kept.set(key, list);
-  if (kept.size > 2 * BACK) kept.delete(/** @type {any} */ (kept.keys().next().value));
-  return list;
 }

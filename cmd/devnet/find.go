@@ -1,0 +1,31 @@
+package main
+
+import (
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// maxFound is how many hits the command lists.
+const maxFound = 50
+
+func findCommand() *cli.Command {
+	return &cli.Command{
+		Name: "find", Usage: "list what a text may mean: the beginning of a hash, a part of a name, a height", ArgsUsage: "TEXT",
+		Description: "Example: devnet find heart\nExample: devnet find 0x2f37\nTEXT is a height, view 17, four or more digits of a hash or an " +
+			"address, or a part of the name of an account, a node, an actor or a handler.",
+		Flags:  []cli.Flag{jsonFlag, httpFlag},
+		Action: withArguments(listFound),
+	}
+}
+
+func listFound(c *cli.Context, arguments []string) error {
+	found, err := networkClient(c).Find(c.Context, arguments[0], maxFound)
+	return printAnswer(c, found, err, func(w io.Writer) {
+		printTable(w, "Nothing is called so.", "KIND NAME ID", rowsOf(found.Hits, func(h *model.Hit) []string {
+			return []string{h.Kind, printable(h.Name), printable(h.ID)}
+		}))
+	})
+}

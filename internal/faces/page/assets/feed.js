@@ -1,0 +1,114 @@
+// @ts-check
+// What happens: a line for each execution, job, failed view and fault of the latest blocks, the latest first.
+import { BACK, receiptsOf } from './executions.js';
+import { get } from './api.js';
+import { count, money, plural, short } from './format.js';
+import { empty, fill, h, link, refused, show } from './kit.js';
+import { faultWords } from './faults.js';
+import { isPast, timeOf } from './moment.js';
+import * as names from './names.js';
+import { name } from './names.js';
+import { poll } from './poll.js';
+import { selected, there } from './route.js';
+import * as store from './store.js';
+
+const [VERIFIER, REGISTRY] = ['0x' + '0'.repeat(39) + '3', '0x' + '0'.repeat(39) + '1'];
+
+/** LINES is how many are shown, and SOUGHT how many blocks are looked through for them. */
+const [LINES, SOUGHT] = [30, 60];
+
+/**
+ * @typedef {{at: number, height: number, key: string, line: any[]}} Line
+ */
+
+/**
+ * ofRunners reports whether an execution is what validators do for runners all the time.
+ * @param {any} r
+ */
+function ofRunners(r) { return r.status === 'ok' && (r.to === VERIFIER || r.to === REGISTRY && r.handler === 'heartbeat'); }
+
+/**
+ * executed is an execution in a line, as `devnet up` prints it.
+ * @param {any} r
+ */
+function executed(r) {
+  const to = name(r.to) + (r.handler ? '.' + r.handler : '');
+  const what = r.origin === 'timer' ? `${to} fired` : `${name(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
+  return [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${money(r.fee)}`),
+    r.error ? h('small', { class: 'wrong' }, ` ${r.error.code}: ${r.error.message}`) : r.logs.length ? h('small', { class: 'said' }, ` ${r.logs[r.logs.length - 1]}`) : null];
+}
+
+/** feed is the list. */
+export function feed() {
+  const list = h('ol', { class: 'feed' });
+  const none = h('div');
+  const sums = h('p', { class: 'dim small' });
+  let made = '';
+  const lines = poll({ each: 700, els: [list, none], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
+    const to = at ?? store.head();
+    await Promise.all([store.filled('blocks', BACK, to), store.filled('views', store.SIZE)]);
+    const blocks = store.blocks.last(BACK, to);
+    const busy = blocks.filter((b) => b.txs || b.fired || b.cycles).slice(-SOUGHT).reverse();
+    /** @type {any[]} */
+    const receipts = [];
+    for (const b of busy) {
+      receipts.push(...(await receiptsOf(b.height, signal)).filter((r) => !ofRunners(r)));
+      if (receipts.length >= LINES) break;
+    }
+    const jobs = (await get('/jobs', { order: 'newest', limit: 20 }, signal)).filter((/** @type {any} */ j) => j.submitted_at <= to);
+    return { to, blocks, receipts: receipts.slice(0, LINES), jobs };
+  }, take: ({ to, blocks, receipts, jobs }) => {
+    const first = blocks[0]?.height ?? 0;
+    /** @type {[number, number][]} */
+    const times = [];
+    for (const b of blocks) {
+      const time = timeOf(b);
+      if (time !== null) times.push([b.height, time]);
+    }
+    const [begin, end] = [times[0]?.[1] ?? Infinity, to < store.head() ? times[times.length - 1]?.[1] ?? 0 : Infinity];
+    /** @type {Line[]} */
+    const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: executed(r) }));
+    for (const j of jobs) {
+      const place = selected(`job:${j.id}`);
+      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [link(place, `job ${short(j.id)}`), ` of ${name(j.submitter)} submitted`] });
+      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [link(place, `job ${short(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${name(j.winner)}` : ''] });
+    }
+    const heightOf = (/** @type {number} */ ms) => times.filter(([, time]) => time <= ms).pop()?.[0] ?? first;
+    for (const f of store.now.faults || []) {
+      if (!f.began_ms || f.began_ms < begin || f.began_ms > end) continue;
+      const height = heightOf(f.began_ms);
+      all.push({ at: height + 0.9, height, key: f.verb + f.began_ms + f.ended, line: [h('strong', { class: 'warn' }, 'fault '), faultWords(f), f.ended ? h('small', null, ' ended') : null] });
+    }
+    /** @type {store.View[][]} */
+    // of views that failed one after the other of one cause
+    const runs = [];
+    for (const v of store.views.last(store.SIZE)) {
+      if (v.outcome !== 'nullified' || v.began < begin || v.began > end) continue;
+      const before = runs[runs.length - 1];
+      if (before && before[0].cause === v.cause && before[before.length - 1].leader === v.leader && v.began - before[before.length - 1].began < 20000) before.push(v);
+      else runs.push([v]);
+    }
+    for (const run of runs) {
+      const v = run[run.length - 1];
+      const height = heightOf(v.began);
+      all.push({ at: height + 0.8, height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${plural(run.length, 'view')} of ${v.leader}` : `view ${count(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
+    }
+    const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
+    show(none, !shown.length);
+    const next = JSON.stringify([names.stamp(), to < store.head() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
+    const fired = blocks.reduce((n, b) => n + b.fired, 0);
+    const txs = blocks.reduce((n, b) => n + b.txs, 0);
+    fill(sums, `In ${plural(blocks.length, 'block')} up to ${count(to)}: `, link(there('txs', { kind: 'transaction' }), plural(txs, 'transaction')), ', ', link(there('timers', { status: 'fired' }), plural(fired, 'fire')), ', ', link(there('jobs'), plural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
+      ', ', link(there('views'), plural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
+    if (next === made) return;
+    made = next;
+    fill(list, shown.map((one) => h('li', null, link(selected(`block:${one.height}`), h('span', { class: 'dim' }, count(one.height))), h('span', null, one.line))));
+    if (!shown.length) fill(none, empty('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
+  }, fail: (e) => {
+    made = '';
+    fill(list);
+    show(none, true);
+    fill(none, refused(e));
+  } });
+  return { el: h('div', null, sums, list, none), draw: lines };
+}

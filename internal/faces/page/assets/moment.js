@@ -1,0 +1,168 @@
+// @ts-check
+// The moment that is looked at: what the network was then by its faults, and the note of a part that shows the present.
+import { get } from './api.js';
+import { count } from './format.js';
+import { h, show, write } from './kit.js';
+import * as store from './store.js';
+
+/**
+ * isPast reports whether a route looks at a moment before the latest block.
+ * @param {import('./route.js').Route} r
+ */
+export function isPast(r) { return r.at !== null && r.at < store.head(); }
+
+/**
+ * presentNote says, where an earlier moment is looked at, that a part shows the present.
+ * @param {string} what the part, with its verb
+ */
+export function presentNote(what) {
+  const el = h('p', { class: 'present', hidden: true });
+  return {
+    el,
+    /** @param {import('./route.js').Route} r */
+    draw(r) {
+      const past = isPast(r);
+      show(el, past);
+      if (past) write(el, `${what} of the present, block ${count(store.head())}, and not of block ${count(/** @type {number} */ (r.at))}.`);
+    },
+  };
+}
+
+/** The verbs that end others, or are over at once: they are not in force. */
+const OVER = ['heal', 'restart', 'thaw', 'wipe', 'panic', 'cheat'];
+
+/**
+ * isForce reports whether a fault may last.
+ * @param {any} f
+ */
+function isForce(f) { return !OVER.includes(f.verb) && Boolean(f.order); }
+
+/** faultsNow are the faults in force. */
+export function faultsNow() { return (store.now?.faults || []).filter((/** @type {any} */ f) => !f.ended && isForce(f)); }
+
+/**
+ * faultsWithin are the faults that were in force some time between two times; null where they are not known.
+ * @param {number} from
+ * @param {number} to
+ * @returns {any[]|null}
+ */
+export function faultsWithin(from, to) {
+  return store.now?.faults ? store.now.faults.filter((/** @type {any} */ f) => isForce(f) && f.began_ms <= to && (f.ended_ms === null || f.ended_ms >= from)) : null;
+}
+
+/**
+ * timeOf is when a block became final by the network's clock, as faults have it: an advance moves the timestamps of blocks, and not
+ * that clock. It is null where the view of the block is not known.
+ * @param {store.Block|undefined} b
+ * @returns {number|null}
+ */
+export function timeOf(b) {
+  const v = b && store.views.get(b.view);
+  return v && v.height === b.height ? v.began + (v.took ?? 0) / 1000 : null;
+}
+
+/**
+ * faultsAt are the faults in force when a block became final; null where the devnet did not run yet, or does not tell them.
+ * @param {number} height
+ * @returns {any[]|null}
+ */
+export function faultsAt(height) {
+  store.fill('blocks', 1, height);
+  store.fill('views', store.SIZE);
+  const time = timeOf(store.blocks.last(1, height)[0]);
+  return time === null ? null : faultsWithin(time, time);
+}
+
+/**
+ * nodesAt are the validators as faults left them: heights and connections of then are not kept.
+ * @param {any[]} nodes
+ * @param {any[]} faults
+ */
+export function nodesAt(nodes, faults) {
+  const has = (/** @type {string} */ node, /** @type {string} */ verb) => faults.some((f) => f.verb === verb && f.order.node === node);
+  return nodes.map((n) => ({ ...n, then: true, running: !has(n.name, 'crash'), missing: has(n.name, 'freeze') ? ['frozen'] : [] }));
+}
+
+/**
+ * linksAt are the links between validators that faults cut or changed, in both directions.
+ * @param {any[]} nodes
+ * @param {any[]} faults
+ */
+export function linksAt(nodes, faults) {
+  const names = nodes.map((n) => n.name);
+  const links = /** @type {Map<string, any>} */ (new Map());
+  const side = (/** @type {string[][]} */ groups, /** @type {string} */ name) => groups.findIndex((g) => g.includes(name));
+  const put = (/** @type {string} */ a, /** @type {string} */ b, /** @type {any} */ more) => links.set(a + ' ' + b, { from: a, to: b, up: true, cut: false, rule: null, ...links.get(a + ' ' + b), ...more });
+  for (const { verb, order } of faults) {
+    if (verb === 'link') {
+      const { latency, jitter, loss, duplicate, reorder, bandwidth } = order;
+      const rule = Object.fromEntries(Object.entries({ latency, jitter, loss, duplicate, reorder, bandwidth }).filter(([, v]) => v));
+      put(order.a, order.b, { rule });
+      if (!order.one_way) put(order.b, order.a, { rule });
+    }
+    if (verb !== 'partition' && verb !== 'bridge') continue;
+    for (const a of names) {
+      for (const b of names) {
+        const [p, q] = verb === 'partition' ? [side(order.groups, a), side(order.groups, b)] : [side([order.left, order.right], a), side([order.left, order.right], b)];
+        if (a !== b && p !== q && (verb === 'partition' || a !== order.node && b !== order.node && p >= 0 && q >= 0)) put(a, b, { cut: true, up: false });
+      }
+    }
+  }
+  return { links: [...links.values()] };
+}
+
+/** An answer has at most PAGE rows, and PAGES of them are asked for one list. */
+const [PAGE, PAGES] = [1000, 10];
+
+/**
+ * rowsAt are rows of a list that keep chooses, of as many answers as they need; cut where there may be more.
+ * @param {string} path
+ * @param {{[name: string]: any}} query
+ * @param {(row: any) => boolean} keep
+ * @param {number} many
+ * @param {AbortSignal} signal
+ * @returns {Promise<{list: any[], cut: boolean}>}
+ */
+export async function rowsAt(path, query, keep, many, signal) {
+  const list = [];
+  for (let page = 0; page < PAGES; page++) {
+    const rows = await get(path, { ...query, limit: PAGE, offset: page * PAGE }, signal);
+    list.push(...rows.filter(keep));
+    if (rows.length < PAGE || list.length > many) return { list, cut: false };
+  }
+  return { list, cut: true };
+}
+
+/**
+ * timerAt is the state of a timer at a moment; null: now.
+ * @param {any} t
+ * @param {number|null} at
+ */
+export function timerAt(t, at) { return at !== null && t.ended_at !== null && t.ended_at > at ? 'pending' : t.status; }
+
+/**
+ * jobAt is a job at a moment; null: now. One that had not ended then was open: Pending, Assigned or Executing.
+ * @param {any} j
+ * @param {number|null} at
+ */
+export function jobAt(j, at) {
+  if (at === null || j.completed_at !== null && j.completed_at <= at) return j;
+  return { ...j, status: 'open', completed_at: null, error: null, result: null, winner: null, price: null, pool: null,
+    committee: j.committee.filter((/** @type {string} */ _a, /** @type {number} */ i) => (j.committee_drawn_at[i] ?? Infinity) <= at) };
+}
+
+/**
+ * storyAt is a job's story up to a moment; null: now.
+ * @param {any} story
+ * @param {any[]} runners
+ * @param {number|null} at
+ */
+export function storyAt(story, runners, at) {
+  if (at === null || at >= story.height) return { story, runners };
+  const job = jobAt(story.job, at);
+  const none = (/** @type {number|null} */ h) => (h !== null && h > at ? null : h);
+  return {
+    story: { ...story, job, height: at, story: story.story.filter((/** @type {any} */ e) => e.height <= at) },
+    runners: runners.map((r) => ({ ...r, committed_at: none(r.committed_at), revealed_at: none(r.revealed_at), outcome: job === story.job ? r.outcome : 'pending' })),
+  };
+}
