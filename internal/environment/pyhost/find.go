@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -42,19 +41,16 @@ func (e *MissingError) Error() string {
 	}
 	if e.Minor != "" {
 		found := "none"
-		if all := append(slices.Clone(e.Found), e.refusals()...); len(all) > 0 {
-			found = strings.Join(all, ", ")
+		if len(e.Found) > 0 {
+			found = strings.Join(e.Found, ", ")
 		}
+		found += e.describeRefused()
 		return fmt.Sprintf("the genesis names Python %s; no CPython %s found (got %s; looked for %s); "+
 			"install python%s on the PATH or set python in the settings",
 			e.Minor, e.Minor, found, strings.Join(e.Looked, ", "), e.Minor)
 	}
-	found := ""
-	if all := e.refusals(); len(all) > 0 {
-		found = "; got " + strings.Join(all, ", ")
-	}
 	return fmt.Sprintf("no python3 of version 3.%d or later (looked for %s%s): install it with `apt-get install -y python3` "+
-		"or `brew install python`", MinMinor, strings.Join(e.Looked, ", "), found)
+		"or `brew install python`", MinMinor, strings.Join(e.Looked, ", "), e.describeRefused())
 }
 
 // describeSlow says that a Python is there and did not answer: what to do is another thing than where none is. "" if
@@ -68,11 +64,12 @@ func (e *MissingError) describeSlow() string {
 	return ""
 }
 
-func (e *MissingError) refusals() (all []string) {
+// describeRefused says what each program did that does not fit, to go on after other words.
+func (e *MissingError) describeRefused() (text string) {
 	for _, r := range e.refused {
-		all = append(all, r.why)
+		text += "; " + r.why
 	}
-	return all
+	return text
 }
 
 // A start takes a fifth of a second on an idle machine, and half a minute where an antivirus, a
