@@ -46,7 +46,7 @@ func actorCheck(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		found, err := adviseOn(code)
+		found, err := adviseOn(c.App.ErrWriter, code)
 		if host, is := errors.AsType[*program.HostError](err); is && host.Failure == program.Missing {
 			return noStart("", "%v", host.Err)
 		}
@@ -77,9 +77,9 @@ func actorCheck(c *cli.Context) error {
 	return nil
 }
 
-// adviseOn returns this machine's Python's opinion of code.
-func adviseOn(code []byte) ([]pyhost.Advice, error) {
-	pool := pyhost.New(pyhost.Config{Hosts: 1})
+// adviseOn returns this machine's Python's opinion of code, and says on w if that Python is slow to start.
+func adviseOn(w io.Writer, code []byte) ([]pyhost.Advice, error) {
+	pool := pyhost.New(pyhost.Config{Hosts: 1, Slow: func(words string) { fmt.Fprintf(w, "%s.\n", words) }})
 	defer pool.Close()
 	return pool.Advise(code)
 }
@@ -117,7 +117,7 @@ func refuseFaultyCode(ctx context.Context, w io.Writer, file string, code []byte
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	found, err := adviseOn(code)
+	found, err := adviseOn(w, code)
 	if err != nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 		}
 		deployed = code
 		fmt.Fprintf(c.App.ErrWriter, "\n%s has changed.\n", file)
-		if found, err := adviseOn(code); err == nil && wouldRefuse(found) {
+		if found, err := adviseOn(c.App.ErrWriter, code); err == nil && wouldRefuse(found) {
 			printAdvice(c.App.ErrWriter, file, code, found)
 			continue
 		}

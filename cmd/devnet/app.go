@@ -148,8 +148,7 @@ func reportError(stderr io.Writer, err error, asJSON bool) int {
 	case errors.As(err, &refused):
 		f = inWords(refused)
 	case errors.As(err, &unreachable):
-		f = &failure{exitFailed, unreachable.Error(), "Start one with: devnet up. For one elsewhere give --http HOST:PORT or set DEVNET_HTTP.",
-			"unreachable"}
+		f = &failure{exitFailed, unreachable.Error(), hintOfUnreachable(unreachable), "unreachable"}
 	case errors.Is(err, context.Canceled):
 		f = &failure{code: exitFailed, what: "interrupted", name: "interrupted"}
 	default:

@@ -42,7 +42,8 @@ func arrangeFlags(app *cli.App, args []string) ([]string, error) {
 			if strings.HasPrefix(word, "-") {
 				return nil, newUsageError(fmt.Sprintf("Put flags after the command: see %s --help.", path), "%s has no flag %s", path, word)
 			}
-			return nil, newUsageError(cmp.Or(suggestShortForm(word, commands, path), nearWords(word, commandNames(commands), path)),
+			return nil, newUsageError(cmp.Or(suggestOrder(rest, commands, path), suggestElsewhere(word, app.Commands, path),
+				suggestShortForm(word, commands, path), nearWords(word, commandNames(commands), path)),
 				"%s has no command %q", path, word)
 		}
 		c := commands[at]
@@ -116,6 +117,45 @@ func splitFlags(flags []cli.Flag, args []string, path string) (front, back []str
 		front = append(front, args[i])
 	}
 	return front, back, nil
+}
+
+// customary are the commands by the names that other programs have for them.
+var customary = map[string]string{"start": "up", "stop": "down", "reset": "up --reset", "send": "transfer", "balance": "account"}
+
+// suggestOrder finds a command behind its first argument; "" if there is none.
+func suggestOrder(words []string, commands []*cli.Command, path string) string {
+	if len(words) < 2 || !slices.ContainsFunc(commands, func(c *cli.Command) bool { return c.HasName(words[1]) }) {
+		return ""
+	}
+	meant := append([]string{path, words[1], words[0]}, words[2:]...)
+	return fmt.Sprintf("Did you mean %s? See %s --help.", strings.Join(meant, " "), path)
+}
+
+// maxElsewhere is how many commands of one name are told apart.
+const maxElsewhere = 3
+
+// suggestElsewhere names the commands of other groups that have a name, or the command that other programs call
+// so; "" for none. A name that many groups have says nothing.
+func suggestElsewhere(word string, all []*cli.Command, path string) string {
+	meant := commandsNamed(word, all, "devnet")
+	if other := customary[word]; other != "" && path == "devnet" {
+		meant = []string{path + " " + other}
+	}
+	if len(meant) == 0 || len(meant) > maxElsewhere {
+		return ""
+	}
+	return fmt.Sprintf("Did you mean %s? See %s --help.", strings.Join(meant, " or "), path)
+}
+
+// commandsNamed lists the commands of a name in all groups. Short forms are left out, whose long ones are there.
+func commandsNamed(name string, commands []*cli.Command, path string) (paths []string) {
+	for _, c := range commands {
+		if c.Name == name && !c.Hidden {
+			paths = append(paths, path+" "+name)
+		}
+		paths = append(paths, commandsNamed(name, c.Subcommands, path+" "+c.Name)...)
+	}
+	return paths
 }
 
 func commandNames(commands []*cli.Command) (out []string) {

@@ -102,7 +102,14 @@ func remedyCommands(dir string) (c audit.Commands, alone bool) {
 // auditOf audits a home; for a network with one process per node, each validator's
 // home.
 func auditOf(dir string, progress func(string, types.Height, types.Height)) (*audit.Report, error) {
-	if meta, err := home.ReadMeta(dir); err != nil || !meta.Apart {
+	meta, err := home.ReadMeta(dir)
+	if err == nil {
+		err = meta.CheckFormat(dir, version)
+	}
+	if errors.As(err, new(*home.IncompatibleError)) {
+		return nil, err
+	}
+	if err != nil || !meta.Apart {
 		return audit.Home(dir, "", progress)
 	}
 	if pid, running := home.User(dir); running {

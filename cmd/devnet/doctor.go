@@ -57,9 +57,14 @@ func runDoctor(c *cli.Context) error {
 	}
 	findings := append(checkPrograms(c.Context, c.String("home")), checkPort(c.String("http"), c.String("home")), checkUDP(),
 		checkDisk(c.String("home")))
+	limits, err := readLimits()
+	if err != nil {
+		return newFailure("", "%v", err)
+	}
+	findings = append(findings, checkLimits(limits))
 	findings = append(findings, checkCallers(c.Context, c.String("home"))...)
 	missing := countWhere(findings, func(f *finding) bool { return !f.OK })
-	err := printAnswerOrJSON(c, findings, func(w io.Writer) {
+	err = printAnswerOrJSON(c, findings, func(w io.Writer) {
 		for _, f := range findings {
 			mark := "ok     "
 			if !f.OK {

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"math"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -88,6 +91,42 @@ func TestDoctorSaysWhatAPythonDid(t *testing.T) {
 		f := pythonAt(t.Context(), path, patience)
 		if !strings.Contains(f.Is, want) || f.OK != (f.Do == "") || f.OK != strings.HasPrefix(f.Is, "3.12") {
 			t.Errorf("%s: %+v", script, f)
+		}
+	}
+}
+
+// Limits of a process that are below what nodes and hosts of Python may take are told, with what to type.
+func TestDoctorTellsLimitsOfProcesses(t *testing.T) {
+	real, err := readLimits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := func(which int, is uint64) []processLimit {
+		all := slices.Clone(real)
+		for i := range all {
+			if all[i].is = math.MaxUint64; all[i].which == which {
+				all[i].is = is
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		which int
+		is    uint64
+		says  string
+		do    string
+	}{
+		{-1, 0, "no limit of memory, no limit of open files, no limit of file size, no limit of CPU time", ""},
+		{syscall.RLIMIT_AS, pyhost.DefaultAddressSpace, "memory at most 2048 MiB", ""},
+		{syscall.RLIMIT_AS, pyhost.DefaultAddressSpace - 1, "memory at most 2047 MiB", "ulimit -v unlimited"},
+		{syscall.RLIMIT_NOFILE, 255, "open files at most 255", "ulimit -n 256"},
+		{syscall.RLIMIT_NOFILE, 1024, "open files at most 1024", ""},
+		{syscall.RLIMIT_FSIZE, 1 << 20, "file size at most 1 MiB", "ulimit -f unlimited"},
+		{syscall.RLIMIT_CPU, 3600, "CPU time at most 3600 s: the network is ended once it has used that", "ulimit -t unlimited"},
+	} {
+		f := checkLimits(without(c.which, c.is))
+		if f.OK != (c.do == "") || f.OK != (f.Do == "") || !strings.Contains(f.Is, c.says) || !strings.HasSuffix(f.Do, c.do) {
+			t.Errorf("%+v: %+v", c, f)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -55,6 +57,19 @@ func hintOfWait(refused *client.Error) string {
 	return "It may still become final: devnet tx tells. " + blocks
 }
 
+// hintOfUnreachable is what to do where no network answers. An address that cannot be one comes first.
+func hintOfUnreachable(u *client.Unreachable) string {
+	at, err := url.Parse(u.Address)
+	_, port, _ := net.SplitHostPort(defaultHTTP)
+	switch {
+	case err == nil && at.Scheme == "https" && strings.Contains(u.Cause.Error(), "HTTP response to HTTPS client"):
+		return "What answers there speaks http: give --http " + at.Host
+	case err == nil && at.Port() == "" && strings.Trim(at.Hostname(), "0123456789") != "" && at.Scheme == "http":
+		return "The address has no port: give --http " + net.JoinHostPort(at.Hostname(), port) + ", if that is where it listens."
+	}
+	return "Start one with: devnet up. For one elsewhere give --http HOST:PORT or set DEVNET_HTTP."
+}
+
 // refusedAs reports whether the network refused a request with one of these codes.
 func refusedAs(err error, codes ...string) bool {
 	refused, is := errors.AsType[*client.Error](err)
@@ -95,6 +110,7 @@ var hints = map[string]string{
 	"unknown_node":       "devnet validator list lists them.",
 	"no_state":           "devnet runner show takes runners; devnet validator list lists what --node takes.",
 	"unknown_parameter":  "", // its message says it
+	"unknown_path":       "Give --http HOST:PORT, without a path.",
 	"unknown_signer":     "devnet account lists the accounts it signs for; send a transaction signed by another key to POST /submit.",
 }
 

@@ -53,7 +53,7 @@ func (p *plan) runAll(c *cli.Context) error {
 			if v.Failed() {
 				all.Failed++
 				if !p.json {
-					v.Complain(c.App.Writer)
+					printComplaint(c.App.Writer, &v)
 				}
 			}
 			verdicts = append(verdicts, v)

@@ -109,7 +109,7 @@ func (h *heldRun) playOnce(ctx context.Context, open scenario.Open, out io.Write
 	job := h.plan.onlyJob()
 	v := one.Once(ctx, h.plan.World, job, trace, out, func(v batch.Verdict) int {
 		if !h.plan.json {
-			v.Complain(h.App.Writer)
+			printComplaint(h.App.Writer, &v)
 		}
 		return reportError(h.App.ErrWriter, h.judgeRun(job, &v), h.plan.json)
 	})
@@ -117,7 +117,7 @@ func (h *heldRun) playOnce(ctx context.Context, open scenario.Open, out io.Write
 		v.Hold = "" // it is held
 		h.verdict = &v
 		if v.Failed() && !h.plan.json {
-			v.Complain(h.App.Writer)
+			printComplaint(h.App.Writer, &v)
 		}
 		h.judged = h.judgeRun(job, &v)
 	}

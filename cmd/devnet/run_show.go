@@ -97,3 +97,12 @@ func (s *show) addVerdict(v *batch.Verdict) {
 		s.bar.Increment()
 	}
 }
+
+// printComplaint prints a failing run. On a terminal what was wrong is broken between words; commands to type and
+// the timeline stay as they are.
+func printComplaint(w io.Writer, v *batch.Verdict) {
+	var text strings.Builder
+	v.Complain(&text)
+	wrong, rest, _ := strings.Cut(text.String(), "\n")
+	fmt.Fprintf(w, "%s\n%s", wrapText(wrong, "", messageColumns(w)), rest)
+}

@@ -234,14 +234,14 @@ func (p *plan) runAlone(c *cli.Context, j batch.Job, t *tally) (batch.Verdict, e
 	v, err := runAlone(c.Context, p.json, c.App.ErrWriter, j.File, func(one *batch.Runner) (batch.Verdict, error) {
 		return one.Alone(c.Context, p.World, j, p.trace, out, func(v batch.Verdict) int {
 			if !p.json {
-				v.Complain(c.App.Writer)
+				printComplaint(c.App.Writer, &v)
 			}
 			t.addRun(j, &v)
 			return reportError(os.Stderr, p.concludeRuns(c, t), p.json)
 		})
 	})
 	if err == nil && v.Failed() && !p.json {
-		v.Complain(c.App.Writer)
+		printComplaint(c.App.Writer, &v)
 	}
 	return v, err
 }

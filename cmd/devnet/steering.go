@@ -27,9 +27,17 @@ func advanceCommand() *cli.Command {
 			&cli.BoolFlag{Name: "to-next-timer", Usage: "go to the height at which the next timer is due"},
 			&cli.BoolFlag{Name: "stop", Usage: "end an advance that is under way with the next block"},
 			jsonFlag, httpFlag},
-		Action: takingNothing(advanceTime),
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 0 {
+				return newUsageError(advanceExample, "%q is one argument too many", c.Args().First())
+			}
+			return advanceTime(c)
+		},
 	}
 }
+
+// advanceExample is what to type where an advance says not how far.
+const advanceExample = "Example: devnet advance --blocks 1000"
 
 func advanceTime(c *cli.Context) error {
 	r := model.AdvanceRequest{Blocks: c.Uint64("blocks"), To: types.Height(c.Uint64("to")), ToNextTimer: c.Bool("to-next-timer"),
@@ -41,7 +49,7 @@ func advanceTime(c *cli.Context) error {
 		}
 	}
 	if given != 1 {
-		return newUsageError("Example: devnet advance --blocks 1000", "advance takes one of --blocks N, --to H, --to-next-timer and --stop")
+		return newUsageError(advanceExample, "advance takes one of --blocks N, --to H, --to-next-timer and --stop")
 	}
 	n := networkClient(c)
 	setInterruptWords(c.Context, "the network travels on", endJourney)

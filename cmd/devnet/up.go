@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -60,8 +61,12 @@ func startNetwork(c *cli.Context) (err error) {
 	if err != nil && !s.Ephemeral && homeHTTP(s.Home) == reachableURL(s.HTTP) {
 		return noStart("devnet status shows it, and devnet down stops it.", "the devnet of %s is up already, at http://%s", s.Home, s.HTTP)
 	}
-	if err != nil {
+	if errors.Is(err, syscall.EADDRINUSE) {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
+			"cannot listen on the HTTP address %s: %v", s.HTTP, innermostCause(err))
+	}
+	if err != nil {
+		return noStart("Give an address of this machine, or --http 127.0.0.1:0 for any free port.",
 			"cannot listen on the HTTP address %s: %v", s.HTTP, innermostCause(err))
 	}
 	bound := listener.Addr().String()

@@ -62,7 +62,7 @@ func (t Target) Height(state *ledger.State, now types.Time) (to types.Height, cl
 		return 0, 0, refusal.New(CodeHeightPassed, "height %d is not above the chain's, %d", to, at).Hint("GET /height tells the latest.")
 	}
 	if to-at > MaxAdvanceBlocks {
-		return 0, 0, refusal.New(CodeTooFar, "%d blocks at once, at most %d", to-at, MaxAdvanceBlocks)
+		return 0, 0, refusal.New(CodeTooFar, "more than %d blocks at once", MaxAdvanceBlocks)
 	}
 	blockTime := uint64(state.NextParams().BlockTimeMS)
 	if left := lastInstant.Sub(now).Milliseconds(); left < 0 || blockTime > 0 && uint64(to-at) > uint64(left)/blockTime {

@@ -37,11 +37,19 @@ type Meta struct {
 	Genesis string    `json:"genesis_sha256,omitempty"` // of genesis.cbor, once that is written
 }
 
+// CheckFormat refuses a home that this binary, of a version, does not read. Its error is an *IncompatibleError.
+func (m Meta) CheckFormat(dir, version string) error {
+	if m.Format < OldestFormat || m.Format > Format {
+		return &IncompatibleError{Dir: dir, Home: m.Format, WrittenBy: m.Version, Binary: version}
+	}
+	return nil
+}
+
 // checkWanted refuses a home that is not what is wanted. A chain id of 0 and a nil seed
 // accept any.
 func (m Meta) checkWanted(dir string, want Want) error {
-	if m.Format < OldestFormat || m.Format > Format {
-		return &IncompatibleError{Dir: dir, Home: m.Format, WrittenBy: m.Version, Binary: want.Version}
+	if err := m.CheckFormat(dir, want.Version); err != nil {
+		return err
 	}
 	if m.Node != want.Node {
 		return &OwnerError{Dir: dir, Home: m.Node, Wanted: want.Node}

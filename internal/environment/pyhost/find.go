@@ -2,6 +2,7 @@ package pyhost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,25 +23,61 @@ type MissingError struct {
 	Looked []string
 	Minor  string   // that a genesis names; "": any from MinMinor on
 	Found  []string // those of another minor version, with their paths
+	// refused is what each program said or did that is on the PATH and does not fit.
+	refused []*refusedPython
 }
 
+// refusedPython is a program that was asked for its version in vain.
+type refusedPython struct {
+	why  string
+	slow bool // it may answer another time
+}
+
+func (r *refusedPython) Error() string { return r.why }
+
 func (e *MissingError) Error() string {
+	if text := e.describeSlow(); text != "" {
+		return text
+	}
 	if e.Minor != "" {
 		found := "none"
 		if len(e.Found) > 0 {
 			found = strings.Join(e.Found, ", ")
 		}
+		found += e.describeRefused()
 		return fmt.Sprintf("the genesis names Python %s; no CPython %s found (got %s; looked for %s); "+
 			"install python%s on the PATH or set python in the settings",
 			e.Minor, e.Minor, found, strings.Join(e.Looked, ", "), e.Minor)
 	}
-	return fmt.Sprintf("no python3 of version 3.%d or later (looked for %s): install it with `apt-get install -y python3` "+
-		"or `brew install python`", MinMinor, strings.Join(e.Looked, ", "))
+	return fmt.Sprintf("no python3 of version 3.%d or later (looked for %s%s): install it with `apt-get install -y python3` "+
+		"or `brew install python`", MinMinor, strings.Join(e.Looked, ", "), e.describeRefused())
 }
 
+// describeSlow says that a Python is there and did not answer: what to do is another thing than where none is. "" if
+// all answered.
+func (e *MissingError) describeSlow() string {
+	for _, r := range e.refused {
+		if r.slow {
+			return r.why + ": the machine may be busy; try again when it is less so"
+		}
+	}
+	return ""
+}
+
+// describeRefused says what each program did that does not fit, to go on after other words.
+func (e *MissingError) describeRefused() (text string) {
+	for _, r := range e.refused {
+		text += "; " + r.why
+	}
+	return text
+}
+
+// A start takes a fifth of a second on an idle machine, and half a minute where an antivirus, a
+// network's folder or a busy machine holds it.
 const (
-	probeTimeout = 20 * time.Second
-	slowStart    = 3 * time.Second // an idle machine starts one in a fifth
+	probeTimeout = time.Minute
+	startTimeout = time.Minute
+	slowStart    = 3 * time.Second
 )
 
 // slowly is told, in words, of a Python that takes long to start; it may be nil.
@@ -65,7 +102,7 @@ type python struct{ path, version string }
 // findPython returns the named interpreter, or the first fitting one on PATH: plain
 // python3 first, as it is the one its user maintains, then by version. If a minor version
 // is required, no other fits. look is ask, or recall.
-func findPython(named, required string, slow slowly, look func(string, slowly) (python, bool)) (python, error) {
+func findPython(named, required string, slow slowly, look func(string, slowly) (python, error)) (python, error) {
 	names := []string{"python3"}
 	if required != "" {
 		names = append(names, "python"+required)
@@ -85,37 +122,56 @@ func findPython(named, required string, slow slowly, look func(string, slowly) (
 		if err != nil {
 			continue
 		}
-		found, ok := look(path, slow)
-		if ok && (required == "" || Minor(found.version) == required) {
+		found, err := look(path, slow)
+		if err == nil && (required == "" || Minor(found.version) == required) {
 			return found, nil
 		}
-		if ok {
+		if err == nil {
 			missing.Found = append(missing.Found, found.version+" at "+found.path)
+		} else if refused, is := errors.AsType[*refusedPython](err); is {
+			missing.refused = append(missing.refused, refused)
 		}
 	}
 	return python{}, missing
 }
 
 // askInterpreter returns what an interpreter says it is, by its own path: the name on PATH
-// may be a script that picks one.
-func askInterpreter(path string, slow slowly) (python, bool) {
-	defer slow.reportIfSlow(path, probeTimeout)()
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+// may be a script that picks one. Its error is a *refusedPython.
+func askInterpreter(path string, slow slowly) (python, error) {
+	return askWithin(path, probeTimeout, slow)
+}
+
+func askWithin(path string, patience time.Duration, slow slowly) (python, error) {
+	defer slow.reportIfSlow(path, patience)()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, "-S", "-s", "-B", "-c",
-		"import sys; print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3], sys.executable)").Output()
-	fields := strings.SplitN(strings.TrimSpace(string(out)), " ", 3)
-	if err != nil || len(fields) < 2 || fields[0] != "cpython" {
-		return python{}, false
+	command := exec.CommandContext(ctx, path, "-S", "-s", "-B", "-c",
+		"import sys; print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3], sys.executable)")
+	command.WaitDelay = waitDelay // of a program that it left behind
+	out, err := command.Output()
+	text := strings.TrimSpace(string(out))
+	refuse := func(format string, args ...any) (python, error) {
+		return python{}, &refusedPython{why: path + " " + fmt.Sprintf(format, args...)}
+	}
+	fields := strings.SplitN(text, " ", 3)
+	switch {
+	case ctx.Err() != nil:
+		return python{}, &refusedPython{why: fmt.Sprintf("%s did not answer in %v", path, patience), slow: true}
+	case err != nil:
+		return refuse("does not run: %v", err)
+	case len(fields) < 2:
+		return refuse("printed %.40q, and no version", text)
+	case fields[0] != "cpython":
+		return refuse("is %.40s, and no CPython", fields[0])
+	}
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(fields[1], "%d.%d.%d", &major, &minor, &patch); err != nil || major != 3 || minor < MinMinor {
+		return refuse("is %.40s", fields[1])
 	}
 	if len(fields) == 3 && fields[2] != "" {
 		path = fields[2]
 	}
-	var major, minor, patch int
-	if _, err := fmt.Sscanf(fields[1], "%d.%d.%d", &major, &minor, &patch); err != nil || major != 3 || minor < MinMinor {
-		return python{}, false
-	}
-	return python{path, fields[1]}, true
+	return python{path, fields[1]}, nil
 }
 
 // Minor is the minor version of a version: "3.11" of "3.11.2".
@@ -147,7 +203,7 @@ func Installed() (paths []string) {
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
-		if p, ok := askInterpreter(path, nil); ok && !seen[p.version] {
+		if p, err := askInterpreter(path, nil); err == nil && !seen[p.version] {
 			seen[p.version] = true
 			paths = append(paths, p.path)
 		}

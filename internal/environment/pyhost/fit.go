@@ -14,7 +14,7 @@ import (
 type interpreter struct {
 	named    string
 	slow     slowly
-	look     func(string, slowly) (python, bool) // ask, or recall
+	look     func(string, slowly) (python, error) // ask, or recall
 	mu       sync.Mutex
 	required string // "": any
 	looked   bool

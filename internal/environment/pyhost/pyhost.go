@@ -87,7 +87,6 @@ type Config struct {
 const (
 	DefaultAddressSpace = 2 << 30
 	DefaultCallTimeout  = 10 * time.Second
-	startTimeout        = 30 * time.Second
 )
 
 // MaxReads is how many read messages one child serves. Nothing of a read is part

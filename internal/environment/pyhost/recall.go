@@ -23,7 +23,7 @@ var askedAgain sync.Map
 // program nor the interpreter that it named has changed. A script may choose another
 // interpreter for a reason that no key contains, so it is asked again after askAgain. The
 // next recall has that answer, and slow reports a difference.
-func recallAnswer(path string, slow slowly) (python, bool) {
+func recallAnswer(path string, slow slowly) (python, error) {
 	key, script := askKey(path)
 	value, ok := readCache(key)
 	if !ok {
@@ -35,25 +35,25 @@ func recallAnswer(path string, slow slowly) (python, bool) {
 	}
 	if _, before := askedAgain.LoadOrStore(key, true); script && !before {
 		time.AfterFunc(askAgain, func() {
-			if now, ok := askAnew(key, path, slow); ok && now != found && slow != nil {
+			if now, err := askAnew(key, path, slow); err == nil && now != found && slow != nil {
 				slow(fmt.Sprintf("%s names Python %s at %s now: this start uses Python %s at %s, the next start the new one",
 					path, now.version, now.path, found.version, found.path))
 			}
 		})
 	}
-	return found, true
+	return found, nil
 }
 
 // askAnew asks, and keeps the answer.
-func askAnew(key, path string, slow slowly) (python, bool) {
-	found, ok := askInterpreter(path, slow)
-	if !ok {
-		return found, false
+func askAnew(key, path string, slow slowly) (python, error) {
+	found, err := askInterpreter(path, slow)
+	if err != nil {
+		return found, err
 	}
 	if stamp := stampOf(found.path); stamp != "" {
 		writeCache(key, found.version+" "+stamp)
 	}
-	return found, true
+	return found, nil
 }
 
 // parseAnswer returns the answer that a value keeps. It is not ok if the interpreter is gone

@@ -42,9 +42,9 @@ func TestAScriptIsAskedAgainBesideItsRecall(t *testing.T) {
 	needed.Python(t, err)
 	s := newScript(t)
 	s.write(s.choice, real.path)
-	first, ok := recallAnswer(s.path, nil)
-	if !ok || first != real || s.runs() != 1 {
-		t.Fatalf("%v, %v after %d runs, want %v", first, ok, s.runs(), real)
+	first, err := recallAnswer(s.path, nil)
+	if err != nil || first != real || s.runs() != 1 {
+		t.Fatalf("%v, %v after %d runs, want %v", first, err, s.runs(), real)
 	}
 
 	other := filepath.Join(t.TempDir(), "python3")
@@ -53,7 +53,7 @@ func TestAScriptIsAskedAgainBesideItsRecall(t *testing.T) {
 	}
 	s.write(s.choice, other)
 	told := make(chan string, 1)
-	if second, ok := recallAnswer(s.path, func(words string) { told <- words }); !ok || second != real {
+	if second, err := recallAnswer(s.path, func(words string) { told <- words }); err != nil || second != real {
 		t.Errorf("the second start has %v, want %v", second, real)
 	}
 	if words := <-told; !strings.Contains(words, other) || !strings.Contains(words, real.path) {
@@ -73,7 +73,7 @@ func TestWhatChangedIsNotRecalled(t *testing.T) {
 	s := newScript(t)
 	s.write(s.choice, real.path)
 	before, _ := askKey(s.path)
-	if _, ok := recallAnswer(s.path, nil); !ok {
+	if _, err := recallAnswer(s.path, nil); err != nil {
 		t.Fatal("the script was not asked")
 	}
 	value, _ := readCache(before)
@@ -89,7 +89,7 @@ func TestWhatChangedIsNotRecalled(t *testing.T) {
 		t.Error("a script in another environment is recalled")
 	}
 	s.write(s.path, "#!/bin/sh\nexit 1\n")
-	if _, ok := recallAnswer(s.path, nil); ok {
+	if _, err := recallAnswer(s.path, nil); err == nil {
 		t.Error("a changed script is recalled")
 	}
 }
@@ -104,7 +104,7 @@ func TestAnInterpreterIsAskedOnce(t *testing.T) {
 		t.Fatalf("%s is a script", real.path)
 	}
 	known.Delete(key)
-	if got, ok := recallAnswer(real.path, nil); !ok || got != real {
+	if got, err := recallAnswer(real.path, nil); err != nil || got != real {
 		t.Fatalf("%v, want %v", got, real)
 	}
 	known.Delete(key)

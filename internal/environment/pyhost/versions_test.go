@@ -15,7 +15,7 @@ import (
 func interpreters(t *testing.T) map[string]string {
 	found := map[string]string{}
 	add := func(path string) {
-		if p, ok := askInterpreter(path, nil); ok {
+		if p, err := askInterpreter(path, nil); err == nil {
 			found[p.version] = p.path
 		}
 	}

@@ -58,7 +58,7 @@ func Python(interpreter string, source []byte, unwalled bool) (Executor, error) 
 }
 
 // probeTimeout bounds the start of an interpreter that is asked what it is.
-const probeTimeout = 20 * time.Second
+const probeTimeout = time.Minute
 
 // findInterpreter returns an interpreter's own path: the name on PATH may be a script that
 // picks one.
@@ -69,8 +69,13 @@ func findInterpreter(named string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
 	defer cancel()
 	const question = "import sys; sys.implementation.name == 'cpython' and sys.version_info >= (3, 11) and print(sys.executable)"
-	out, err := exec.CommandContext(ctx, named, "-S", "-s", "-B", "-c", question).Output()
+	command := exec.CommandContext(ctx, named, "-S", "-s", "-B", "-c", question)
+	command.WaitDelay = time.Second // of a program that it left behind
+	out, err := command.Output()
 	path := strings.TrimSpace(string(out))
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("%q did not answer in %v: the machine may be busy; try again when it is less so", named, probeTimeout)
+	}
 	if err != nil || path == "" {
 		return "", fmt.Errorf("%q is not CPython 3.11 or later: install one, or name its path", named)
 	}
