@@ -143,6 +143,8 @@ def make_bool(value=False, /):
 
 
 def int_from_bytes(bytes, byteorder="big", *, signed=False):
+    if isinstance(bytes, str):
+        raise TypeError("cannot convert 'str' object to bytes")
     data = bytes if isinstance(bytes, BYTES) else BYTES[0](drain(bytes))
     charge(table.str + len(data))
     if len(data) * 8 > INT_BITS:

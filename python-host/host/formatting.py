@@ -159,7 +159,10 @@ def unless_alone(given, template, pieces):
 def has_items(values, kind):
     """Whether % takes values for a mapping, all of which need not be named."""
     apart = (tuple, str) if kind is str else (tuple, str, bytes, bytearray)
-    return hasattr(type(values), "__getitem__") and not isinstance(values, apart + (collections.deque, sealed.Sealed))
+    classes = type(values).__mro__
+    charge(len(classes))
+    items = any("__getitem__" in vars(c) for c in classes)  # of its own: that of an enumeration gives members
+    return items and not isinstance(values, apart + (collections.deque, sealed.Sealed))
 
 
 def percent(template, values):

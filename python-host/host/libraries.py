@@ -269,6 +269,7 @@ def _deque(iterable=(), maxlen=None):
         values = drain(values)
         charge(len(values))
         return collections.deque(values)
+    collections.deque((), maxlen)  # what is wrong with it comes before what is wrong with the values
     return collections.deque(source(values), maxlen)
 
 

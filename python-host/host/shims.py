@@ -37,11 +37,10 @@ def _down(heap, start, pos):
         above = (pos - 1) >> 1
         parent = heap[above]
         if new < parent:
-            heap[pos] = parent
+            heap[pos], heap[above] = parent, new
             pos = above
         else:
             break
-    heap[pos] = new
 
 def _up(heap, pos):
     end = len(heap)
@@ -52,17 +51,24 @@ def _up(heap, pos):
         right = child + 1
         if right < end and not heap[child] < heap[right]:
             child = right
-        heap[pos] = heap[child]
+        heap[pos], heap[child] = heap[child], new
         pos = child
         child = 2 * pos + 1
-    heap[pos] = new
     _down(heap, start, pos)
 
 def nsmallest(n, iterable, key=None):
-    return sorted(iterable, key=key)[:max(n, 0)]
+    none = [][:n]
+    if n < 1:
+        iter(iterable)
+        return none
+    return sorted(iterable, key=key)[:n]
 
 def nlargest(n, iterable, key=None):
-    return sorted(iterable, key=key, reverse=True)[:max(n, 0)]
+    none = [][:n]
+    if n < 1:
+        iter(iterable)
+        return none
+    return sorted(iterable, key=key, reverse=True)[:n]
 
 def merge(*iterables, key=None, reverse=False):
     heads = []
