@@ -163,7 +163,7 @@ var scripts = []string{
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); taken(j); print(j.status); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200); ` +
 		`told = lambda: [(e.fraction, e.detail) for e in j.story() if e.what == "progress"]; taken(j); j.progress(40, detail = "half\tof it"); eventually(lambda: len(told()) == 1, within = 20); ` +
-		`again(2); j.progress(90); eventually(lambda: len(told()) == 2, within = 20); print(told()); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
+		`again(2); j.progress(90); eventually(lambda: len(told()) == 2, within = 20); print(told()); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 150); print(j.result)`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); taken(j); j.progress(40); j.progress(40)`,
 	`j = net.submit_job(kind = "custom", executor = "manual"); j.progress(0)`, `j = net.submit_job(kind = "custom", executor = "manual"); j.progress(101)`, `j = net.submit_job(kind = "custom", executor = "manual"); j.progress(40)`,
 	`j = net.submit_job(kind = "custom", executor = "manual"); j.answer("x")`, `r = net.join_runner(); r.crash()`, `r = net.join_runner(); r.misbehave("equivocate")`, `r = net.join_runner(); r.misbehave("no_reveal", may_be_idle = True); again(2); r.misbehave(""); print("honest")`,

@@ -61,8 +61,9 @@ var Differences = []Difference{
 		}},
 	{"a flag of a flag", "a flag that is made of a bool or of another enumeration's flag holds an int",
 		func(s Seen) bool {
-			held := strings.NewReplacer(": False>", ": 0>", ": True>", ": 1>").Replace(s.Want)
-			return strings.HasPrefix(s.Got, "<") && flagOf.ReplaceAllString(held, "$1$2>") == s.Got
+			held := strings.NewReplacer(": False>", ": 0>", ": True>", ": 1>", "(False)", "(0)", "(True)", "(1)").Replace(s.Want)
+			isText := strings.HasPrefix(s.Got, "<") || flagText.MatchString(s.Got)
+			return isText && s.Want != s.Got && flagOf.ReplaceAllString(held, "$1$2>") == s.Got
 		}},
 	{"an absent attribute", "`hasattr` is false of attributes that actors do not have, and `getattr` gives its default",
 		func(s Seen) bool { return asked.MatchString(s.lastStep()) && errorOf(s.Got) == "" }},
@@ -114,6 +115,7 @@ var (
 	byOrder  = regexp.MustCompile(`accumulate\(|islice\(|reduce\(|next\(iter\(`)
 	setIn    = regexp.MustCompile(`set|\{[^:]*\}|\.keys\(\)|\.items\(\)`)
 	valueIn  = regexp.MustCompile(` in (Colour|Num|Word)$`)
+	flagText = regexp.MustCompile(`^str '\w+\(\d+\)'$`)
 	flagOf   = regexp.MustCompile(`(: )<\w+(?:\.\w+)?: (\d+)>>`)
 	iterator = regexp.MustCompile(`^(iter|gen|bad|map|zip|enumerate|filter|reversed|itertools\.\w+)\(|^\(\w+ for `)
 	asked    = regexp.MustCompile(`^(hasattr|getattr)\(`)
