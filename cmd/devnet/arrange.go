@@ -137,7 +137,7 @@ const maxElsewhere = 3
 // suggestElsewhere names the commands of other groups that have a name, or the command that other programs call
 // so; "" for none. A name that many groups have says nothing.
 func suggestElsewhere(word string, all []*cli.Command, path string) string {
-	meant := commandsNamed(word, all, "devnet")
+	meant := findCommandsNamed(word, all, "devnet")
 	if other := customary[word]; other != "" && path == "devnet" {
 		meant = []string{path + " " + other}
 	}
@@ -147,13 +147,13 @@ func suggestElsewhere(word string, all []*cli.Command, path string) string {
 	return fmt.Sprintf("Did you mean %s? See %s --help.", strings.Join(meant, " or "), path)
 }
 
-// commandsNamed lists the commands of a name in all groups. Short forms are left out, whose long ones are there.
-func commandsNamed(name string, commands []*cli.Command, path string) (paths []string) {
+// findCommandsNamed lists the commands of a name in all groups. Short forms are left out, whose long ones are there.
+func findCommandsNamed(name string, commands []*cli.Command, path string) (paths []string) {
 	for _, c := range commands {
 		if c.Name == name && !c.Hidden {
 			paths = append(paths, path+" "+name)
 		}
-		paths = append(paths, commandsNamed(name, c.Subcommands, path+" "+c.Name)...)
+		paths = append(paths, findCommandsNamed(name, c.Subcommands, path+" "+c.Name)...)
 	}
 	return paths
 }

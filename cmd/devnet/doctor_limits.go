@@ -52,7 +52,7 @@ func checkLimits(all []processLimit) finding {
 			are = append(are, "no limit of "+l.name)
 			continue
 		}
-		are = append(are, fmt.Sprintf("%s at most %s", l.name, l.amount()))
+		are = append(are, fmt.Sprintf("%s at most %s", l.name, l.describeAmount()))
 		if l.is < l.atLeast {
 			raise = append(raise, l.raise)
 		}
@@ -72,8 +72,8 @@ func checkLimits(all []processLimit) finding {
 	return f
 }
 
-// amount is the limit in words.
-func (l *processLimit) amount() string {
+// describeAmount is the limit in words.
+func (l *processLimit) describeAmount() string {
 	switch l.which {
 	case syscall.RLIMIT_CPU:
 		return fmt.Sprintf("%d s", l.is)

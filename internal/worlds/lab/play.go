@@ -316,6 +316,9 @@ func (n *net) runBlocks(_ *starlark.Thread, b *starlark.Builtin, args starlark.T
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "blocks", &blocks, "warm?", &warm); err != nil {
 		return nil, err
 	}
+	if n.votes != nil {
+		return nil, errors.New("net.run: this run is of net.presence, which stands alone")
+	}
 	if blocks == 0 || blocks > maxBlocks || warm > maxBlocks {
 		return nil, fmt.Errorf("net.run takes 1 to %d blocks, and as many warm ones; got %d and %d", maxBlocks, blocks, warm)
 	}
