@@ -28,10 +28,10 @@ const [LINES, SOUGHT] = [30, 60];
 function ofRunners(r) { return r.status === 'ok' && (r.to === VERIFIER || r.to === REGISTRY && r.handler === 'heartbeat'); }
 
 /**
- * executed is an execution in a line, as `devnet up` prints it.
+ * lineOf is an execution in a line, as `devnet up` prints it.
  * @param {any} r
  */
-function executed(r) {
+function lineOf(r) {
   const to = name(r.to) + (r.handler ? '.' + r.handler : '');
   const what = r.origin === 'timer' ? `${to} fired` : `${name(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
   return [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${money(r.fee)}`),
@@ -67,7 +67,7 @@ export function feed() {
     }
     const [begin, end] = [times[0]?.[1] ?? Infinity, to < store.head() ? times[times.length - 1]?.[1] ?? 0 : Infinity];
     /** @type {Line[]} */
-    const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: executed(r) }));
+    const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: lineOf(r) }));
     for (const j of jobs) {
       const place = selected(`job:${j.id}`);
       if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [link(place, `job ${short(j.id)}`), ` of ${name(j.submitter)} submitted`] });
