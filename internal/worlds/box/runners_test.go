@@ -6,8 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -309,6 +313,49 @@ func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 	list := again.RunnerNodes()
 	if len(list) != 2 || !list[0].Left || list[0].Running || !list[1].Running {
 		t.Errorf("they are %+v", list)
+	}
+}
+
+// Who knows the seed registers the key of the next runner as their own. The devnet passes over that key, whether it
+// registers the next runner itself or prepares it for an owner, and goes on with its own after a stop.
+func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
+	home, seed := t.TempDir()+"/home", testSeed()
+	n, err := Up(t.Context(), Config{Home: home, Runners: 1, BlockTime: 100 * time.Millisecond, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready(t, n)
+	stranger := newPayer(n, "carol")
+	take := func(key *crypto.Key) {
+		signed := key.Sign(types.RegistrationDigest(n.genesis.ChainID, stranger.key.Address(), key.PublicKey()))
+		in := &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY), Offer: OwnOffer(), Signed: signed}
+		if r := land(t, n, stranger.execute(types.RegistryAddress, "register", codec.Marshal(in))); r.Status != types.StatusOK {
+			t.Fatalf("%+v", r)
+		}
+	}
+	for _, name := range []string{"r1", "r2"} {
+		take(wallet.RunnerKey(*seed, name))
+	}
+	if name, err := n.JoinRunner(t.Context(), &model.RunnerRequest{}); err != nil || name != "r1" {
+		t.Fatal(name, err)
+	}
+	owner := stranger.key.Address()
+	prepared, err := n.PrepareRunner("", owner)
+	if err != nil || prepared.Name != "r2" || prepared.PublicKey == wallet.RunnerKey(*seed, "r2").PublicKey() {
+		t.Fatalf("%+v, %v", prepared, err)
+	}
+	ready(t, n)
+	own := n.findRunner("r1").Address
+	if is := n.bestState().Runner(own); is == nil || is.Owner != own {
+		t.Errorf("r1 is registered as %+v", is)
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := up(t, Config{Home: home, BlockTime: 100 * time.Millisecond, Seed: seed})
+	ready(t, again)
+	if r := again.findRunner("r1"); r == nil || r.Address != own {
+		t.Errorf("r1 goes on as %+v", r)
 	}
 }
 

@@ -80,7 +80,11 @@ func (g *Registration) JoinRunner(ctx context.Context, terms *model.RunnerReques
 	if err != nil {
 		return "", err
 	}
-	key := wallet.RunnerKey(g.network.Keys().Seed, next)
+	state := g.network.Best().State
+	if state == nil {
+		return "", ErrNoValidator
+	}
+	key := g.ownIdentity(state, next)
 	if err := g.authority.registerRunner(ctx, key, stake, offer); err != nil {
 		return "", err
 	}
@@ -172,7 +176,6 @@ func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.Pr
 		return p, ErrNoValidator
 	}
 	keys := g.network.Keys()
-	key := wallet.RunnerKey(keys.Seed, name)
 	switch r := g.findRunner(name); {
 	case r == nil && name != next:
 		return p, errNextRunner(name, next)
@@ -180,9 +183,8 @@ func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.Pr
 		return p, errTooManyRunners(MaxRunners)
 	case r != nil && !isUnregistered(state, r):
 		return p, errRunnerAlready(name)
-	case r != nil:
-		_, key = g.latestIdentities(state, name)
 	}
+	_, key := g.latestIdentities(state, name)
 	return api.PreparedRunner{Name: name, PublicKey: key.PublicKey(), Offer: g.network.Offer(), Signed: keys.signRegistration(key, owner)}, nil
 }
 
@@ -211,6 +213,17 @@ func (g *Registration) latestIdentities(state *ledger.State, name string) (lates
 			return latest, next
 		}
 		latest = next
+	}
+}
+
+// ownIdentity is the first key of a runner that is registered to itself, or not registered. Who knows the seed may
+// have registered those before it to another owner.
+func (g *Registration) ownIdentity(state *ledger.State, name string) *crypto.Key {
+	for i := 0; ; i++ {
+		key := wallet.RunnerIdentity(g.network.Keys().Seed, name, i)
+		if r := state.Runner(key.Address()); r == nil || r.Owner == key.Address() {
+			return key
+		}
 	}
 }
 
