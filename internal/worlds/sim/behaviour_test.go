@@ -116,6 +116,46 @@ func TestTheFirstOfTwoProcessesOfAKeyVotesByItsOwnLog(t *testing.T) {
 	}
 }
 
+// A second process begins while its key is cut off from all others, with or without a liar among these. After the partition
+// it waits, the first votes by its own log, and neither contradicts the other.
+func TestASecondProcessThatBeginsInAPartitionWaitsWhenItIsHealed(t *testing.T) {
+	for seed := range uint64(8) {
+		n, err := NewNetwork(NetworkConfig{Validators: 7, World: Config{Seed: seed, Link: Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.RunToHeight(4, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if seed%2 == 1 {
+			if _, err := n.Misbehave("v3", "equivocate"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n.Partition([]string{"v1"})
+		twin, err := n.ordered(fault.Order{Verb: "twin", Node: "v1", On: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := n.Height("v1")
+		if err := n.RunUntil(func() bool { return n.Height("v0") >= cut+6 || n.Err() != nil }, n.Now().Add(time.Minute)); err != nil {
+			t.Fatalf("seed %d: the others stand: %v", seed, err)
+		}
+		n.Heal()
+		waits := func() bool { return twin.Counts.Waited.Load() > 0 && n.Height("v1") >= cut+12 || n.Err() != nil }
+		if err := n.RunUntil(waits, n.Now().Add(time.Minute)); err != nil {
+			t.Errorf("seed %d: the second process waited %d times, v1 is at %d of %d: %v", seed, twin.Counts.Waited.Load(), n.Height("v1"), cut+12, err)
+		}
+		if err := n.Err(); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		if let := twin.Counts.Settled.Load(); let != 0 {
+			t.Errorf("seed %d: the second process was let in %d times beside the first", seed, let)
+		}
+		n.Close()
+	}
+}
+
 func TestALiarRestartsHonest(t *testing.T) {
 	n, err := NewNetwork(NetworkConfig{World: Config{Seed: 5}})
 	if err != nil {
