@@ -25,8 +25,8 @@ func (v *Validator) planReplay(records [][]byte, root simplex.Root) error {
 	return err
 }
 
-// noteHeight ends the replay when readers see its last block.
-func (r *replay) noteHeight(seen types.Height) {
+// endAtHeight ends the replay when readers see its last block.
+func (r *replay) endAtHeight(seen types.Height) {
 	if seen >= r.to {
 		r.end()
 	}

@@ -243,7 +243,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	if err := v.group.Start(cfg.Name, node.Loops.Loop, v.listRoles()); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	v.replay.noteHeight(head.Block.Header.Height)
+	v.replay.endAtHeight(head.Block.Header.Height)
 	v.setPeers(head.State)
 	if err := node.Mesh.Start(v.ingress.receiveFrame); err != nil {
 		v.Stop()
@@ -452,7 +452,7 @@ func (v *Validator) setPeers(state *ledger.State) {
 // showStoredBlocks lets readers see what is in the store now.
 func (v *Validator) showStoredBlocks(event *archiveRequest) {
 	v.shown.Store(event.lastHead())
-	v.replay.noteHeight(event.Tip().Block.Header.Height)
+	v.replay.endAtHeight(event.Tip().Block.Header.Height)
 	if v.config.Observe != nil {
 		v.config.Observe(FinalBlocks{Validator: v.name, Results: event.Results, Finalization: event.Finalization})
 	}

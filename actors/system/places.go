@@ -123,7 +123,7 @@ func (b *InBlock) returnStakes(effect *Effect) {
 		b.State.Set(key, nil)
 		b.returnStake(RunnerOf(b.State, runners[i]), effect)
 	}
-	b.trimPlaces()
+	b.trimFreePlaces()
 }
 
 // returnStake gives an owner its stake back and frees the place.
@@ -138,8 +138,8 @@ func (b *InBlock) returnStake(r *Runner, effect *Effect) {
 	b.State.Set(keyFree(r.Index), []byte{1})
 }
 
-// trimPlaces takes free places from the end of the registry.
-func (b *InBlock) trimPlaces() {
+// trimFreePlaces takes free places from the end of the registry.
+func (b *InBlock) trimFreePlaces() {
 	size := Registered(b.State)
 	count := size.Count
 	for count > 0 && size.Count-count < maxReturns && b.State.Get(keyFree(count-1)) != nil {

@@ -64,11 +64,11 @@ func (r *Refusal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	return nil
 }
 
-// isQuick reports whether a refusal at a height costs its member no reputation. It may come
+// isQuickRefusal reports whether a refusal at a height costs its member no reputation. It may come
 // until its ack is due, and one block later for its way to the chain.
 //
 // Spec: decision J21.
-func (b *InBlock) isQuick(m *Member, at types.Height) bool {
+func (b *InBlock) isQuickRefusal(m *Member, at types.Height) bool {
 	return uint64(at-m.Drawn) <= b.Params.AckTimeoutBlocks+refusalWay
 }
 
@@ -96,7 +96,7 @@ func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 		s.Refusals = 0
 	}
 	s.Refusals, s.RefusedAt = s.Refusals+1, b.Height
-	if !b.isQuick(m, b.Height) && !j.isLate(m) {
+	if !b.isQuickRefusal(m, b.Height) && !j.isLate(m) {
 		b.lowerReputation(s)
 	}
 	b.letGo(r.Runner, s)
@@ -146,7 +146,7 @@ func (b *InBlock) refillPlaces(j *Job, d *drawing, effect *Effect) {
 		}
 	}
 	if len(empty) == len(j.Committee) {
-		if !slices.ContainsFunc(empty, func(m *Member) bool { return !b.isQuick(m, m.Refused) }) {
+		if !slices.ContainsFunc(empty, func(m *Member) bool { return !b.isQuickRefusal(m, m.Refused) }) {
 			j.Declined++
 		}
 		b.retryJob(j, ErrorRefused, effect)

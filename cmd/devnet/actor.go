@@ -375,7 +375,7 @@ func actorShow(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	fires, err := firesOf(c.Context, n, &a)
+	fires, err := estimateMoreFires(c.Context, n, &a)
 	if err != nil {
 		return err
 	}

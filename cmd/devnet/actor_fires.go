@@ -21,9 +21,9 @@ type moreFires struct {
 	More   types.Wei `json:"more"`
 }
 
-// firesOf judges by the last fires that an actor paid for itself; it is nil without
+// estimateMoreFires judges by the last fires that an actor paid for itself; it is nil without
 // any, or if they cost nothing.
-func firesOf(ctx context.Context, n *client.API, a *model.Actor) (*moreFires, error) {
+func estimateMoreFires(ctx context.Context, n *client.API, a *model.Actor) (*moreFires, error) {
 	fired, err := client.Collect(n.Timers(ctx, client.TimerFilter{Actor: a.Address.String(), Status: string(types.TimerFired)},
 		client.Page{Limit: lastFires, Newest: true}))
 	if err != nil {

@@ -7,16 +7,15 @@ import re
 
 from host.meter import charge
 
-OPENING = 2  # brackets that open, which are searched for a cycle
 BRACKETS = re.compile(r"[\[\]{}]")
 
 
 def nests_deeper(text, most):
-    """Whether the brackets of a JSON text nest deeper than most. A text that has enough of them pays for the search."""
+    """Whether the brackets of a JSON text nest deeper than most. A text that has enough of them pays a cycle for each that opens."""
     opening = text.count("[") + text.count("{")
     if opening <= most:
         return False
-    charge(opening // OPENING)
+    charge(opening)
     return deepest(text) > most
 
 

@@ -9,7 +9,7 @@ import ast
 from host import check
 from host.hashing import NEAR_BITS
 
-UNIT = 60  # cycles that a deploy pays for a unit
+UNIT = 64  # cycles that a deploy pays for a unit
 READ = 8  # cycles whose time a byte may take until the tree is measured: a dense source takes 6 µs a byte
 SHORTEST = 256  # bytes that any source counts as, and more: pages of a new child are copied at first
 MAX_UNITS = 65_536  # below a second; an actor of 2,000 lines has some 30,000
@@ -19,7 +19,7 @@ WEIGHTS = {
     ast.While: 28, ast.For: 25, ast.Match: 20, ast.match_case: 20, ast.Yield: 25, ast.JoinedStr: 5, ast.arg: 3,
     ast.AsyncFunctionDef: 120, ast.Await: 80, ast.Import: 5, ast.ImportFrom: 5, ast.Global: 3, ast.Nonlocal: 3, ast.Assert: 5,
     ast.Raise: 5, ast.Delete: 5, ast.MatchSequence: 3, ast.MatchClass: 3,
-    ast.AugAssign: 20, ast.Attribute: 4, ast.Set: 5, ast.List: 3, ast.Tuple: 2, ast.Dict: 5, ast.Call: 3, ast.AnnAssign: 5,
+    ast.AugAssign: 20, ast.Attribute: 4, ast.Set: 5, ast.List: 3, ast.Tuple: 2, ast.Dict: 5, ast.Call: 3, ast.AnnAssign: 6, ast.keyword: 2,
     ast.YieldFrom: 40, ast.Subscript: 2, ast.FormattedValue: 3, ast.Compare: 3, ast.Assign: 2, ast.Expr: 2, ast.UnaryOp: 2,
 }
 IN_LINE = 16  # of an operator on a number that is written out, which is compiled twice: with small integers in line

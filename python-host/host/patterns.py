@@ -11,11 +11,10 @@ range where case is ignored. A set is charged by the widths of its ranges.
 """
 
 import re
-import re._constants as c
 import re._parser as parser
 import sys
 
-from host import actor_code, exact, methods
+from host import actor_code, exact, methods, pattern_reader
 from host.attribute_tables import PROPERTIES, TABLE
 from host.costs import table
 from host.meter import charge, lazy
@@ -33,8 +32,8 @@ COMPILED = {}  # pattern and flags → compiled
 BOUNDS = {}  # compiled pattern → (fixed size, widths of its repeats, branches)
 NARROW, MAX_WALKED = 0xFF, 0xFFFF  # characters: sets of the first are small tables, beyond the last no range is walked
 NESTED = 64  # cycles of compiling a group, besides its characters: the parser calls itself for each, and a fault leaves all
+PATTERN = 4  # characters that any pattern counts as, and more
 SET, WIDE_SET, CASES = 20, 5000, 500  # cycles of compiling a set, one with characters beyond NARROW, and one that ignores case
-REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT)
 
 
 def refuse(reason):
@@ -49,11 +48,11 @@ class Shape:
         self.size, self.widths, self.branches = 1, [], 1
         self.sets = 0  # cycles of compiling its sets
 
-    def walk(self, parsed, repeated, times=1):
-        for op, av in parsed:
+    def walk(self, nodes, repeated, times=1):
+        for kind, held in nodes:
             self.size += times
-            if op in REPEATS:
-                low, high, inner = av
+            if kind == pattern_reader.REPEAT:
+                low, high, inner = held
                 if high > low:
                     if repeated:
                         refuse("a repeat within a repeat")
@@ -61,23 +60,23 @@ class Shape:
                 elif times * high > 4096:
                     refuse("a repeat of more than 4096")
                 self.walk(inner, repeated or high > 1, times * max(min(high, 4096), 1) if high == low else times)
-            elif op is c.SUBPATTERN:
-                self.walk(av[3], repeated, times)
-            elif op in (c.ATOMIC_GROUP, c.POSSESSIVE_REPEAT):
+            elif kind == pattern_reader.GROUP:
+                self.walk(held[1], repeated, times)
+            elif kind in (pattern_reader.POSSESSIVE, pattern_reader.ATOMIC):
                 refuse("a possessive repeat or an atomic group: leave the + or ?> out, the work of a pattern is bounded anyway")
-            elif op is c.BRANCH:
+            elif kind == pattern_reader.BRANCH:
                 if repeated:
                     refuse("alternatives within a repeat: use a set of characters")
-                self.branches *= len(av[1])
-                for way in av[1]:
+                self.branches *= len(held)
+                for way in held:
                     self.walk(way, repeated, times)
-            elif op in (c.ASSERT, c.ASSERT_NOT):
-                self.walk(av[1], repeated, times)
-            elif op in (c.GROUPREF, c.GROUPREF_EXISTS, c.GROUPREF_IGNORE):
+            elif kind == pattern_reader.LOOK:
+                self.walk(held, repeated, times)
+            elif kind == pattern_reader.REFERENCE:
                 refuse("a back-reference")
-            elif op is c.IN:
-                self.size += times * (len(av) // 4)
-                self.sets += of_set(av) + (CASES if self.ignoring else 0)
+            elif kind == pattern_reader.SET:
+                self.size += times * (len(held) // 4)
+                self.sets += cycles_of_set(held) + (CASES if self.ignoring else 0)
 
     def steps(self, n, anchored):
         """The most that matching n characters takes; beyond MAX_STEPS any number beyond."""
@@ -92,10 +91,11 @@ class Shape:
 UNREADABLE = "the pattern cannot be read"
 
 
-def parsed(pattern, flags):
+def read_nodes(pattern, flags):
+    text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
     try:
-        return parser.parse(pattern, flags)
-    except (re.error, OverflowError, RecursionError):
+        return pattern_reader.read(text, bool(flags & re.VERBOSE))
+    except pattern_reader.Unreadable:
         pass
     raise re.error(UNREADABLE, pattern)
 
@@ -108,9 +108,10 @@ def compiled(pattern, flags):
     raise re.error(UNREADABLE, pattern)
 
 
-def of_set(parts):
+def cycles_of_set(parts):
     """The cycles of compiling a set of characters."""
-    ends = [av if op is c.RANGE else (av, av) for op, av in parts if op in (c.RANGE, c.LITERAL)]
+    ends = [held if kind == pattern_reader.RANGE else (held, held) for kind, held in parts
+            if kind in (pattern_reader.RANGE, pattern_reader.LITERAL)]
     walked = sum(min(high, MAX_WALKED) - low + 1 for low, high in ends if low <= MAX_WALKED)
     return SET + walked + (WIDE_SET if any(high > NARROW for _, high in ends) else 0)
 
@@ -128,7 +129,7 @@ def compile_pattern(pattern, flags=0):
         refuse("a flag that is not IGNORECASE, MULTILINE, DOTALL, ASCII or VERBOSE")
     if len(pattern) > MAX_PATTERN:
         refuse("longer than %d characters" % MAX_PATTERN)
-    charge(2 * table.call * (2 + len(pattern)) + NESTED * pattern.count("(" if type(pattern) is str else b"("))
+    charge(table.call * (PATTERN + len(pattern)) * 5 // 2 + NESTED * pattern.count("(" if type(pattern) is str else b"("))
     known = COMPILED.get((pattern, flags))
     if known is not None:
         charge(BOUNDS[known].sets)
@@ -141,7 +142,7 @@ def compile_pattern(pattern, flags=0):
     if re.search(r"\(\?[a-zA-Z]", as_text) and re.search(r"\(\?[a-zA-Z]*[uLax]", as_text):
         refuse("flags within the pattern: give them as an argument")
     shape = Shape(bool(flags & re.IGNORECASE or re.search(r"\(\?[a-zA-Z]*i", as_text)))
-    shape.walk(parsed(pattern, flags), False)
+    shape.walk(read_nodes(pattern, flags), False)
     charge(shape.sets)
     made = compiled(pattern, flags)
     if len(COMPILED) >= MAX_COMPILED:
@@ -158,7 +159,7 @@ def prepared(pattern, subject, anchored):
     shape = BOUNDS.get(pattern)
     if shape is None:
         shape = Shape()
-        shape.walk(parsed(pattern.pattern, pattern.flags & ~int(re.UNICODE)), False)
+        shape.walk(read_nodes(pattern.pattern, pattern.flags), False)
         BOUNDS[pattern] = shape
     steps = shape.steps(len(subject), anchored)
     if steps > MAX_STEPS:

@@ -40,7 +40,7 @@ AGAIN, MOST_AGAIN = 6, 18  # measurements of a suspect, and of one that would fa
 AIM = 8  # plain loops that any row may take a cycle
 VALUE_CYCLES = 1_000_000  # of a message with a hostile value
 MOST_BYTES = 60  # a cycle that a program may hold
-CYCLES_A_UNIT = 60  # of compiling, which a deploy pays besides one cycle per byte
+CYCLES_A_UNIT = 64  # of compiling, which a deploy pays besides one cycle per byte
 FRESH = 24 << 20  # bytes that any child holds
 FAULT = 500  # nanoseconds of a first write to a page, as measured on a machine of its own
 

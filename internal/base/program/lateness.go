@@ -88,7 +88,7 @@ func timeOf(cycles types.Cycles, thousand time.Duration, times time.Duration) ti
 
 // UnitCycles is the price of one unit of compiling in a deploy, in cycles of a byte of
 // code: compiling it takes the time of 60 cycles of a loop at most.
-const UnitCycles = 60
+const UnitCycles = 64
 
 // InspectionCycles is the most that inspecting a source may cost if no more units of
 // compiling can be paid. Its Credit is that of such a limit. It is 1<<32 at most.

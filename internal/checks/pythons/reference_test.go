@@ -131,3 +131,18 @@ func TestC22ParametersAreCPythonsOrListed(t *testing.T) {
 			"-rewrite writes it again, and go test ./docs -update prints it", told, listed.String())
 	}
 }
+
+// The tree on which a pattern's cycles are counted is our own, and the same that each Python reads (C20).
+func TestC20PatternsAreReadAsPythonReadsThem(t *testing.T) {
+	many := "5000"
+	if os.Getenv("DEVNET_SOAK") != "" {
+		many = "500000"
+	}
+	firstInstalled(t)
+	for _, python := range pyhost.Installed() {
+		out, err := exec.Command(python, "-I", "-S", "-B", "patterns.py", "../../../python-host", many, "20").CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", python, err, out)
+		}
+	}
+}

@@ -86,7 +86,7 @@ func (m *merging) addSuites(path string, read *junitSuites) error {
 	for i := range read.Suites {
 		from := &read.Suites[i]
 		into := m.all.findOrAddSuite(from.Name)
-		judged, err := m.readProperties(path, from, into)
+		judged, err := m.readSuiteProperties(path, from, into)
 		if err != nil {
 			return err
 		}
@@ -117,9 +117,9 @@ func secondsOf(text string) float64 {
 	return seconds
 }
 
-// readProperties reads a suite's properties about its shard and about its sometimes
+// readSuiteProperties reads a suite's properties about its shard and about its sometimes
 // conditions; it keeps the others.
-func (m *merging) readProperties(path string, from, into *junitSuite) (judged bool, err error) {
+func (m *merging) readSuiteProperties(path string, from, into *junitSuite) (judged bool, err error) {
 	if from.Properties == nil {
 		return false, nil
 	}

@@ -37,6 +37,7 @@ type Experiment struct {
 	Name     string
 	Title    string
 	Question string
+	Setup    string   // who does what in a run, in a sentence or two
 	Asks     []string // sections and findings
 	Axes     []Axis
 	Measures []Measure
@@ -51,6 +52,7 @@ type Experiment struct {
 // Axis is a coordinate of the grid.
 type Axis struct {
 	Name   string
+	Unit   string           // what its values are; "": they say it themselves
 	Values []starlark.Value // whole numbers, texts, True or False
 }
 
@@ -133,9 +135,9 @@ func withPosition(err error) error {
 func (e *Experiment) declareExperiment(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (
 	starlark.Value, error) {
 	var asks *starlark.List
-	grid, quick := new(starlark.Dict), new(starlark.Dict)
+	grid, quick, units := new(starlark.Dict), new(starlark.Dict), new(starlark.Dict)
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "title", &e.Title, "question", &e.Question, "grid", &grid, "asks?", &asks,
-		"quick?", &quick, "params?", &e.params, "skip?", &e.skip); err != nil {
+		"quick?", &quick, "params?", &e.params, "skip?", &e.skip, "setup?", &e.Setup, "units?", &units); err != nil {
 		return nil, err
 	}
 	if asks != nil {
@@ -150,6 +152,13 @@ func (e *Experiment) declareExperiment(_ *starlark.Thread, b *starlark.Builtin, 
 	few, err := axesOf(quick)
 	if err != nil {
 		return nil, err
+	}
+	for _, item := range units.Items() {
+		at := slices.IndexFunc(axes, func(a Axis) bool { return a.Name == plainText(item[0]) })
+		if at < 0 {
+			return nil, fmt.Errorf("units names %q, which is no axis of the grid", plainText(item[0]))
+		}
+		axes[at].Unit = plainText(item[1])
 	}
 	e.Axes, e.quick = axes, map[string][]starlark.Value{}
 	for _, axis := range few {

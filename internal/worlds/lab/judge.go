@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/starlarkstruct"
@@ -44,6 +45,7 @@ func (f Form) Holds() bool { return math.Abs(f.Seen.Mean-f.Value) <= f.Seen.Half
 // Answer is what an experiment says.
 type Answer struct {
 	Text        string // the answer in a sentence or two
+	Price       string // what who follows it gives up or pays
 	Design      string // what it changes of the drafts; "": nothing
 	WouldChange string // what would change the answer
 }
@@ -150,12 +152,13 @@ func (r *Results) askForAnswer() error {
 	}
 	words, isDict := value.(*starlark.Dict)
 	if !isDict {
-		return fmt.Errorf("%s: answer returns a text, or dict(text = …, design = …, would_change = …); got %s", r.Name, value.Type())
+		return fmt.Errorf("%s: answer returns a text, or dict(text = …, price = …, design = …, would_change = …); got %s", r.Name, value.Type())
 	}
 	for _, item := range words.Items() {
-		to := map[string]*string{"text": &r.Answer.Text, "design": &r.Answer.Design, "would_change": &r.Answer.WouldChange}[plainText(item[0])]
+		to := map[string]*string{"text": &r.Answer.Text, "price": &r.Answer.Price, "design": &r.Answer.Design,
+			"would_change": &r.Answer.WouldChange}[plainText(item[0])]
 		if to == nil {
-			return fmt.Errorf("%s: answer has text, design and would_change; got %s", r.Name, item[0])
+			return fmt.Errorf("%s: answer has text, price, design and would_change; got %s", r.Name, item[0])
 		}
 		*to = plainText(item[1])
 	}
@@ -215,5 +218,6 @@ func (t *table) valueAt(_ *starlark.Thread, _ *starlark.Builtin, args starlark.T
 
 func estimateValue(e Estimate) starlark.Value {
 	return starlarkstruct.FromStringDict(starlark.String("estimate"), starlark.StringDict{"mean": starlark.Float(e.Mean),
-		"low": starlark.Float(e.Low), "high": starlark.Float(e.High), "seeds": starlark.MakeInt(e.Seeds), "text": starlark.String(e.String())})
+		"low": starlark.Float(e.Low), "high": starlark.Float(e.High), "seeds": starlark.MakeInt(e.Seeds), "text": starlark.String(e.String()),
+		"figure": starlark.String(strconv.FormatFloat(e.Mean, 'g', 3, 64))})
 }

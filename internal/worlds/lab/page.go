@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 
@@ -76,7 +78,7 @@ func (p *Page) drawPlot(plot Plot) ([]byte, error) {
 		name := p.axisLabel(r.Point, plot.Panel)
 		panel := byPanel[name]
 		if panel == nil {
-			panel = &experiment.Panel{Title: panelTitle(name, m), X: plot.X, Y: m.Name, LogX: plot.LogX, LogY: plot.LogY}
+			panel = &experiment.Panel{Title: panelTitle(name, m), X: p.describeAxis(plot.X), Y: m.Name, LogX: plot.LogX, LogY: plot.LogY}
 			byPanel[name] = panel
 			order = append(order, name)
 		}
@@ -139,6 +141,14 @@ func (p *Page) axisLabel(point Point, axis string) string {
 	return axis + " = " + plainText(point.Values[p.axisAt(axis)])
 }
 
+// describeAxis is an axis with its unit.
+func (p *Page) describeAxis(name string) string {
+	if unit := p.Axes[p.axisAt(name)].Unit; unit != "" {
+		return name + ", " + unit
+	}
+	return name
+}
+
 // lineLabel names a line by all axes that are neither x nor the panel, nor settled.
 func (p *Page) lineLabel(point Point, plot Plot) string {
 	var words []string
@@ -197,7 +207,11 @@ func (p *Page) countUnsettled() (n int) {
 	return n
 }
 
-func capitalize(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+// capitalize has the first letter of a text that is not empty as a capital.
+func capitalize(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
+}
 
 // Header are the columns of the table of points.
 func (p *Page) Header() (names []string) {
@@ -224,13 +238,22 @@ func (p *Page) Cells() (rows [][]string) {
 			}
 			row = append(row, text)
 		}
-		rows = append(rows, append(row, fmt.Sprint(r.Estimates[0].Seeds)))
+		seeds := fmt.Sprint(r.Estimates[0].Seeds)
+		if !r.Settled {
+			seeds += ", not settled"
+		}
+		rows = append(rows, append(row, seeds))
 	}
 	return rows
 }
 
-// Units say what the measures are.
+// Units say what the axes and the measures are.
 func (p *Page) Units() (units []string) {
+	for _, axis := range p.Axes {
+		if axis.Unit != "" {
+			units = append(units, axis.Name+": "+axis.Unit)
+		}
+	}
 	for _, m := range p.Measures {
 		by := "mean"
 		if m.Median {
@@ -248,7 +271,8 @@ func (p *Page) Notes() []string {
 		interval = "Intervals hold their mean with a chance of 95 % over all looks at 8, 16, 32 … seeds (98.4 % each)."
 	}
 	notes := []string{interval + " A point is hollow where its interval is wider than was asked for.",
-		"Closed forms are judged by intervals of 99.9 %.",
+		"A form is what a formula foretells of a point. It holds if it is within the interval of 99.9 % and the tolerance that the file " +
+			"states. Points without one have no formula.",
 		p.describeWorld(),
 		fmt.Sprintf("One run again: devnet lab point %s %q --seed 1", p.Name, p.Describe(p.Points[0].Point))}
 	if p.Commit != "" {
@@ -266,15 +290,53 @@ func (p *Page) describeWorld() string {
 	return "All runs are of subsets, votes and thresholds alone, without links and a ledger. Which votes are carried, lost or false is drawn."
 }
 
+// Part is a paragraph below the answer.
+type Part struct{ Title, Text string }
+
+// Parts are the paragraphs below the answer, in their order. Empty ones are left out.
+func (p *Page) Parts() (parts []Part) {
+	for _, one := range []Part{{"The price", p.Answer.Price}, {"What it would change", p.Answer.Design}, {"The question", p.Question},
+		{"The runs", p.Setup}, {"What would change the answer", p.Answer.WouldChange}, {"How far to believe it", p.State()},
+		{"Asked by", p.describeAsks()}} {
+		if one.Text != "" {
+			one.Text = strings.TrimSuffix(capitalize(one.Text), ".")
+			if !strings.HasSuffix(one.Text, "?") {
+				one.Text += "."
+			}
+			parts = append(parts, one)
+		}
+	}
+	return parts
+}
+
+// describeAsks are the sections that ask, and the findings about it.
+func (p *Page) describeAsks() string {
+	var sections, findings []string
+	for _, ask := range p.Asks {
+		if isFinding(ask) {
+			findings = append(findings, ask)
+		} else {
+			sections = append(sections, ask)
+		}
+	}
+	text := strings.Join(sections, ", ")
+	if len(findings) > 0 {
+		text += "; findings of docs/SPEC.md: " + strings.Join(findings, ", ")
+	}
+	return text
+}
+
+// isFinding reports whether what asks is a finding, as F22.
+func isFinding(ask string) bool {
+	number, is := strings.CutPrefix(ask, "F")
+	return is && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
 func (p *Page) writeMarkdown(pictures []picture) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# %s\n\n%s\n\n%s\n\n", p.Title, wrapParagraph("**"+p.First()+"**"), wrapParagraph(p.State()))
-	fmt.Fprintf(&b, "%s\n\n", wrapParagraph(p.Question+" Asked by: "+strings.Join(p.Asks, ", ")+"."))
-	if p.Answer.Design != "" {
-		fmt.Fprintf(&b, "%s\n\n", wrapParagraph("**What it would change.** "+capitalize(p.Answer.Design)+"."))
-	}
-	if p.Answer.WouldChange != "" {
-		fmt.Fprintf(&b, "%s\n\n", wrapParagraph("**What would change the answer.** "+capitalize(p.Answer.WouldChange)+"."))
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n", p.Title, wrapParagraph("**"+p.First()+"**"))
+	for _, part := range p.Parts() {
+		fmt.Fprintf(&b, "%s\n\n", wrapParagraph("**"+part.Title+".** "+part.Text))
 	}
 	for _, one := range pictures {
 		fmt.Fprintf(&b, "![%s](%s)\n\n", one.Alt, one.File)
@@ -323,15 +385,12 @@ var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 58rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
 h1 { font-size: 1.5rem } .answer { font-size: 1.15rem; border-left: 4px solid #0072b2; padding-left: 1rem }
 table { border-collapse: collapse; font-size: .9rem } td, th { border-bottom: 1px solid #ddd; padding: .2rem .6rem; text-align: left }
-.state { color: #555 } svg { max-width: 100%; height: auto } .wide { overflow-x: auto }
+svg { max-width: 100%; height: auto } .wide { overflow-x: auto }
 </style>
 <h1>{{.P.Title}}</h1>
 <p class="answer">{{.P.First}}</p>
-<p class="state">{{.P.State}}</p>
-<p>{{.P.Question}} Asked by: {{.Asks}}.</p>
-{{with .P.Answer.Design}}<p><b>What it would change.</b> {{.}}.</p>{{end}}
-{{with .P.Answer.WouldChange}}<p><b>What would change the answer.</b> {{.}}.</p>{{end}}
-{{range .Pictures}}<figure role="img" aria-label="{{.Alt}}">{{.SVG}}</figure>
+{{range .P.Parts}}<p><b>{{.Title}}.</b> {{.Text}}</p>
+{{end}}{{range .Pictures}}<figure role="img" aria-label="{{.Alt}}">{{.SVG}}</figure>
 {{end}}<h2>Every point</h2>
 <ul>{{range .P.Units}}<li>{{.}}</li>{{end}}</ul>
 <div class="wide"><table><tr>{{range .P.Header}}<th>{{.}}</th>{{end}}</tr>
@@ -353,7 +412,7 @@ func (p *Page) writeHTML(pictures []picture) ([]byte, error) {
 		shownPictures = append(shownPictures, inline{one.Alt, template.HTML(svg)})
 	}
 	var b bytes.Buffer
-	err := pageTemplate.Execute(&b, map[string]any{"P": p, "Asks": strings.Join(p.Asks, ", "), "Pictures": shownPictures})
+	err := pageTemplate.Execute(&b, map[string]any{"P": p, "Pictures": shownPictures})
 	return b.Bytes(), err
 }
 
@@ -369,8 +428,11 @@ func WriteIndex(folder string, pages []*Page) error {
 	b.WriteString("# Answers of the lab\n\n" + wrapParagraph("Each page answers one question of the drafts with figures of the real rules. "+
 		"[The guide](../"+guide+") says how to ask another.") + "\n\n")
 	for _, p := range pages {
-		about := wrapParagraph(p.Question + " " + p.State())
-		fmt.Fprintf(&b, "## [%s](%s)\n\n%s\n\n%s\n\n", p.Title, p.Name+markdown, wrapParagraph(p.First()), about)
+		fmt.Fprintf(&b, "## [%s](%s)\n\n%s\n\n", p.Title, p.Name+markdown, wrapParagraph(p.First()))
+		if p.Answer.Price != "" {
+			fmt.Fprintf(&b, "%s\n\n", wrapParagraph("**The price.** "+p.Answer.Price+"."))
+		}
+		fmt.Fprintf(&b, "%s\n\n", wrapParagraph(p.Question+" "+p.State()))
 	}
 	if len(pages) > 0 && pages[0].Commit != "" {
 		fmt.Fprintf(&b, "%s\n", wrapParagraph("Of commit "+pages[0].Commit+". The pages are also there as HTML, each in one file."))

@@ -120,7 +120,8 @@ func TestTheFirstOfTwoProcessesOfAKeyVotesByItsOwnLog(t *testing.T) {
 // it waits, the first votes by its own log, and neither contradicts the other.
 func TestASecondProcessThatBeginsInAPartitionWaitsWhenItIsHealed(t *testing.T) {
 	for seed := range uint64(8) {
-		n, err := NewNetwork(NetworkConfig{Validators: 7, World: Config{Seed: seed, Link: Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}}})
+		n, err := NewNetwork(NetworkConfig{Validators: 7,
+			World: Config{Seed: seed, Link: Link{Latency: 20 * time.Millisecond, Jitter: 10 * time.Millisecond}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,8 @@ func TestASecondProcessThatBeginsInAPartitionWaitsWhenItIsHealed(t *testing.T) {
 		n.Heal()
 		waits := func() bool { return twin.Counts.Waited.Load() > 0 && n.Height("v1") >= cut+12 || n.Err() != nil }
 		if err := n.RunUntil(waits, n.Now().Add(time.Minute)); err != nil {
-			t.Errorf("seed %d: the second process waited %d times, v1 is at %d of %d: %v", seed, twin.Counts.Waited.Load(), n.Height("v1"), cut+12, err)
+			t.Errorf("seed %d: the second process waited %d times, v1 is at %d of %d: %v", seed, twin.Counts.Waited.Load(),
+				n.Height("v1"), cut+12, err)
 		}
 		if err := n.Err(); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
