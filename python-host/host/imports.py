@@ -64,7 +64,12 @@ def shim(name):
     space = program.fresh()
     exec(SHIMS[name], space)
     names = {k: v for k, v in space.items() if not k.startswith(("_", "$"))}
-    return library(name, {k: of_sequence(v) for k, v in names.items()} if name == "bisect" else names)
+    if name == "bisect":
+        names = {k: of_sequence(v) for k, v in names.items()}
+    else:
+        names.update((k, of_list(names[k])) for k in ("heappush", "heappushpop", "heapreplace"))
+        names.update((k, of_list_alone(names[k])) for k in ("heapify", "heappop"))
+    return library(name, names)
 
 
 def of_sequence(search):
@@ -76,6 +81,28 @@ def of_sequence(search):
         return search(a, x, lo, hi, key=key)
     call.__name__ = search.__name__
     return call
+
+
+def of_list(change):
+    """A function that puts an item into a heap, which is a list."""
+    def call(heap, item, /):
+        return change(listed(heap), item)
+    call.__name__ = change.__name__
+    return call
+
+
+def of_list_alone(change):
+    """A function of a heap, which is a list."""
+    def call(heap, /):
+        return change(listed(heap))
+    call.__name__ = change.__name__
+    return call
+
+
+def listed(heap):
+    if not isinstance(heap, list):
+        raise TypeError("heap argument must be list, not %s" % type(heap).__name__)
+    return heap
 
 
 def bring(name):

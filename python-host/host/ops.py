@@ -19,7 +19,7 @@ from host.hashing import charge_lookup, charge_lookups, rebuild
 from host.meter import ELEMENT, INT_BITS, Crash, charge, lazy, meter, stop
 from host.weights import (
     ATOMS, BASES, HELD, ITEMS, KEYS, LEAST, MOVED, SETS, SIZED, SMALL, VALUES, VIEWS, as_decimal, bits, size, span, weigh,
-    weigh_atom, whole, wide)
+    walk_length, weigh_atom, whole, wide)
 
 
 def weighed(value):
@@ -120,7 +120,7 @@ def spread(value):
     """The elements that *value and a starred target take: charged whole."""
     t = type(value)
     if t in SIZED:
-        charge(len(value) * (far(value) if t is range and wide(value) else 1))
+        charge(walk_length(value) * (far(value) if t is range and wide(value) else 1))
         return value
     return drain(value)
 
@@ -132,7 +132,7 @@ def drain(value):
         return canonical(value)
     t = type(value)
     if t in SIZED:
-        charge(len(value) * (far(value) if t is range and wide(value) else 1))
+        charge(walk_length(value) * (far(value) if t is range and wide(value) else 1))
         return list(value)
     if isinstance(value, enums.Flag):
         charge(FLAGS)
@@ -220,7 +220,7 @@ def slice_of(value, low, high, step):
         raise TypeError("a dict has no slices")  # 3.12 hashes a slice, 3.11 does not
     if type(value) is deque:
         raise TypeError("a deque has no slices")
-    if n and type(value) is not range:
+    if n:
         made = len(range(*slice(low, high, step).indices(n)))
         charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + SLICED)
     else:

@@ -171,7 +171,7 @@ var Refusals = []Refusal{
 		regexp.MustCompile(`^pattern refused`)},
 	{"a slice of a dict", "slices of a dict or an enumeration", regexp.MustCompile(`has no slices`)},
 	{"reverse", "`reverse` that is no number or truth value", regexp.MustCompile(`^reverse is`)},
-	{"a limit", "sizes beyond the limits below",
+	{"a limit", "sizes beyond the limits below, and a walk of all of a range of 2^63 elements or more",
 		regexp.MustCompile(`more than \d+|wider than \d+|beyond \d+|deeper than \d+|up to 1024 bits|too many digits`)},
 	{"an exponent of a Decimal", "a `Decimal` of an exponent beyond 1000, which Python would round to zero at 1,000,000",
 		regexp.MustCompile(`^$`)},
