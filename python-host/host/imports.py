@@ -67,8 +67,8 @@ def shim(name):
     if name == "bisect":
         names = {k: of_sequence(v) for k, v in names.items()}
     else:
-        names.update((k, of_list(names[k])) for k in ("heappush", "heappushpop", "heapreplace"))
-        names.update((k, of_list_alone(names[k])) for k in ("heapify", "heappop"))
+        names.update((k, of_list(names[k], more)) for k, more in (("heappush", 1), ("heappushpop", None), ("heapreplace", 0)))
+        names.update((k, of_list_alone(names[k], more)) for k, more in (("heapify", 0), ("heappop", -1)))
     return library(name, names)
 
 
@@ -83,26 +83,37 @@ def of_sequence(search):
     return call
 
 
-def of_list(change):
-    """A function that puts an item into a heap, which is a list."""
+def of_list(change, more):
+    """A function that puts an item into a heap, which has so many items more after it; None: its first comparison may say."""
     def call(heap, item, /):
-        return change(listed(heap), item)
+        return of_heap(heap, more, change, heap, item)
     call.__name__ = change.__name__
     return call
 
 
-def of_list_alone(change):
-    """A function of a heap, which is a list."""
+def of_list_alone(change, more):
+    """A function of a heap alone."""
     def call(heap, /):
-        return change(listed(heap))
+        return of_heap(heap, more, change, heap)
     call.__name__ = change.__name__
     return call
 
 
-def listed(heap):
+def of_heap(heap, more, change, *args):
+    """Calls a function of a heap, which is a list. A comparison that makes it longer or shorter is an error."""
     if not isinstance(heap, list):
         raise TypeError("heap argument must be list, not %s" % type(heap).__name__)
-    return heap
+    if more is None or not list.__len__(heap):
+        return change(*args)
+    n = list.__len__(heap) + more
+    try:
+        found = change(*args)
+    except IndexError:
+        if list.__len__(heap) == n:
+            raise
+    if list.__len__(heap) != n:
+        raise RuntimeError("list changed size during iteration")
+    return found
 
 
 def bring(name):

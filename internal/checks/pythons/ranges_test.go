@@ -284,6 +284,18 @@ func TestC22LongRangesAnswerAsInCPython(t *testing.T) {
 			all = append(all, sequence{value: r, steps: []string{strings.TrimSpace(step)}})
 		}
 	}
+	for _, r := range []string{"range(1, 9, 2)", "range(3)", "range(5, 0, -1)", "range(0)", "range(2**70+1, 2**70+4)", "range(2**70)"} {
+		for _, kind := range []string{"Even()", "Wrong()", "Loose(1, 2)", "T3(1, 2, 3)", "Num.ONE"} {
+			for _, step := range []string{" in q", " not in q"} {
+				if r != "range(2**70)" || kind == "Even()" || kind == "Wrong()" { // CPython looks at all elements
+					all = append(all, sequence{value: r, steps: []string{kind + step, "q.index(" + kind + ")"}})
+				}
+			}
+			if r != "range(2**70)" {
+				all = append(all, sequence{value: r, steps: []string{"q.count(" + kind + ")"}})
+			}
+		}
+	}
 	found, err := judgeSequences(firstInstalled(t), all)
 	if err != nil {
 		t.Fatal(err)
