@@ -23,14 +23,14 @@ import (
 //go:embed extract.py
 var extractSource string
 
-// ownModules are the modules of CPython's package test that concern what actors may use.
+// ownModules are the modules of CPython's package test that concern what actors may use; typing's names mean nothing to them.
 var ownModules = strings.Fields(`test_int test_long test_bool test_list test_tuple test_dict test_set test_range test_slice test_unicode test_str
 	test_bytes test_fstring test_format test_string test_enum test_decimal test_collections test_deque test_defaultdict test_ordered_dict
 	test_userlist test_heapq test_bisect test_itertools test_functools test_operator test_re test_dataclasses test_dataclasses.test_dataclasses
 	test_math test_struct test_base64 test_hmac test_hashlib test_binop test_compare test_richcmp test_contains test_sort test_unpack test_patma
 	test_generators test_genexps test_listcomps test_setcomps test_dictcomps test_augassign test_iter test_enumerate test_grammar test_scope
 	test_builtin test_opcodes test_isinstance test_property test_super test_class test_keywordonlyarg test_positional_only_arg
-	test_named_expressions test_raise test_with test_exceptions test_numeric_tower test_pow test_index test_typing
+	test_named_expressions test_raise test_with test_exceptions test_numeric_tower test_pow test_index
 	test_json.test_decode test_json.test_dump test_json.test_fail test_json.test_indent test_json.test_unicode test_json.test_scanstring
 	test_json.test_separators test_json.test_encode_basestring_ascii test_json.test_pass1 test_json.test_pass2 test_json.test_pass3
 	test_json.test_default test_json.test_enum test_json.test_recursion`)
