@@ -110,7 +110,7 @@ fuzz: python
 # Its tests mostly wait for blocks.
 peers:
 	@GO="$(GO)" scripts/vet-modules fixtures/peers
-	cd fixtures/peers && $(GO) test -count 1 -parallel 8 ./...
+	cd fixtures/peers && $(GO) test -count 1 -parallel 8 -timeout 1h ./...
 
 # What `make test` has no time for, as it runs each night; PARTS="race fuzz" runs some.
 PARTS ?= race plants fuzz soak

@@ -32,7 +32,7 @@ type (
 	Fault               = model.Fault // why something failed
 	FeeRange            = model.FeeRange
 	GaveUp              = model.GaveUp
-	Handler             = model.Handler
+	Handler             = model.ActorHandler
 	Health              = model.Health
 	LaneBlock           = model.LaneBlock
 	LaneDeferral        = model.LaneDeferral

@@ -39,7 +39,7 @@ func printJob(w io.Writer, names *naming, j *model.Job) {
 		names.nameOf(j.Submitter)+"  "+j.Submitter.String(),
 		"status", jobStatusLine(j), "mode", fmt.Sprintf("%s, %s", j.Mode, plural.Of(j.Runners, "runner")),
 		"committee", committeeOf(names, j.Committee, fullCommittee), "price", priceLine(j), "tip", cby(j.Tip), "callback", callback,
-		"winner", winner, "result", result)
+		"winner", winner, "answered by", offlineAnswerer(j), "result", result)
 	if j.Error != nil {
 		fmt.Fprintf(w, "%s: %s\n", j.Error.Code, printable(j.Error.Message))
 	}

@@ -88,6 +88,9 @@ func jobSubmit(c *cli.Context) error {
 	j, err := n.SubmitJob(c.Context, request)
 	if err == nil {
 		noteDeliveryTrouble(c, n, &j)
+		if request.Kind == push.JobLLM.String() {
+			noteOfflineRunners(c, n, request.Model)
+		}
 	}
 	if err != nil || !c.Bool("wait") {
 		return shownJob(c, j, err)

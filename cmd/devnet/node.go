@@ -221,6 +221,9 @@ func introduceRunner(c *cli.Context, n *client.API, set *runnerfile.Runner, chai
 	case err == nil && known.Health != model.RunnerHealthy:
 		fmt.Fprintf(w, "\nIts registration is %s: it has no jobs.\n", known.Health)
 	}
+	if note := noteBesideOffline(c, n, set, refused); note != "" {
+		fmt.Fprintln(w, "Note: "+note)
+	}
 	fmt.Fprintln(w, "Ctrl-C ends it.")
 }
 

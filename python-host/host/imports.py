@@ -64,7 +64,12 @@ def shim(name):
     space = program.fresh()
     exec(SHIMS[name], space)
     names = {k: v for k, v in space.items() if not k.startswith(("_", "$"))}
-    return library(name, {k: of_sequence(v) for k, v in names.items()} if name == "bisect" else names)
+    if name == "bisect":
+        names = {k: of_sequence(v) for k, v in names.items()}
+    else:
+        names.update((k, of_list(names[k], more)) for k, more in (("heappush", 1), ("heappushpop", None), ("heapreplace", 0)))
+        names.update((k, of_list_alone(names[k], more)) for k, more in (("heapify", 0), ("heappop", -1)))
+    return library(name, names)
 
 
 def of_sequence(search):
@@ -76,6 +81,39 @@ def of_sequence(search):
         return search(a, x, lo, hi, key=key)
     call.__name__ = search.__name__
     return call
+
+
+def of_list(change, more):
+    """A function that puts an item into a heap, which has so many items more after it; None: its first comparison may say."""
+    def call(heap, item, /):
+        return of_heap(heap, more, change, heap, item)
+    call.__name__ = change.__name__
+    return call
+
+
+def of_list_alone(change, more):
+    """A function of a heap alone."""
+    def call(heap, /):
+        return of_heap(heap, more, change, heap)
+    call.__name__ = change.__name__
+    return call
+
+
+def of_heap(heap, more, change, *args):
+    """Calls a function of a heap, which is a list. A comparison that makes it longer or shorter is an error."""
+    if not isinstance(heap, list):
+        raise TypeError("heap argument must be list, not %s" % type(heap).__name__)
+    if more is None or not list.__len__(heap):
+        return change(*args)
+    n = list.__len__(heap) + more
+    try:
+        found = change(*args)
+    except IndexError:
+        if list.__len__(heap) == n:
+            raise
+    if list.__len__(heap) != n:
+        raise RuntimeError("list changed size during iteration")
+    return found
 
 
 def bring(name):

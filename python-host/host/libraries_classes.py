@@ -3,7 +3,7 @@
 from host import actor_code, enums, exact, sealed
 from host.attribute_tables import lists
 from host.meter import charge
-from host.sealed import HINT, Function, Type
+from host.sealed import CONTENTS_HINT, HINT, Function, Type
 
 HINTS = (
     "Any Optional Union List Dict Tuple Set FrozenSet Callable Iterable Iterator Sequence Mapping MutableMapping Type "
@@ -49,12 +49,16 @@ def _as_is(value):
     return value
 
 
+CONTENTS = frozenset("List Dict Tuple Set FrozenSet Deque DefaultDict Counter OrderedDict Sequence MutableSequence Mapping "
+                     "MutableMapping".split())
+
+
 def abc_hints():
-    return {n: HINT for n in HINTS}
+    return {n: CONTENTS_HINT if n in CONTENTS else HINT for n in HINTS}
 
 
 def typing_names():
-    names = {n: HINT for n in HINTS}
+    names = abc_hints()
     for n in ("overload", "final", "override", "runtime_checkable"):
         names[n] = _as_is
     names.update(NewType=NewType, TypeVar=_type_var, Protocol=base_only(sealed.Protocol, "Protocol"))

@@ -13,7 +13,7 @@ from host.attribute_tables import TABLE
 from host.costs import table
 from host.hashing import charge_lookup, charge_lookups, rebuild, rebuild_if_shrunk
 from host.meter import charge, iterator
-from host.ops import at_once, drain, drained, drained_pairs, in_range, logarithm, mapping, put_each
+from host.ops import at_once, compares, drain, drained, drained_pairs, equals, in_range, logarithm, mapping, put_each
 from host.weights import HELD, ITEMS, KEYS, SETS, as_decimal, size, span, weigh, whole
 
 MAX_FILL = 1 << 24  # characters that padding may make
@@ -281,8 +281,12 @@ def searching_range(name):
         n = in_range(x)
         if n is None:
             charge(SOUGHT)
+            at = equals(value, x) if compares(x) else ()
             if name == "count":
-                return 0
+                return sum(map(bool, at))
+            for i, same in enumerate(at):
+                if same:
+                    return i
             raise ValueError("not in range")
         x = n
         span(value.start, max(value.stop, x), value.step, True)

@@ -19,7 +19,7 @@ from host.hashing import charge_lookup, charge_lookups, rebuild
 from host.meter import ELEMENT, INT_BITS, Crash, charge, lazy, meter, stop
 from host.weights import (
     ATOMS, BASES, HELD, ITEMS, KEYS, LEAST, MOVED, SETS, SIZED, SMALL, VALUES, VIEWS, as_decimal, bits, size, span, weigh,
-    weigh_atom, whole, wide)
+    walk_length, weigh_atom, whole, wide)
 
 
 def weighed(value):
@@ -120,7 +120,7 @@ def spread(value):
     """The elements that *value and a starred target take: charged whole."""
     t = type(value)
     if t in SIZED:
-        charge(len(value) * (far(value) if t is range and wide(value) else 1))
+        charge(walk_length(value) * (far(value) if t is range and wide(value) else 1))
         return value
     return drain(value)
 
@@ -132,7 +132,7 @@ def drain(value):
         return canonical(value)
     t = type(value)
     if t in SIZED:
-        charge(len(value) * (far(value) if t is range and wide(value) else 1))
+        charge(walk_length(value) * (far(value) if t is range and wide(value) else 1))
         return list(value)
     if isinstance(value, enums.Flag):
         charge(FLAGS)
@@ -220,7 +220,7 @@ def slice_of(value, low, high, step):
         raise TypeError("a dict has no slices")  # 3.12 hashes a slice, 3.11 does not
     if type(value) is deque:
         raise TypeError("a deque has no slices")
-    if n and type(value) is not range:
+    if n:
         made = len(range(*slice(low, high, step).indices(n)))
         charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + SLICED)
     else:
@@ -243,15 +243,29 @@ def in_range(x):
     return None
 
 
+def compares(x):
+    """Whether an object of an actor's says itself what it equals, so that an element of a range is looked for one by one."""
+    t = type(x)
+    return t.__module__ == "actor" and t.__eq__ is not object.__eq__
+
+
+def equals(r, x):
+    """For each element of a range, whether x equals it."""
+    for element in iterate(r):
+        charge(table.arithmetic + ELEMENT)
+        yield element == x
+
+
 RANGED = 128  # digits of a Decimal that is looked for in a range
 
 
 def contains(x, y):
     t = type(y)
     if t is range:
-        x = in_range(x)
-        if x is None:
-            return False
+        found = in_range(x)
+        if found is None:
+            return compares(x) and any(equals(y, x))
+        x = found
         span(y.start, max(y.stop, x), y.step, True)
         return x in y
     if isinstance(y, (dict, set, frozenset)) or t in KEYS + ITEMS:

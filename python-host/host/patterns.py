@@ -216,7 +216,7 @@ def substitute_counted(pattern, /, repl, string, count=0):
         at, n = m.end(), n + 1
     out.append(subject[at:])
     charge(sum(map(len, out)))
-    return ("" if isinstance(subject, str) else type(subject)()).join(out), n
+    return ("" if isinstance(subject, str) else b"").join(out), n
 
 
 def readable(pattern, template):

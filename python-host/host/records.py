@@ -5,6 +5,7 @@ for wrong calls are written here, so that they are the same under every version 
 fields as `dataclasses` does.
 """
 
+import types
 from collections import OrderedDict, deque
 from dataclasses import FrozenInstanceError
 from operator import attrgetter
@@ -51,7 +52,7 @@ class Field(sealed.Sealed):
         return self.default is UNSET and self.factory is UNSET
 
 
-lists(Field, "name type default default_factory init repr compare hash kw_only")
+lists(Field, "name default default_factory init repr compare hash kw_only")
 lists(Missing, "")
 
 
@@ -112,6 +113,8 @@ def collected(cls, kw_only, frozen):
             raise TypeError("a frozen dataclass and one that is not frozen cannot be built on one another")
     for name in own:
         given = getattr(cls, name, UNSET)
+        if type(given) is types.MemberDescriptorType:  # of __slots__, and no default
+            given = UNSET
         f = (given if type(given) is Field else Field(given, UNSET)).called(name, own[name], kw_only)
         if f.default is not UNSET and type(f.default).__hash__ is None:
             raise ValueError("the default of the field %s can be changed: use default_factory" % name)

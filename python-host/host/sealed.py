@@ -221,6 +221,18 @@ class Hint(Sealed):
 HINT = Hint()
 
 
+class ContentsHint(Hint):
+    """A name of typing for values with contents: a class on it has methods by it in Python, as == of the contents, and none here."""
+
+    __slots__ = ()
+
+    def __mro_entries__(self, bases):
+        raise TypeError("a class cannot be built on a name of typing for values with contents: hold one instead")
+
+
+CONTENTS_HINT = ContentsHint()
+
+
 class Declared(Hint):
     """A name of ours that a declaration calls, as in Map(default=0)."""
 

@@ -4,6 +4,7 @@ Lengths and sizes come from the built-in base, since a class of an actor's may a
 """
 
 import operator
+import sys
 from collections import OrderedDict, deque
 from decimal import Decimal
 
@@ -16,6 +17,7 @@ SETS = (set, frozenset)
 KEYS, ITEMS, VALUES = (tuple(type(getattr(d, n)()) for d in ({}, OrderedDict())) for n in ("keys", "items", "values"))  # views
 VIEWS = KEYS + ITEMS + VALUES
 SIZED = frozenset((list, tuple, str, bytes, bytearray, dict, range) + VIEWS)
+HOLDING = SIZED - {range} | {set, frozenset, deque}
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 BASES = (str, tuple, list, dict, bytes, bytearray, set, frozenset, deque)
 LEAST, SMALL = -1 << 256, 1 << 256  # what lies between has a charge of none: one comparison tells
@@ -29,10 +31,12 @@ HELD = 4  # references, or characters of a text, made in bulk for one cycle: at 
 
 
 def size(value):
-    """The length of a built-in value or of an instance of a class on one; 0 of others."""
+    """The length of a built-in value or of an instance of a class on one; 0 of others, and of a range, which holds no elements."""
     t = type(value)
-    if t in SIZED or t is set or t is frozenset or t is deque:
+    if t in HOLDING:
         return len(value)
+    if t is range:
+        return 0
     for base in BASES:
         if isinstance(value, base):
             return base.__len__(value)
@@ -154,6 +158,15 @@ def elsewhere(v, fields):
         except AttributeError:
             pass
     return values
+
+
+def walk_length(value):
+    """The elements of a value of a type of SIZED that is walked whole."""
+    try:
+        return len(value)
+    except OverflowError:
+        raise OverflowError("a range of more than %d elements is not walked whole" % sys.maxsize) from None
+
 
 def wide(r):
     """Whether an end of a range is not a small number, so that its elements are not."""

@@ -38,6 +38,29 @@ class Loose:
     a: int
     b: object = dataclasses.field(default=2, repr=False, compare=False)
     c: object = dataclasses.field(default=3, kw_only=True)
+@dataclasses.dataclass
+class Slotted:
+    __slots__ = ("x", "y")
+    x: object
+    y: object
+def on_contents(base):
+    class On(base):
+        def __len__(self): return 1
+        def __iter__(self): return iter([1])
+        def __contains__(self, v): return v == 1
+        def __getitem__(self, i): return 1
+    return On() == On(), bool(On())
+class Grows:
+    def __init__(self, n, heap=None): self.n, self.heap = n, heap
+    def __lt__(self, o):
+        for heap in (self.heap, o.heap):
+            if heap is not None: heap.clear()
+        return self.n < o.n
+    def __repr__(self): return "Grows"
+class Even:
+    def __eq__(self, o): return o % 2 == 0
+class Wrong:
+    def __eq__(self, o): raise KeyError("no such")
 def bad(n):
     for i in range(n): yield i
     raise ValueError("midway")

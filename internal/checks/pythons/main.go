@@ -4,6 +4,9 @@
 //
 //	go run ./internal/checks/pythons -n 5000 -seed 1 PYTHON PYTHON…
 //
+// With -checks N it compares generated expressions and calls with plain CPython instead, and with -own all the
+// tests of CPython's own modules, where these are installed.
+//
 // Interpreters of one minor version must agree in all of it, and the command ends with 1
 // where they do not. Across minor versions it counts the differences. One seed gives one
 // list of programs.
@@ -31,10 +34,14 @@ func main() {
 	file := flag.String("file", "", "a file of programs in the form of the corpus, instead of drawn ones")
 	show := flag.Int("show", 20, "differences of a pair to print")
 	checks := flag.Int("checks", 0, "compare so many generated checks with plain CPython instead")
+	own := flag.String("own", "", "compare CPython's own tests with plain CPython instead: all, or modules like test_int,test_list")
 	flag.Parse()
 	paths := flag.Args()
 	if len(paths) == 0 {
 		paths = pyhost.Installed()
+	}
+	if *own != "" {
+		os.Exit(printOwnTests(paths, *own))
 	}
 	if *checks > 0 {
 		os.Exit(judgeAll(paths, newSequences(*seed, *checks), *show))
@@ -54,6 +61,30 @@ func main() {
 	if different > 0 {
 		os.Exit(1)
 	}
+}
+
+// printOwnTests prints what CPython's tests saw in each interpreter; it returns 1 if one cannot be judged.
+func printOwnTests(paths []string, named string) (code int) {
+	modules := ownModules
+	if named != "all" {
+		modules = strings.Split(named, ",")
+	}
+	for _, path := range paths {
+		t, err := judgeOwnTests(path, os.TempDir(), modules)
+		switch {
+		case err != nil:
+			fmt.Fprintln(os.Stderr, "pythons:", err)
+			code = 1
+		case t == nil:
+			fmt.Println(path + " has no package test: install its tests (libpython3-testsuite)")
+		default:
+			for i, line := range t.different {
+				fmt.Printf("-- %s\n%s\n", line, t.where[i])
+			}
+			fmt.Print(t)
+		}
+	}
+	return code
 }
 
 // newPrograms are n programs of a seed, n patterns and 2n sources with faults.

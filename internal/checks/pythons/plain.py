@@ -13,7 +13,9 @@ import sys
 
 def told(source, checks, out):
     """Writes a line of JSON for each check of a program: what it saw."""
-    space = {"__name__": "actor", "__builtins__": __builtins__}
+    module = sys.modules["actor"] = type(sys)("actor")  # where dataclasses look for what a text of an annotation names
+    space = module.__dict__
+    space["__builtins__"] = __builtins__
     exec(compile(source, "actor", "exec", dont_inherit=True), space)
     for n in range(checks):
         seen = []

@@ -79,10 +79,11 @@ func ShowActor(v Reader, a *Actor) (m model.Actor, err error) {
 		return m, err
 	}
 	m = model.Actor{Address: a.Address, Name: a.Name, Owner: a.Owner, CodeHash: a.CodeHash, Balance: account.Balance,
-		DeployedAt: a.DeployedAt, Handlers: []model.Handler{}, Undescribed: a.Undescribed, Timers: model.ActorTimers{Pending: a.TimersPending}}
+		DeployedAt: a.DeployedAt, Handlers: []model.ActorHandler{}, Undescribed: a.Undescribed,
+		Timers: model.ActorTimers{Pending: a.TimersPending}}
 	m.Upgrades, m.DeployedAs = upgradesModel(a)
 	for _, h := range a.Handlers {
-		m.Handlers = append(m.Handlers, model.Handler{Name: h.Name, Doc: h.Doc})
+		m.Handlers = append(m.Handlers, model.ActorHandler{Name: h.Name, Doc: h.Doc})
 	}
 	next, err := v.Timers(history.TimerFilter{Actor: &a.Address, Status: types.TimerPending, Page: history.Page{Limit: 1}})
 	if err == nil && len(next) == 1 {

@@ -39,7 +39,7 @@ var (
 	exampleParam = model.Param{Key: "cip5.max_timers_per_actor", Value: "1024", Class: "block", Default: "1024"}
 	exampleActor = model.Actor{Address: exampleActorAt, Name: "heartbeat", Owner: exampleAddress, CodeHash: exampleHash,
 		DeployedAs: exampleHash, Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2,
-		Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and continues."}},
+		Handlers: []model.ActorHandler{{Name: "handle_timer", Doc: "Counts and continues."}},
 		Timers:   model.ActorTimers{Pending: 1, NextDue: &exampleHeight}}
 	exampleUpgraded = model.Upgraded{From: exampleHash, To: exampleTimerID, AppliesAt: &exampleHeight, Receipt: exampleReceipt}
 	exampleEntry    = model.StateEntry{Key: types.Bytes("count"), Value: types.Bytes("3"), Text: "3"}

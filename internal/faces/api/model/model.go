@@ -187,8 +187,8 @@ type Account struct {
 	Balance types.Wei     `json:"balance" doc:"In wei."`
 }
 
-// Handler is one handler of an actor.
-type Handler struct {
+// ActorHandler is one handler of an actor. Generators of code have a Handler of their own.
+type ActorHandler struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc" doc:"First line of its documentation."`
 }
@@ -201,14 +201,14 @@ type ActorTimers struct {
 
 // Actor is a deployed actor.
 type Actor struct {
-	Address    types.Address `json:"address"`
-	Name       string        `json:"name"`
-	Owner      types.Address `json:"owner" doc:"Who deployed it."`
-	CodeHash   types.Hash    `json:"code_hash"`
-	DeployedAs types.Hash    `json:"deployed_as" doc:"Hash of the code that it was deployed with, which its address follows from."`
-	Balance    types.Wei     `json:"balance"`
-	DeployedAt types.Height  `json:"deployed_at"`
-	Handlers   []Handler     `json:"handlers"`
+	Address    types.Address  `json:"address"`
+	Name       string         `json:"name"`
+	Owner      types.Address  `json:"owner" doc:"Who deployed it."`
+	CodeHash   types.Hash     `json:"code_hash"`
+	DeployedAs types.Hash     `json:"deployed_as" doc:"Hash of the code that it was deployed with, which its address follows from."`
+	Balance    types.Wei      `json:"balance"`
+	DeployedAt types.Height   `json:"deployed_at"`
+	Handlers   []ActorHandler `json:"handlers"`
 	// Undescribed is why the handlers are not known.
 	Undescribed string      `json:"undescribed,omitempty" doc:"Why the handlers are not known: the host of programs is missing or failed."`
 	Timers      ActorTimers `json:"timers"`
