@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -59,12 +60,35 @@ func (d *draws) drawEpisode() episode {
 			v = *fault.Lookup("misbehave")
 		}
 		if e := d.drawVerb(&v); e.lines != nil {
+			if v.Of.Has(fault.Validators) && d.IntN(5) == 0 && !d.twin && !isForLiars(&v) {
+				e.lines = d.spreadToAll(e.lines)
+			}
 			if d.IntN(8) == 0 && len(e.lines) > 2 { // it lasts until the end
 				e.lines = e.lines[:len(e.lines)-1]
 			}
 			return e
 		}
 	}
+}
+
+// spreadToAll makes an episode of one validator one of all, as a cut of power is: each begins, then all wait, and each ends.
+func (d *draws) spreadToAll(lines []string) (all []string) {
+	for _, line := range lines {
+		named := validatorsNamed.FindStringSubmatch(line)
+		if named == nil {
+			all = append(all, line)
+			continue
+		}
+		for _, name := range d.validators {
+			all = append(all, strings.Replace(line, strconv.Quote(named[1]), strconv.Quote(name), 1))
+		}
+	}
+	return all
+}
+
+// isForLiars says that a verb makes a validator lie or forget, which only the victim may.
+func isForLiars(v *fault.Verb) bool {
+	return slices.Contains([]string{"misbehave", "wipe", "disk_fail", "sync_lies", "clock_skew", "twin"}, v.Name)
 }
 
 // drawWait is a statement that runs the network: to the end of a block, or for a time that ends amid one.
@@ -157,7 +181,7 @@ func (d *draws) drawValidator(v *fault.Verb) string {
 	if d.IntN(2) == 0 {
 		name = d.focus
 	}
-	if d.twin || slices.Contains([]string{"misbehave", "wipe", "disk_fail", "sync_lies", "clock_skew"}, v.Name) {
+	if d.twin || isForLiars(v) {
 		if name = d.victim; name == "" {
 			return ""
 		}

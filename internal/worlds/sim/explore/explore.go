@@ -261,6 +261,15 @@ func (s *search) drawRareProgram(d *draws) *program {
 func (p *program) insertEpisode(d *draws, below, end int, lines []string) {
 	first := 1 + slices.IndexFunc(p.statements, func(s statement) bool { return !s.drawn && s.ordinal == below })
 	at := first + d.IntN(len(p.statements)-end-first+1)
+	var drawn []int // among what was drawn before, faults meet
+	for i := first; i < len(p.statements)-end; i++ {
+		if p.statements[i].drawn {
+			drawn = append(drawn, i)
+		}
+	}
+	if len(drawn) > 0 && d.IntN(2) == 0 {
+		at = drawOne(d, drawn)
+	}
 	for i, line := range lines {
 		p.statements = slices.Insert(p.statements, at, statement{text: line, drawn: true})
 		at++

@@ -175,7 +175,8 @@ func TestProgramsPutTogetherHaveOneLiar(t *testing.T) {
 	if got := p.findVictim("v3"); got != "v1" {
 		t.Errorf("the liar is %s", got)
 	}
-	want := "net = network(seed = 0)\nx = net.deploy(1)\nnet.validator(\"v1\").misbehave(\"forge\")\nnet.call(x)\nnet.run(blocks = 3)\nnet.heal()\n"
+	want := "net = network(seed = 0)\nx = net.deploy(1)\nnet.validator(\"v1\").misbehave(\"forge\")\n" +
+		"net.call(x)\nnet.run(blocks = 3)\nnet.heal()\n"
 	if got := p.scriptText(""); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
