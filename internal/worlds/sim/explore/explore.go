@@ -226,6 +226,9 @@ func (s *search) drawProgram() *program {
 			p.spliceFrom(s.drawRareProgram(d))
 		}
 		d.victim = p.findVictim(d.victim)
+		if s.rand.IntN(4) > 0 {
+			d.focus = p.findFocus(d)
+		}
 	}
 	if s.rand.IntN(3) == 0 {
 		p.settings = d.drawSettings()
@@ -341,6 +344,20 @@ func (p *program) findVictim(otherwise string) string {
 		return lie[1] != victim
 	})
 	return cmp.Or(victim, otherwise)
+}
+
+// findFocus is one of the validators that have faults in a program, those with more of them more often; or the one that was drawn.
+func (p *program) findFocus(d *draws) string {
+	var named []string
+	for i := range p.statements {
+		if name := validatorsNamed.FindStringSubmatch(p.statements[i].text); p.statements[i].drawn && name != nil {
+			named = append(named, name[1])
+		}
+	}
+	if len(named) == 0 {
+		return d.focus
+	}
+	return drawOne(d, named)
 }
 
 // validatorsNamed are the validators whose verbs a statement calls, verbsCalled all that it calls.

@@ -153,6 +153,23 @@ func (t *tester) onClose(s *stage.Stage) {
 	}
 }
 
+// noteMeeting notes which faults an order meets, and whether they are of its node.
+func (t *tester) noteMeeting(o *fault.Order) {
+	if t.stage == nil {
+		return
+	}
+	for _, f := range t.stage.Faults() {
+		if f.Ended {
+			continue
+		}
+		what := o.Verb + " during " + f.Verb
+		if f.Order != nil && o.Node != "" && f.Order.Node == o.Node {
+			what += " of the same node"
+		}
+		t.out.reached[what] = true
+	}
+}
+
 // judgedNetwork is a network whose checks are noted, and whose validators have to start again.
 type judgedNetwork struct {
 	scenario.Backend
@@ -176,6 +193,7 @@ func (j *judgedNetwork) Do(o fault.Order) (fault.Effect, error) {
 	if slices.Contains(harmful, o.Verb) {
 		j.tester.harms[o.Node] = true
 	}
+	j.tester.noteMeeting(&o)
 	effect, err := j.Backend.Do(o)
 	if _, refused := errors.AsType[*refusal.Error](err); err != nil && o.Verb == "restart" && !refused && !j.tester.harms[o.Node] {
 		j.tester.out.noteFirstWrong(fmt.Sprintf("%s does not start again: %v", o.Node, err))
