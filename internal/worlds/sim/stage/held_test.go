@@ -489,6 +489,63 @@ func TestMomentsAreReadAsTheyWere(t *testing.T) {
 	}
 }
 
+// byHand is done to a network: deploys, a call with an address in it, a payment, a job, changes of parameters and of a balance, faults.
+const byHand = `
+net = network(validators = 4, runners = 3, block_time = "500ms", link = link(latency = "20ms", jitter = "5ms"),
+              params = {"cip1.lane_timer_cycles": 251000})
+heart = net.deploy("go:heartbeat", name = "heart", fund = "1000 CBY")
+count = net.deploy("go:counter", name = "count", sender = "bob")
+relay = net.deploy("go:relay", fund = "100 CBY")
+net.send(heart, "start", be8(2))
+net.run(blocks = 2)
+net.send(relay, "send", b"\x85\x54" + bytes(count.address) + b"\x69increment\x40\x1a\x00\x03\x0d\x40\x19\x03\xe8", sender = "carol")
+net.set_param("cip3.min_basefee", 700)
+net.transfer("bob", "3 wei", sender = "carol")
+net.submit_job(kind = "custom", executor = "echo", params = "hello", timeout_blocks = 40)
+net.set_balance("erin", "7 CBY")
+net.partition([["v0", "v1"], ["v2", "v3"]])
+net.run(time = "3s")
+net.heal()
+net.run(blocks = 2)
+net.validator("v3").crash()
+net.run(blocks = 3)
+net.validator("v3").restart()
+net.validator("v2").misbehave("withhold_votes")
+net.runner("r1").slow("300ms", may_be_idle = True)
+net.run(blocks = 3)
+net.validator("v2").misbehave("")
+net.run(blocks = 3)
+`
+
+// What was done by hand is told as a script, which does it again: in another run, with other keys.
+func TestWhatWasDoneByHandIsAScript(t *testing.T) {
+	h := hold(t, write(t, byHand), moment.Moment{Kind: moment.AtEnd})
+	m := see[model.Retold](h, "/devnet/scenario")
+	if len(m.LeftOut) > 0 || len(m.Files) > 0 {
+		t.Errorf("left out: %q; files: %v", m.LeftOut, m.Files)
+	}
+	if found := see[[]model.Job](h, "/jobs"); len(found) != 1 {
+		t.Fatalf("%d jobs", len(found))
+	}
+	script := m.Script + `
+expect_eq([f.verb for f in net.faults() if f.verb != "set_balance"], ["partition", "crash", "misbehave", "slow"])
+expect_eq(net.balance("erin"), 7000000000)
+expect_eq(net.params["cip3.min_basefee"], "700")
+expect_eq(net.params["cip1.lane_timer_cycles"], "251000")
+expect_eq(len(net.jobs()), 1)
+expect(len(net.timers(actor = "heart", status = "fired")) > 3, "the heart does not beat")
+expect_eq(net.state("count").values(), [be8(1)], "the message did not reach the counter")
+check("agreement", "supply")
+`
+	path := filepath.Join(t.TempDir(), "again.star")
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, out, err := play(path, failingSeed+1); err != nil {
+		t.Errorf("%v\n%s\n%s", err, out, script)
+	}
+}
+
 // The state of an actor at an earlier height is the state that it had there.
 func TestAnEarlierStateIsTheStateThatWas(t *testing.T) {
 	h := hold(t, write(t, failing), moment.Moment{Kind: moment.AtHeight, Height: 2})
