@@ -30,6 +30,7 @@ type draws struct {
 	// twin: the victim may have a second process, and no other validator and no link has a fault. The second process may vote beside the
 	// first where more than f others are slow to answer (decision C5), which any two faults can make.
 	twin bool
+	lies int // misbehaviours drawn so far: their kinds come in turns, since each is a fault of its own
 }
 
 // Limits of what is drawn.
@@ -130,7 +131,9 @@ func (d *draws) drawVerb(v *fault.Verb) (e episode) {
 	case "partition", "bridge", "link":
 		return episode{lines: []string{begin(d.linkArguments(v.Name)...), d.drawWait(), d.network + ".heal()"}}
 	case "misbehave":
-		return episode{lines: []string{begin(fmt.Sprintf("%q", drawOne(d, fault.KindsOf(of)))), d.drawWait(), call(v.Name, `""`)}}
+		kinds := fault.KindsOf(of)
+		d.lies++
+		return episode{lines: []string{begin(fmt.Sprintf("%q", kinds[d.lies%len(kinds)])), d.drawWait(), call(v.Name, `""`)}}
 	}
 	var began, ended []string
 	for _, a := range v.Takes {

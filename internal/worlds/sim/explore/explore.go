@@ -96,6 +96,7 @@ type search struct {
 	corpus []corpusProgram
 	counts map[string]int // in how many runs each thing was reached
 	known  map[string]bool
+	lies   int // misbehaviours drawn
 	report Report
 }
 
@@ -111,7 +112,8 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	s := &search{Options: o, base: b, rand: rand.New(rand.NewPCG(o.Seed, 3)), counts: map[string]int{}, known: map[string]bool{}}
+	s := &search{Options: o, base: b, rand: rand.New(rand.NewPCG(o.Seed, 3)), counts: map[string]int{}, known: map[string]bool{},
+		lies: int(o.Seed % 100)}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.For)
 	defer cancel()
@@ -209,7 +211,8 @@ func (s *search) endingStatements() (all []statement) {
 
 // drawProgram makes the next program: a new one, or a program of the corpus that is changed. Rare things are followed up.
 func (s *search) drawProgram() *program {
-	d := &draws{Rand: s.rand, nodes: s.nodes, network: s.base.name, actors: s.base.actors}
+	d := &draws{Rand: s.rand, nodes: s.nodes, network: s.base.name, actors: s.base.actors, lies: s.lies}
+	defer func() { s.lies = d.lies }()
 	if d.focus = drawOne(d, d.validators); s.nodes.maxLiars() > 0 {
 		d.victim = drawOne(d, d.validators)
 	}
