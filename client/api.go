@@ -28,6 +28,7 @@ type API struct {
 	base string
 	http *http.Client
 	node string
+	at   string // the moment of reads; "": the present
 	wait func(context.Context, time.Duration) error
 }
 
@@ -54,6 +55,14 @@ func (a *API) OnNode(validator string) *API {
 	on := *a
 	on.node = validator
 	return &on
+}
+
+// At returns the same API; its reads are of an earlier moment, such as h12, which is after the block of height 12.
+// What is asked of nodes and of no state is of the present all the same: validators, links, views and faults.
+func (a *API) At(moment string) *API {
+	then := *a
+	then.at = moment
+	return &then
 }
 
 // Directly returns the same API, asked without the proxy that the environment names: for the nodes of one
@@ -83,13 +92,13 @@ func (a *API) withoutAnswer(cause error) *Unreachable {
 }
 
 // wholeNetwork returns the API of all nodes, for requests that no node's state answers.
-func (a *API) wholeNetwork() *API { return a.OnNode("") }
+func (a *API) wholeNetwork() *API { return a.OnNode("").At("") }
 
 // URL is where the network's HTTP API is.
 func (a *API) URL() string { return a.base }
 
 func getJSON[T any](ctx context.Context, a *API, path string, q query) (out T, err error) {
-	err = a.doRequest(ctx, http.MethodGet, q.withText("node", a.node).pathWithQuery(path), "", nil, &out)
+	err = a.doRequest(ctx, http.MethodGet, q.withText("node", a.node).withText("at", a.at).pathWithQuery(path), "", nil, &out)
 	return out, err
 }
 
@@ -213,5 +222,5 @@ func decodeRefusal(status int, data []byte) error {
 
 // onNode returns a path for a request to the node.
 func (a *API) onNode(path string) string {
-	return query(nil).withText("node", a.node).pathWithQuery(path)
+	return query(nil).withText("node", a.node).withText("at", a.at).pathWithQuery(path)
 }

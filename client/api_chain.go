@@ -204,8 +204,7 @@ func (a *API) State(ctx context.Context, actor, prefix string, p Page) iter.Seq2
 
 // StateAt lists an actor's state as it was at a moment, such as h12.
 func (a *API) StateAt(ctx context.Context, actor, prefix, moment string, p Page) iter.Seq2[model.StateEntry, error] {
-	q := query(nil).withText("prefix", prefix).withText("at", moment)
-	return listPages[model.StateEntry](ctx, a, "/actor/"+url.PathEscape(actor)+"/state", q, p)
+	return a.At(moment).State(ctx, actor, prefix, p)
 }
 
 // Logs lists what an actor printed.

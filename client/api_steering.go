@@ -23,6 +23,8 @@ type (
 	Pace           = model.Pace
 	ParamChange    = model.ParamChange
 	ParamRequest   = model.ParamRequest
+	Retold         = model.Retold
+	RetoldFile     = model.RetoldFile
 	StateRequest   = model.StateRequest
 	StateSet       = model.StateSet
 	StepRequest    = model.StepRequest
@@ -39,6 +41,11 @@ func (a *API) Fault(ctx context.Context, r model.FaultRequest) (model.FaultRecei
 // Faults lists the faults so far, and what each did.
 func (a *API) Faults(ctx context.Context) ([]model.FaultReceipt, error) {
 	return getJSON[[]model.FaultReceipt](ctx, a.wholeNetwork(), "/devnet/faults", nil)
+}
+
+// Retell returns what was done by hand to the network, as a scenario that does it again.
+func (a *API) Retell(ctx context.Context) (model.Retold, error) {
+	return getJSON[model.Retold](ctx, a.At(""), "/devnet/scenario", nil)
 }
 
 // Heal restores all links.

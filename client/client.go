@@ -44,6 +44,9 @@ func (c *Client) OnNode(validator string) *Client {
 	return &Client{API: c.API.OnNode(validator), pass: c.pass}
 }
 
+// At returns a client whose reads are of an earlier moment, such as h12 (API.At).
+func (c *Client) At(moment string) *Client { return &Client{API: c.API.At(moment), pass: c.pass} }
+
 // readyEvery is how often WaitReady looks.
 const readyEvery = 20 * time.Millisecond
 

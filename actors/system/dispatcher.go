@@ -30,10 +30,11 @@ type JobEvent struct {
 }
 
 func (j *Job) newJobEvent() JobEvent {
-	return JobEvent{ID: j.ID, Attempt: j.Attempts, Committee: j.memberAddresses()}
+	return JobEvent{ID: j.ID, Attempt: j.Attempts, Committee: j.MemberAddresses()}
 }
 
-func (j *Job) memberAddresses() []types.Address {
+// MemberAddresses lists the members that have not refused, in the order drawn.
+func (j *Job) MemberAddresses() []types.Address {
 	committee := make([]types.Address, 0, len(j.Committee))
 	for i := range j.Committee {
 		if m := &j.Committee[i]; m.Refused == 0 {
@@ -43,8 +44,8 @@ func (j *Job) memberAddresses() []types.Address {
 	return committee
 }
 
-// drawHeights lists the heights of the blocks that drew the members, in the order of committee.
-func (j *Job) drawHeights() []types.Height {
+// DrawHeights lists the heights of the blocks that drew them.
+func (j *Job) DrawHeights() []types.Height {
 	drawn := make([]types.Height, 0, len(j.Committee))
 	for i := range j.Committee {
 		if m := &j.Committee[i]; m.Refused == 0 {

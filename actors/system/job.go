@@ -124,7 +124,7 @@ func (j *Job) CommitDeadline() types.Height { return j.Since + types.Height(j.Te
 func (j *Job) newChange(kind types.JobChangeKind, at types.Height) types.JobChange {
 	return types.JobChange{Kind: kind, ID: j.ID, Seq: j.Seq, Submitter: &j.Submitter, At: at,
 		Status: j.Status, Attempts: j.Attempts, Since: j.Since,
-		Committee: j.memberAddresses(), Drawn: j.drawHeights()}
+		Committee: j.MemberAddresses(), Drawn: j.DrawHeights()}
 }
 
 // memberOf returns a runner of the committee, or nil.

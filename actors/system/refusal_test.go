@@ -308,7 +308,7 @@ func TestJ21APlaceIsFilledWhileThereIsTime(t *testing.T) {
 		w.must(w.refuse("v0", id, names[1]))
 		w.end()
 		j := w.job(id)
-		if filled := len(j.memberAddresses()) == 2; filled != test.filled {
+		if filled := len(j.MemberAddresses()) == 2; filled != test.filled {
 			t.Fatalf("%d blocks after the draw: %v", test.after, w.committee(id))
 		}
 		if !test.filled {

@@ -169,7 +169,7 @@ func (b *InBlock) retryJob(j *Job, code string, effect *Effect) {
 
 // waitForDraw takes a job from its committee, to be drawn again. j.Ended is why.
 func (b *InBlock) waitForDraw(j *Job, effect *Effect) {
-	event, committee, code := j.newJobEvent(), j.memberAddresses(), j.Ended
+	event, committee, code := j.newJobEvent(), j.MemberAddresses(), j.Ended
 	event.Error = &code
 	j.Status, j.Since, j.Committee, j.Vacant = Pending, b.Height, nil, false
 	b.indexJob(j)

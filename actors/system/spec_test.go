@@ -290,7 +290,7 @@ func TestJ6TimeoutsDrawAnewWithoutTheSilent(t *testing.T) {
 	}
 	silent := w.runner(w.name(first.Committee[0].Runner))
 	if silent.Reputation != 70 || silent.ActiveJobs != 0 || second.Committee[0].Runner == silent.Address {
-		t.Errorf("the silent one is %+v, the committee %v", silent, second.memberAddresses())
+		t.Errorf("the silent one is %+v, the committee %v", silent, second.MemberAddresses())
 	}
 	var candidates []selection.Candidate
 	for _, r := range slices.Concat(w.roster.pages...) {

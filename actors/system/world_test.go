@@ -222,7 +222,7 @@ func (w *world) job(id types.Hash) *Job { return JobOf(w.state, id) }
 
 // committee is the names of a job's committee, sorted by address.
 func (w *world) committee(id types.Hash) (names []string) {
-	members := w.job(id).memberAddresses()
+	members := w.job(id).MemberAddresses()
 	slices.SortFunc(members, types.Address.Compare)
 	for _, a := range members {
 		names = append(names, w.name(a))

@@ -29,7 +29,7 @@ var fromFlag = &cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACC
 var noWaitFlag = &cli.BoolFlag{Name: "no-wait", Usage: "hand the transaction in and print its hash; devnet tx HASH shows its end"}
 
 func actorCommand() *cli.Command {
-	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
+	reads := readFlags
 	return &cli.Command{
 		Name: "actor", Usage: "deploy, call and look at actors",
 		Description: "Example: devnet actor deploy fixtures/actors/counter.py",
@@ -65,8 +65,7 @@ func actorCommand() *cli.Command {
 				Action: actorRead},
 			actorBidCommand(), actorNewCommand(), actorClientCommand(),
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
-				Flags: append(append([]cli.Flag{&cli.StringFlag{Name: "at", Usage: "as it was at `MOMENT`: h12 is after the block of height 12"}},
-					reads...), pageFlags...), Action: withArguments(actorState)},
+				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: withArguments(actorState)},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
 				Flags: append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 					oldestFlag}, reads...), pageFlags...),
@@ -234,7 +233,7 @@ func actorRead(c *cli.Context) error {
 
 func actorState(c *cli.Context, args []string) error {
 	get := func(p client.Page) iter.Seq2[model.StateEntry, error] {
-		return networkClient(c).StateAt(c.Context, args[0], args[1], c.String("at"), p)
+		return networkClient(c).State(c.Context, args[0], args[1], p)
 	}
 	return printPage(c, "more keys", get, stateTable)
 }

@@ -22,7 +22,7 @@ func actorBidCommand() *cli.Command {
 			&cli.StringFlag{Name: "for", Usage: "ask for a timer of this `ACTOR` (default: BIDDER's own)"},
 			&cli.Uint64Flag{Name: "late", Usage: "ask for a timer that has been due for `N` blocks"},
 			&cli.StringSliceFlag{Name: "with", Usage: "tell it `NAME=NUMBER` instead: a height, or an amount in wei; may be given again"},
-			jsonFlag, httpFlag, nodeFlag},
+			jsonFlag, httpFlag, nodeFlag, atFlag},
 		Action: withArguments(actorBid)}
 }
 

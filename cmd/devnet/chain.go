@@ -22,7 +22,7 @@ func blockCommand() *cli.Command {
 	return &cli.Command{
 		Name: "block", Usage: "a final block: the latest, or by height or hash", ArgsUsage: "[HEIGHT|HASH|latest]",
 		Description: "Example: devnet block 12",
-		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
+		Flags:       readFlags,
 		Action: withArguments(func(c *cli.Context, args []string) error {
 			n := networkClient(c)
 			b, err := n.Block(c.Context, cmp.Or(args[0], "latest"))
@@ -200,7 +200,7 @@ func accountCommand() *cli.Command {
 	return &cli.Command{
 		Name: "account", Usage: "nonce and balance of an account, by address or name", ArgsUsage: "[ADDRESS|NAME]",
 		Description: "Example: devnet account alice\nWithout an argument: the accounts that the devnet signs for.",
-		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
+		Flags:       readFlags,
 		Action:      withArguments(showAccount),
 	}
 }
@@ -230,7 +230,7 @@ func paramsCommand() *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name: "get", Usage: "the value of a parameter, or all of them", ArgsUsage: "[KEY]",
 			Description: "Example: devnet params get cip5.max_timers_per_actor",
-			Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
+			Flags:       readFlags,
 			Action:      withArguments(paramsGet),
 		}, {
 			Name: "set", Usage: "give a parameter a value from a height on", ArgsUsage: "KEY VALUE",

@@ -12,7 +12,7 @@ import (
 )
 
 func jobCommand() *cli.Command {
-	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
+	reads := readFlags
 	return &cli.Command{
 		Name: "job", Usage: "submit work to runners, outside the chain, and read its results",
 		Description: "Example: devnet job submit --kind custom --executor echo --params hello --wait",
@@ -29,7 +29,7 @@ func jobCommand() *cli.Command {
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: Pending, Assigned, Executing, Completed or Failed"},
 					&cli.StringFlag{Name: "submitter", Usage: "only those of `ACCOUNT`, by address or name"},
 					&cli.StringFlag{Name: "runner", Usage: "only those in whose committee `RUNNER` is or was"},
-					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
+					oldestFlag, jsonFlag, httpFlag, nodeFlag, atFlag}, pageFlags...),
 				Action: takingNothing(jobList)},
 			{Name: "wait", Usage: "wait until a job has ended and its actor was called back", ArgsUsage: "ID",
 				Description: "Example: devnet job wait 0x2f370e1a\nExit code 1 when it fails.",

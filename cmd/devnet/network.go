@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -27,6 +28,11 @@ var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{httpVariable},
 
 var nodeFlag = &cli.StringFlag{Name: "node", Usage: "read `NODE`'s state instead of the highest final one"}
 
+// readFlags are the flags of reads that can look at an earlier moment.
+var readFlags = []cli.Flag{jsonFlag, httpFlag, nodeFlag, atFlag}
+
+var atFlag = &cli.StringFlag{Name: "at", Usage: "as it was at `MOMENT`: h12 is after the block of height 12"}
+
 // networkClient returns a client of the network that the command is about.
 func networkClient(c *cli.Context) *client.API {
 	address := c.String("http")
@@ -40,17 +46,41 @@ func networkClient(c *cli.Context) *client.API {
 	if node := c.String("node"); node != "" {
 		n = n.OnNode(node)
 	}
+	if at := c.String("at"); at != "" {
+		n = n.At(at)
+	}
 	return n
+}
+
+// checkAt refuses --at beside --follow, which shows what comes.
+func checkAt(c *cli.Context) error {
+	if c.String("at") != "" && c.Bool("follow") {
+		return newUsageError("Leave out one of them.", "--at shows an earlier moment, and --follow what comes")
+	}
+	return nil
+}
+
+// noteMoment says for people of what moment an output is.
+func noteMoment(c *cli.Context) {
+	if at := c.String("at"); at != "" && !c.Bool("json") {
+		fmt.Fprintf(c.App.ErrWriter, "As it was at %s.\n", printable(at))
+	}
 }
 
 // withArguments is the action of a command that takes the arguments that its ArgsUsage names.
 func withArguments(action func(c *cli.Context, args []string) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		args, err := readArguments(c, strings.Fields(c.Command.ArgsUsage)...)
+		if err == nil {
+			err = checkAt(c)
+		}
 		if err != nil {
 			return err
 		}
-		return action(c, args)
+		if err = action(c, args); err == nil {
+			noteMoment(c)
+		}
+		return err
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 func runnerCommand() *cli.Command {
-	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
+	reads := readFlags
 	return &cli.Command{
 		Name: "runner", Usage: "the runners, who do the work of jobs",
 		Description: "Example: devnet runner list",
@@ -28,7 +28,7 @@ func runnerCommand() *cli.Command {
 				Description: "Example: devnet runner list --status Healthy",
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: Healthy, Unhealthy, Paused or Deregistered"},
-					jsonFlag, httpFlag, nodeFlag}, pageFlags...),
+					jsonFlag, httpFlag, nodeFlag, atFlag}, pageFlags...),
 				Action: takingNothing(runnerList)},
 			{Name: "show", Usage: "one runner, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet runner show r0",
 				Flags: reads, Action: aboutRunner((*client.API).Runner)},

@@ -51,6 +51,7 @@ type settings struct {
 	JSON   bool `toml:"-"`
 	Detach bool `toml:"-"`
 	Wait   bool `toml:"-"`
+	Demo   bool `toml:"-"`
 	// Qlog and KeyLog apply to one run: a person who inspects connections asks for them
 	// each time.
 	Qlog   string `toml:"-"`
@@ -100,6 +101,7 @@ func upFlags() []cli.Flag {
 		&cli.StringFlag{Name: "supervision", DefaultText: roles.Restart.String(),
 			Usage: "`HOW` a node is treated whose role panics: restart (it starts again from its disk) or stop"},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
+		&cli.BoolFlag{Name: "demo", Usage: "tell a story of a minute: timers, jobs, a runner that lies, a validator that is cut off"},
 		&cli.BoolFlag{Name: "processes", Usage: "run each node as a process with its own keys, settings and home below --home"},
 		&cli.BoolFlag{Name: "detach", Usage: "return when the network is ready, and leave it running: devnet down stops it"},
 		&cli.BoolFlag{Name: "wait", Usage: "the same, and where a network runs on --home already, wait until that is ready"},
@@ -161,6 +163,12 @@ func readSettings(c *cli.Context) (settings, error) {
 	s.Qlog, s.KeyLog = c.String("qlog"), c.String("keylog")
 	s.Reset, s.JSON = c.Bool("reset"), c.Bool("json")
 	s.Detach, s.Wait = c.Bool("detach"), c.Bool("wait")
+	if s.Demo = c.Bool("demo"); s.Demo {
+		if err := s.checkDemo(); err != nil {
+			return s, err
+		}
+		s.Actors = slices.Concat(demoActors, s.Actors)
+	}
 	if rest := c.Args().Slice(); len(rest) > 0 {
 		if len(s.Actors) == 0 {
 			return s, newUsageError("Actors are given with --actor FILE.", "%q is one argument too many", rest[0])

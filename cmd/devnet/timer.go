@@ -61,7 +61,7 @@ func timerCommand() *cli.Command {
 					&cli.StringFlag{Name: "actor", Usage: "only those of `ACTOR`, by address or name"},
 					&cli.Uint64Flag{Name: "due-by", Usage: "only those due at height `H` or before"},
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: pending, fired, expired, insufficient_funds or cancelled"},
-					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
+					oldestFlag, jsonFlag, httpFlag, nodeFlag, atFlag}, pageFlags...),
 				Action: takingNothing(timerList)},
 			timerShowCommand(), timerLaneCommand(), timerCancelCommand(), timerExtendCommand(),
 		},

@@ -22,7 +22,7 @@ func timerLaneCommand() *cli.Command {
 		Description: "Example: devnet timer lane --last 20\n½ is half of the lane's budget, around which its base fee moves. Blocks with " +
 			"nothing due are drawn as one line.",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "last", Value: 40, Usage: "`N` blocks, up to 1000"},
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new blocks"}, jsonFlag, httpFlag, nodeFlag},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new blocks"}, jsonFlag, httpFlag, nodeFlag, atFlag},
 		Action: takingNothing(timerLane)}
 }
 

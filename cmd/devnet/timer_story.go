@@ -19,7 +19,7 @@ func timerShowCommand() *cli.Command {
 		Description: "Example: devnet timer show 0x2f370e4d\nShows its terms, its moves between tiers, the blocks that deferred it with the " +
 			"reason, and the fees of its fire.",
 		Flags: []cli.Flag{&cli.Uint64Flag{Name: "from", Usage: "tell the blocks that deferred it from height `H` on"},
-			&cli.IntFlag{Name: "limit", Value: 1000, Usage: "at most `N` of these blocks, up to 10000"}, jsonFlag, httpFlag, nodeFlag},
+			&cli.IntFlag{Name: "limit", Value: 1000, Usage: "at most `N` of these blocks, up to 10000"}, jsonFlag, httpFlag, nodeFlag, atFlag},
 		Action: withArguments(timerShow)}
 }
 

@@ -25,7 +25,7 @@ func txCommand() *cli.Command {
 			&cli.BoolFlag{Name: "trace", Usage: "execute it again, and show call by call what it did"},
 			&cli.BoolFlag{Name: "profile", Usage: "execute it again, and show what each line took"},
 			&cli.StringFlag{Name: "folded", Usage: "write the same to `FILE` for flame graphs: one stack per line, followed by its cycles"},
-			jsonFlag, httpFlag, nodeFlag},
+			jsonFlag, httpFlag, nodeFlag, atFlag},
 		Action: withArguments(showTransaction),
 	}
 }

@@ -99,6 +99,9 @@ func startNetwork(c *cli.Context) (err error) {
 		return err
 	}
 	go u.watchLiveness()
+	if u.settings.Demo {
+		go u.playDemo()
+	}
 	unfit := u.network.Unfit()
 	if c.Bool(detachedFlag) {
 		unfit = nil // who started it was told that it is up: status says why Python actors do not run

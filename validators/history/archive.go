@@ -50,6 +50,7 @@ var keyTip = []byte("tip")
 // in consensus. It is safe for concurrent use.
 type Archive struct {
 	store env.Store
+	past  *pastJobs // of an archive as it was at a height; nil: it is as it is now
 }
 
 // Stored is a finalized block with all that executing it gave.

@@ -26,6 +26,9 @@ func (a *Archive) Job(id types.Hash) (*JobRecord, error) {
 	if err := codec.Unmarshal(standing, maxJobNoteBytes, &record.JobStanding); err != nil {
 		return nil, fmt.Errorf("the stored status of job %s: %w", id, err)
 	}
+	if a.past != nil && !a.past.correctJob(record) {
+		return nil, nil
+	}
 	return record, a.findLastDraw(record)
 }
 
@@ -60,7 +63,7 @@ func (a *Archive) Jobs(f JobFilter) (records []JobRecord, err error) {
 		bucket, from = bucketRunnerJobs, f.Runner[:]
 	case f.Submitter != nil:
 		bucket, from = bucketSubmitterJobs, f.Submitter[:]
-	case f.Status != "":
+	case f.Status != "" && a.past == nil: // the index has the statuses of now
 		bucket, from = bucketStatusJobs, statusKey(f.Status, 0)[:1]
 	}
 	skip := f.Offset
@@ -72,6 +75,11 @@ func (a *Archive) Jobs(f JobFilter) (records []JobRecord, err error) {
 		if err != nil || record == nil || !f.selectsJob(record) {
 			return true, err
 		}
+		if f.Runner != nil && a.past != nil { // it may have been drawn later
+			if was, err := a.wasDrawn(id, *f.Runner); err != nil || !was {
+				return true, err
+			}
+		}
 		if skip > 0 {
 			skip--
 			return true, nil
@@ -80,6 +88,15 @@ func (a *Archive) Jobs(f JobFilter) (records []JobRecord, err error) {
 		return len(records) < f.Limit, nil
 	})
 	return records, err
+}
+
+// wasDrawn says whether a runner is or was in a committee of a job.
+func (a *Archive) wasDrawn(id types.Hash, runner types.Address) (was bool, err error) {
+	err = a.eachNote(id, false, func(n *JobNote) bool {
+		was = n.Kind == types.JobChangeDrawn && slices.Contains(n.Committee, runner)
+		return !was
+	})
+	return was, err
 }
 
 func (f *JobFilter) selectsJob(r *JobRecord) bool {

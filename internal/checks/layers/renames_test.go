@@ -26,6 +26,7 @@ var writing = map[string]string{
 	"cmd/devnet/examples.go":                         "a command's output, which the command writes again",
 	"cmd/devnet/man.go":                              "a command's output, which the command writes again",
 	"cmd/devnet/profile.go":                          "a command's output, which the command writes again",
+	"cmd/devnet/scenario.go":                         "a command's output, which the command writes again",
 	"cmd/devnet/up.go":                               "what a start tells, and the next one tells again",
 	"fixtures/peers/network/network.go":              "a test's network",
 	"internal/checks/digests/main.go":                "a check's output",

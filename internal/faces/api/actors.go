@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -44,7 +42,7 @@ const readsHaveABudget = "A client's reads and dry runs have a budget of time: b
 	"Retry-After. A handler that was late in one answers 503 late_before while another such runs."
 
 type listInput struct {
-	OnNode
+	OnMoment
 	Page
 }
 
@@ -96,10 +94,9 @@ type stateInput struct {
 	AddressInput
 	Page
 	Prefix string `query:"prefix" maxLength:"1024" doc:"Only keys that begin with this: 0x-hex or text."`
-	At     string `query:"at" maxLength:"64" example:"h12" doc:"An earlier moment, h and a height: the state after that block."`
 }
 
-func (s *Server) actorState(ctx context.Context, v Reader, in *stateInput) ([]model.StateEntry, error) {
+func (s *Server) actorState(_ context.Context, v Reader, in *stateInput) ([]model.StateEntry, error) {
 	prefix, err := decodePayload(in.Prefix, "prefix")
 	if err != nil {
 		return nil, err
@@ -108,12 +105,7 @@ func (s *Server) actorState(ctx context.Context, v Reader, in *stateInput) ([]mo
 	if err != nil {
 		return nil, err
 	}
-	var entries []actors.Entry
-	if in.At == "" {
-		entries, err = v.State(actor.Address, prefix, in.Offset, in.Limit)
-	} else {
-		entries, err = s.stateAt(ctx, v, actor.Address, prefix, in)
-	}
+	entries, err := v.State(actor.Address, prefix, in.Offset, in.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -124,28 +116,6 @@ func (s *Server) actorState(ctx context.Context, v Reader, in *stateInput) ([]mo
 			Typed: as.typeState(actor.Address, e.Key, &value, nil)})
 	}
 	return out, nil
-}
-
-// stateAt is a page of an actor's state at an earlier moment.
-func (s *Server) stateAt(ctx context.Context, v Reader, actor types.Address, prefix []byte, in *stateInput) ([]actors.Entry, error) {
-	at, err := moment.Parse(in.At)
-	switch head := v.Head().Height; {
-	case err != nil:
-		return nil, Refuse(http.StatusBadRequest, "invalid_moment", "%v", err).At("at")
-	case at.Script != "":
-		return nil, Refuse(http.StatusBadRequest, "invalid_moment", "%s is a moment of a run of a script", at).
-			Hint("Give a height, like h12; devnet step --to goes to a moment of a held run.").At("at")
-	case at.Height > head:
-		return nil, Refuse(http.StatusNotFound, "unknown_block", "height %d is not final yet: the highest is %d", at.Height, head).At("at")
-	}
-	free, err := s.beginRead(ctx, s.traces)
-	if err != nil {
-		return nil, err
-	}
-	defer free()
-	ctx, cancel := context.WithTimeout(ctx, TraceTimeout)
-	defer cancel()
-	return v.StateAt(ctx, at.Height, actor, prefix, in.Offset, in.Limit)
 }
 
 type logsInput struct {
@@ -170,7 +140,7 @@ func (s *Server) actorLogs(_ context.Context, v Reader, in *logsInput) ([]model.
 }
 
 type readInput struct {
-	OnNode
+	OnMoment
 	Body model.ReadRequest
 }
 
@@ -210,7 +180,7 @@ func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m mode
 }
 
 type bidInput struct {
-	OnNode
+	OnMoment
 	Body model.BidRequest
 }
 

@@ -81,6 +81,9 @@ type Backend interface {
 // blocks if it is bounded.
 type Reader interface {
 	Head() Head
+	// At is the same node when the block of an earlier height, or the last block before it, was its latest: blocks are
+	// executed again for it, as for Trace. What no block says is not there: connections of runners, and pools.
+	At(ctx context.Context, h types.Height) (Reader, error)
 	Kept() (history.Kept, error)
 	Block(types.Height) (*Block, error) // genesis for 0; nil when there is none; not_kept when it was dropped
 	// Heads lists the blocks of a range of heights, oldest first: the first limit blocks, or
@@ -99,9 +102,6 @@ type Reader interface {
 	// Addresses lists the addresses of actors from first to last.
 	Addresses(first, last types.Address) ([]types.Address, error)
 	State(actor types.Address, prefix []byte, offset, limit int) ([]actors.Entry, error)
-	// StateAt is State after the block of an earlier height, or the last block before it: blocks are executed again
-	// for it, as for Trace.
-	StateAt(ctx context.Context, h types.Height, actor types.Address, prefix []byte, offset, limit int) ([]actors.Entry, error)
 	Logs(actor types.Address, page history.Page) ([]history.LogLine, error)
 	Timer(types.TimerID) (*Timer, error)
 	Timers(history.TimerFilter) ([]Timer, error)

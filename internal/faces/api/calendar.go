@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Server) registerCalendar() {
-	serveRoute(s, operation{id: "timers_calendar", path: "/timers/calendar", tag: tagTimers,
+	serveRead(s, operation{id: "timers_calendar", path: "/timers/calendar", tag: tagTimers,
 		summary: "How many timers are due, by tier of the calendar and by height, in bins",
 		description: "The default range is the next 4,096 heights. At most 131,072 timers are read: whole says " +
 			"whether that was enough.",
@@ -19,14 +19,14 @@ var exampleCalendar = model.Calendar{Height: 12, From: 13, To: 16, Width: 2, Car
 	{Tier: "ring", Counts: []uint64{3, 1}, Total: 4}, {Tier: "epoch", Counts: []uint64{0, 0}}, {Tier: "overflow", Counts: []uint64{0, 0}}}}
 
 type calendarInput struct {
-	OnNode
+	OnMoment
 	From optional[types.Height] `query:"from" doc:"First height; where absent, the next one."`
 	To   optional[types.Height] `query:"to" doc:"Last height; where absent, 4,095 above the first."`
 	Bins int                    `query:"bins" minimum:"1" maximum:"512" default:"64" doc:"Maximum number of bins, of equal width."`
 }
 
-func (s *Server) getCalendar(_ context.Context, in *calendarInput) (m model.Calendar, err error) {
-	v, free, err := s.manyHeights(in.OnNode)
+func (s *Server) getCalendar(_ context.Context, v Reader, in *calendarInput) (m model.Calendar, err error) {
+	free, err := s.ranges.takePlace()
 	if err != nil {
 		return m, err
 	}

@@ -38,13 +38,13 @@ func (s *Server) getHealth(context.Context, *struct{}) (model.Health, error) {
 	return model.Health{Status: "ok"}, nil
 }
 
-func (s *Server) getHeight(_ context.Context, v Reader, _ *OnNode) (model.Height, error) {
+func (s *Server) getHeight(_ context.Context, v Reader, _ *OnMoment) (model.Height, error) {
 	return model.Height{Height: v.Head().Height}, nil
 }
 
 // BlockInput is the parameter of requests for one block.
 type BlockInput struct {
-	OnNode
+	OnMoment
 	ID string `path:"id" maxLength:"80" example:"latest" doc:"A height, a block hash, or latest."`
 }
 
@@ -100,7 +100,7 @@ func noBlock(v Reader, h types.Height) *Error {
 }
 
 type blocksInput struct {
-	OnNode
+	OnMoment
 	From  optional[types.Height] `query:"from" doc:"First height; without it the latest blocks are listed, newest last."`
 	Limit int                    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Maximum number of blocks."`
 }
@@ -131,7 +131,7 @@ func (s *Server) listBlocks(_ context.Context, v Reader, in *blocksInput) ([]mod
 
 // HashInput is the parameter of requests for one execution.
 type HashInput struct {
-	OnNode
+	OnMoment
 	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Hash of a transaction; for other receipts the id of a timer or the hash of a message."`
 }
 
@@ -153,7 +153,7 @@ func (s *Server) getTransaction(_ context.Context, v Reader, in *HashInput) (m m
 		m.Status, m.Height = "final", &height
 		return m, nil
 	}
-	if tx, sender := s.backend.Pending(h); tx != nil {
+	if tx, sender := s.backend.Pending(h); tx != nil && in.At == "" {
 		return TypesOf(v).typeTransaction(tx, sender), nil
 	}
 	return m, unknownTransaction(v, h)
@@ -176,7 +176,7 @@ func (s *Server) getReceipt(_ context.Context, v Reader, in *HashInput) (m model
 	if r != nil {
 		return TypesOf(v).Receipt(&r.Receipt, r.Logs), nil
 	}
-	if tx, _ := s.backend.Pending(h); tx != nil {
+	if tx, _ := s.backend.Pending(h); tx != nil && in.At == "" {
 		return m, Refuse(http.StatusNotFound, "not_final", "the transaction %s waits in a pool", h).
 			Hint("Ask again after the next block, or use POST /submit_wait.").At("hash")
 	}
@@ -184,7 +184,7 @@ func (s *Server) getReceipt(_ context.Context, v Reader, in *HashInput) (m model
 }
 
 type AddressInput struct {
-	OnNode
+	OnMoment
 	Address string `path:"address" maxLength:"256" example:"alice" doc:"0x and 40 hexadecimal digits, or a name."`
 }
 
@@ -210,12 +210,12 @@ func (s *Server) getAccount(_ context.Context, v Reader, in *AddressInput) (m mo
 	return model.Account{Address: a, Name: name, Nonce: account.Nonce, Balance: account.Balance}, nil
 }
 
-func (s *Server) baseFee(_ context.Context, v Reader, _ *OnNode) (m model.BaseFee, err error) {
+func (s *Server) baseFee(_ context.Context, v Reader, _ *OnMoment) (m model.BaseFee, err error) {
 	head := v.Head()
 	return model.BaseFee{Height: head.Height + 1, BaseFeeCycle: head.NextBaseFeeCycle,
 		BaseFeeCell: head.NextBaseFeeCell, BaseFeeLaneTimer: head.NextBaseFeeLane}, nil
 }
 
-func (s *Server) listParams(_ context.Context, v Reader, _ *OnNode) ([]model.Param, error) {
+func (s *Server) listParams(_ context.Context, v Reader, _ *OnMoment) ([]model.Param, error) {
 	return v.Params()
 }

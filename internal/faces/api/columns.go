@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) registerColumns() {
-	serveRoute(s, operation{id: "blocks_columns", path: "/blocks/columns", tag: tagChain,
+	serveRead(s, operation{id: "blocks_columns", path: "/blocks/columns", tag: tagChain,
 		summary: "Final blocks as columns: one array of each figure",
 		description: "At most 4,096 blocks: the first of the range, with next to continue; without from, the last blocks. " +
 			"A height that time travel skipped has no row.",
@@ -52,30 +52,17 @@ func (r *HeightRange) boundsInArchive(v Reader, last types.Height) (kept, from, 
 	return has.From, max(from, has.From), to, newest, err
 }
 
-// manyHeights opens a node's reader for a request that reads many heights, of which few run
-// at once. free ends it.
-func (s *Server) manyHeights(at OnNode) (v Reader, free func(), err error) {
-	if free, err = s.ranges.takePlace(); err != nil {
-		return nil, nil, err
-	}
-	if v, err = s.readerOf(at); err != nil {
-		free()
-		return nil, nil, err
-	}
-	return v, free, nil
-}
-
 func errBackwards() *Error {
 	return Refuse(http.StatusBadRequest, "invalid_range", "to is before from").Hint("Give from first: from=1&to=9.").At("to")
 }
 
 type rangeInput struct {
-	OnNode
+	OnMoment
 	HeightRange
 }
 
-func (s *Server) getColumns(_ context.Context, in *rangeInput) (m model.Columns, err error) {
-	v, free, err := s.manyHeights(in.OnNode)
+func (s *Server) getColumns(_ context.Context, v Reader, in *rangeInput) (m model.Columns, err error) {
+	free, err := s.ranges.takePlace() // few that read many heights run at once
 	if err != nil {
 		return m, err
 	}

@@ -44,7 +44,7 @@ func (s *Server) permitPath(path string) *Error {
 		Hint("Sign with your own key and use POST /submit, or start the network without --strict.")
 }
 
-func (s *Server) listAccounts(_ context.Context, v Reader, _ *OnNode) ([]model.DevnetAccount, error) {
+func (s *Server) listAccounts(_ context.Context, v Reader, _ *OnMoment) ([]model.DevnetAccount, error) {
 	out := []model.DevnetAccount{}
 	for _, named := range s.backend.Accounts() {
 		a, err := v.Account(named.Address)

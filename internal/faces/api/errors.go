@@ -161,11 +161,19 @@ func invalidRequest(status int, message string, errs ...error) huma.StatusError 
 		code, hint = "unsupported_media_type", "Send the body with the header Content-Type: application/json."
 	case http.StatusRequestTimeout:
 		code, hint = "too_slow", fmt.Sprintf("A body has to arrive within %s.", BodyTimeout)
+	case http.StatusUnprocessableEntity:
+		if len(mistakes) == 1 && mistakes[0] == unknownMoment {
+			return Refuse(status, "present_only", "this answer is of the present, and of no earlier moment").
+				Hint("Leave out at. Reads of the chain take it: accounts, actors, timers, jobs, runners, blocks, receipts, params.").At("at")
+		}
 	case http.StatusInternalServerError:
 		code, hint = "internal", "The log of the devnet says more (devnet logs)."
 	}
 	return Refuse(status, code, "%s", cmp.Or(strings.Join(texts, "; "), message)).Hint("%s", hint).At(field)
 }
+
+// unknownMoment is what is wrong with a moment in a request that takes none.
+var unknownMoment = mistake{"at", "at: unknown query parameter"}
 
 // mistake is one thing that is wrong with a request, and the field it is in.
 type mistake struct{ field, text string }

@@ -38,7 +38,7 @@ func (s *Server) registerJobs() {
 }
 
 type jobsInput struct {
-	OnNode
+	OnMoment
 	OrderedPage
 	Status    string `query:"status" enum:"Pending,Assigned,Executing,Completed,Failed" doc:"Only those in this state."`
 	Submitter string `query:"submitter" maxLength:"256" doc:"Only this account's or actor's, by address or name."`
@@ -67,7 +67,7 @@ func (s *Server) listJobs(_ context.Context, v Reader, in *jobsInput) ([]model.J
 
 // JobInput is the parameter of requests for one job.
 type JobInput struct {
-	OnNode
+	OnMoment
 	ID string `path:"id" maxLength:"80" example:"0x3333333333333333333333333333333333333333333333333333333333333333" doc:"As its submission answered it, and GET /jobs lists it."`
 }
 

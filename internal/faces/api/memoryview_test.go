@@ -158,9 +158,7 @@ func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (o
 	return cut(out, offset, limit), nil
 }
 
-func (v *memoryView) StateAt(_ context.Context, _ types.Height, a types.Address, prefix []byte, offset, limit int) ([]actors.Entry, error) {
-	return v.State(a, prefix, offset, limit)
-}
+func (v *memoryView) At(context.Context, types.Height) (Reader, error) { return v, nil }
 
 func (v *memoryView) Logs(a types.Address, o history.Page) (out []history.LogLine, err error) {
 	defer v.lock()()

@@ -15,6 +15,15 @@ type OnNode struct {
 	Node string `query:"node" maxLength:"64" example:"v0" doc:"Read this validator's state instead of the highest final one."`
 }
 
+// OnMoment is the parameters of a read that can look at an earlier moment.
+type OnMoment struct {
+	OnNode
+	At string `query:"at" maxLength:"300" doc:"Read an earlier moment: h12 is after the block of height 12, SCRIPT@SEED:h12 the same of a held run."`
+}
+
+// momentParameter returns the moment, "" for the present.
+func (m OnMoment) momentParameter() string { return m.At }
+
 // nodeParameter returns it out of the parameters that it is a part of.
 func (n OnNode) nodeParameter() OnNode { return n }
 

@@ -19,7 +19,7 @@ var routes = []string{
 	"GET /actor/{address}/state", "GET /actors",
 	"GET /basefee", "GET /block/{id}", "GET /block/{id}/receipts", "GET /blocks", "GET /blocks/columns", "GET /links",
 	"GET /nodes/{name}/log", "GET /presence", "GET /timers/calendar", "GET /views", "GET /devnet/accounts",
-	"GET /devnet/faults", "GET /events",
+	"GET /devnet/faults", "GET /devnet/scenario", "GET /events",
 	"GET /find", "GET /health", "GET /height", "GET /hold", "POST /hold/back", "POST /hold/go", "POST /hold/step",
 	"GET /job/{id}", "GET /job/{id}/draws", "GET /job/{id}/results", "GET /job/{id}/runners", "GET /job/{id}/status",
 	"GET /job/{id}/story", "GET /job/{id}/verified",

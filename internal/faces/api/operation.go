@@ -41,16 +41,31 @@ type onNode[I any] interface {
 	nodeParameter() OnNode
 }
 
+// answerAt is the answer of a read, which says of which moment it is.
+type answerAt[B any] struct {
+	Moment string `header:"Devnet-Moment" doc:"The moment that the answer is of: h and the height of the last block of the state that was read."`
+	Body   B
+}
+
 // serveRead registers a route that reads the final state of the validator that the request names.
-// That validator may be unknown, or be a runner.
+// That validator may be unknown, or be a runner. If the request names a moment, it reads the state of then.
 func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(context.Context, Reader, P) (O, error)) {
 	op.errors = append([]int{http.StatusNotFound, http.StatusConflict}, op.errors...)
-	serveRoute(s, op, func(ctx context.Context, in *I) (out O, err error) {
+	if _, is := any(P(nil)).(onMoment); is {
+		op.errors = append(op.errors, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError)
+	}
+	serveWhole(s, op, func(ctx context.Context, in *I) (*answerAt[O], error) {
 		v, err := s.readerOf(P(in).nodeParameter())
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		return handle(ctx, v, in)
+		if at, is := any(P(in)).(onMoment); is {
+			if v, err = s.readerAt(ctx, v, at.momentParameter()); err != nil {
+				return nil, err
+			}
+		}
+		out, err := handle(ctx, v, in)
+		return &answerAt[O]{nameMoment(v), out}, err
 	})
 }
 

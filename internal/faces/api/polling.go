@@ -46,7 +46,7 @@ func (s *Server) registerPolling() {
 
 // pollingRunner finds the runner that asks or brings something. Answers to a job are taken from a
 // deregistered runner too, while the job is open.
-func (s *Server) pollingRunner(v Reader, in *RunnerInput) (model.Runner, error) {
+func (s *Server) pollingRunner(v Reader, in *OfRunner) (model.Runner, error) {
 	r, err := s.findRunner(v, in.Address, "address")
 	if err == nil && r.Health == model.RunnerDeregistered {
 		err = Refuse(http.StatusConflict, "deregistered", "runner %s was deregistered permanently", r.Address).At("address")
@@ -55,7 +55,8 @@ func (s *Server) pollingRunner(v Reader, in *RunnerInput) (model.Runner, error) 
 }
 
 type pollInput struct {
-	RunnerInput
+	OnNode
+	OfRunner
 	After string `query:"after" maxLength:"128" doc:"Next-After of the page before; absent for the first page." example:"42-0x0101010101010101010101010101010101010101010101010101010101010101"`
 	At    uint64 `query:"at" doc:"Milliseconds of Unix time of a signed poll. They are above those of the runner's poll before, and at most two minutes from the server's clock." example:"1700000000000"`
 	Text  string `query:"signed" maxLength:"132" doc:"The runner's signature over keccak256(cowboy/JobPoll/1 ‖ chain id, 8 bytes ‖ at, 8 bytes), big-endian. Signed polls have a ration of the runner's alone; others share that of their address." example:""`
@@ -81,7 +82,7 @@ func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, er
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.pollingRunner(v, &in.RunnerInput)
+	r, err := s.pollingRunner(v, &in.OfRunner)
 	if err != nil {
 		return nil, err
 	}
@@ -141,12 +142,13 @@ func (s *Server) pollCaller(in *pollInput, runner types.Address) (pollCaller, er
 var pollSigners = crypto.NewVerifier(false)
 
 type heartbeatInput struct {
-	RunnerInput
+	OnNode
+	OfRunner
 	Body model.HeartbeatRequest
 }
 
 func (s *Server) polledHeartbeat(ctx context.Context, v Reader, in *heartbeatInput) (m model.Reported, err error) {
-	r, err := s.pollingRunner(v, &in.RunnerInput)
+	r, err := s.pollingRunner(v, &in.OfRunner)
 	if err != nil {
 		return m, err
 	}
@@ -156,7 +158,8 @@ func (s *Server) polledHeartbeat(ctx context.Context, v Reader, in *heartbeatInp
 }
 
 type resultInput struct {
-	RunnerInput
+	OnNode
+	OfRunner
 	Body model.ResultRequest
 }
 
@@ -171,7 +174,8 @@ func (s *Server) polledResult(ctx context.Context, v Reader, in *resultInput) (m
 }
 
 type refusalInput struct {
-	RunnerInput
+	OnNode
+	OfRunner
 	Body model.RefusalRequest
 }
 

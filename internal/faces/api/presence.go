@@ -9,7 +9,7 @@ import (
 )
 
 func (s *Server) registerPresence() {
-	serveRoute(s, operation{id: "presences", path: "/presence", tag: tagRunners,
+	serveRead(s, operation{id: "presences", path: "/presence", tag: tagRunners,
 		summary: "P(H) of heights in a row, and the votes that it follows from, as bitmaps (CIP-11 §8)",
 		description: "At most 256 heights and 4 MiB of bitmaps: the first of the range, with next to continue; without from, the " +
 			"last heights. P of a height is known once the block after it is final.",
@@ -21,8 +21,8 @@ var examplePresences = model.PresenceRange{From: 12, To: 12, Head: 13,
 	Heights: []model.PresenceAt{{Height: 12, Rule: "quorum", Threshold: 2, Bits: 4, Count: 3, Present: []byte{7},
 		Votes: []model.PresenceVote{{Validator: 0, Bitmap: []byte{7}}}}}}
 
-func (s *Server) listPresence(_ context.Context, in *rangeInput) (m model.PresenceRange, err error) {
-	v, free, err := s.manyHeights(in.OnNode)
+func (s *Server) listPresence(_ context.Context, v Reader, in *rangeInput) (m model.PresenceRange, err error) {
+	free, err := s.ranges.takePlace()
 	if err != nil {
 		return m, err
 	}

@@ -29,20 +29,20 @@ func (s *Server) registerRunners() {
 }
 
 type runnersInput struct {
-	OnNode
+	OnMoment
 	Page
 	Status string `query:"status" enum:"Healthy,Unhealthy,Paused,Deregistered" doc:"Only those of this health."`
 }
 
 func (s *Server) listRunners(_ context.Context, v Reader, in *runnersInput) ([]model.Runner, error) {
-	return s.runnersByFilter(v, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
+	return s.runnersByFilter(v, in.At, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
 }
 
 func (s *Server) activeRunners(_ context.Context, v Reader, in *listInput) ([]model.Runner, error) {
-	return s.runnersByFilter(v, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
+	return s.runnersByFilter(v, in.At, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
 }
 
-func (s *Server) runnersByFilter(v Reader, f RunnerFilter) ([]model.Runner, error) {
+func (s *Server) runnersByFilter(v Reader, at string, f RunnerFilter) ([]model.Runner, error) {
 	found, err := v.Runners(f)
 	if err != nil {
 		return nil, err
@@ -50,18 +50,36 @@ func (s *Server) runnersByFilter(v Reader, f RunnerFilter) ([]model.Runner, erro
 	facts := s.factsOfRunners()
 	for i := range found {
 		facts.completeRunner(&found[i])
+		if at != "" {
+			leaveOutPresent(&found[i])
+		}
 	}
 	return append([]model.Runner{}, found...), nil
 }
 
 // RunnerInput is the parameter of requests for one runner.
 type RunnerInput struct {
-	OnNode
+	OnMoment
+	OfRunner
+}
+
+// OfRunner is the path of requests for one runner.
+type OfRunner struct {
 	Address string `path:"address" maxLength:"256" example:"r0" doc:"0x and 40 hexadecimal digits, enough of them, or the name of one of the devnet's own."`
 }
 
 func (s *Server) getRunner(_ context.Context, v Reader, in *RunnerInput) (m model.Runner, err error) {
-	return s.findRunner(v, in.Address, "address")
+	m, err = s.findRunner(v, in.Address, "address")
+	if in.At != "" {
+		leaveOutPresent(&m)
+	}
+	return m, err
+}
+
+// leaveOutPresent leaves out what is known of a runner now alone, in an answer of an earlier moment: no block says it.
+func leaveOutPresent(r *model.Runner) {
+	r.Connected, r.Changes, r.DeadLetters = nil, nil, nil
+	r.Accepting = r.Health == model.RunnerHealthy
 }
 
 // findRunner finds a registered runner by its address, enough of it, or its name in
@@ -149,7 +167,7 @@ func (f *runnerFacts) completeRunner(r *model.Runner) {
 	}
 }
 
-func (s *Server) getSubsets(_ context.Context, v Reader, _ *OnNode) (m model.Subsets, err error) {
+func (s *Server) getSubsets(_ context.Context, v Reader, _ *OnMoment) (m model.Subsets, err error) {
 	m = v.Subsets()
 	listens := map[types.Address]string{}
 	for _, n := range s.backend.Nodes() {
@@ -169,7 +187,7 @@ func (s *Server) getSubsets(_ context.Context, v Reader, _ *OnNode) (m model.Sub
 }
 
 type presenceInput struct {
-	OnNode
+	OnMoment
 	Height types.Height `path:"height" example:"12" doc:"Height of the block that was voted on."`
 }
 

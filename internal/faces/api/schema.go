@@ -32,14 +32,15 @@ func (s *Server) registerSchema() {
 	h.Responses = map[string]*huma.Response{
 		"200": describeAnswer("OK", "application/json", huma.TypeObject),
 		"304": {Description: "The schema is the one of If-None-Match."}}
-	registerRoute(s, op, h, func(_ context.Context, in *schemaInput) (*huma.StreamResponse, error) {
-		doc, err := s.schemaDocument(in)
+	registerRoute(s, op, h, func(ctx context.Context, in *schemaInput) (*huma.StreamResponse, error) {
+		doc, moment, err := s.schemaDocument(ctx, in)
 		if err != nil {
 			return nil, err
 		}
 		etag := `"` + types.Keccak(doc).String() + `"`
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			ctx.SetHeader("ETag", etag)
+			ctx.SetHeader("Devnet-Moment", moment)
 			if in.Match == etag {
 				ctx.SetStatus(http.StatusNotModified)
 				return
@@ -50,11 +51,20 @@ func (s *Server) registerSchema() {
 	})
 }
 
-func (s *Server) schemaDocument(in *schemaInput) ([]byte, error) {
+// schemaDocument is the schema of an actor in the form that is asked for, and the moment that it was read at.
+func (s *Server) schemaDocument(ctx context.Context, in *schemaInput) (doc []byte, moment string, err error) {
 	v, err := s.readerOf(in.OnNode)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	if v, err = s.readerAt(ctx, v, in.At); err != nil {
+		return nil, "", err
+	}
+	doc, err = s.schemaOfActor(v, in)
+	return doc, nameMoment(v), err
+}
+
+func (s *Server) schemaOfActor(v Reader, in *schemaInput) ([]byte, error) {
 	actor, err := s.findActor(v, in.Address, "address")
 	if err != nil {
 		return nil, err

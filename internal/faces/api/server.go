@@ -151,6 +151,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerDevnet()
 	s.registerUpgrades()
 	s.registerFaults()
+	s.registerRetelling()
 	s.registerSteering()
 	s.enumerateKinds()
 	s.registerDocument()

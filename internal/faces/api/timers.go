@@ -30,7 +30,7 @@ func (s *Server) registerTimers() {
 }
 
 type timersInput struct {
-	OnNode
+	OnMoment
 	OrderedPage
 	Actor  string                 `query:"actor" maxLength:"256" doc:"Only this actor's, by address or name."`
 	DueBy  optional[types.Height] `query:"due_by" doc:"Only those due at this height or before."`
@@ -62,7 +62,7 @@ func (s *Server) listTimers(_ context.Context, v Reader, in *timersInput) ([]mod
 
 // TimerInput is the parameter of requests for one timer.
 type TimerInput struct {
-	OnNode
+	OnMoment
 	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222" doc:"As schedule_timer returned it, and GET /timers lists it."`
 }
 
@@ -126,7 +126,7 @@ func (s *Server) getTimerStory(_ context.Context, v Reader, in *storyInput) (m m
 }
 
 type laneInput struct {
-	OnNode
+	OnMoment
 	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"Number of latest blocks."`
 }
 

@@ -46,7 +46,7 @@ func (s *Server) getTrace(ctx context.Context, v Reader, in *traceInput) (m mode
 		return m, err
 	}
 	if found == nil {
-		if tx, _ := s.backend.Pending(h); tx != nil {
+		if tx, _ := s.backend.Pending(h); tx != nil && in.At == "" {
 			return m, Refuse(http.StatusNotFound, "not_final", "the transaction %s waits in a pool", h).
 				Hint("Ask again after the next block.").At("hash")
 		}

@@ -152,6 +152,7 @@ func (v *reader) JobStory(id types.Hash, p history.Page) ([]model.JobEvent, erro
 			return nil, err
 		}
 	}
+	seen = slices.DeleteFunc(seen, func(e model.JobEvent) bool { return v.isLater(e.Height) })
 	all := api.MergeStory(done, seen)
 	all = all[min(p.Offset, len(all)):]
 	return all[:min(p.Limit, len(all))], nil

@@ -63,6 +63,7 @@ type reader struct {
 	source   *Source
 	state    *ledger.State
 	executor ledger.Executor // for reads and dry runs
+	isPast   bool            // an earlier state than the validator's: what was seen after it is not shown
 }
 
 // Validator is a validator as it is read: what it has in its store, and the state after
@@ -246,9 +247,8 @@ func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) ([
 	return stateOf(v.state, actor, prefix, offset, limit), nil
 }
 
-// StateAt implements api.Reader.
-func (v *reader) StateAt(ctx context.Context, h types.Height, actor types.Address, prefix []byte, offset,
-	limit int) ([]actors.Entry, error) {
+// At implements api.Reader.
+func (v *reader) At(ctx context.Context, h types.Height) (api.Reader, error) {
 	state := v.state
 	next, err := v.Archive.Next(h + 1)
 	if err == nil && next != 0 && next <= state.Height() {
@@ -257,7 +257,22 @@ func (v *reader) StateAt(ctx context.Context, h types.Height, actor types.Addres
 	if err != nil {
 		return nil, err
 	}
-	return stateOf(state, actor, prefix, offset, limit), nil
+	return &reader{Archive: v.Archive.Until(state.Height(), func(id types.Hash) *history.JobStanding { return standingIn(state, id) }),
+		source: v.source, state: state, executor: v.executor, isPast: true}, nil
+}
+
+// standingIn is how an open job stands in a state; nil if it is not open there.
+func standingIn(state *ledger.State, id types.Hash) *history.JobStanding {
+	job := state.Job(id)
+	if job == nil {
+		return nil
+	}
+	s := &history.JobStanding{Status: job.Status, Attempts: job.Attempts, Since: job.Since}
+	if job.Status == types.JobPending {
+		return s
+	}
+	s.Committee, s.Drawn = job.MemberAddresses(), job.DrawHeights()
+	return s
 }
 
 // stateBelow is the state that the block of a height was executed on.

@@ -1,6 +1,8 @@
 package readmodel
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -36,8 +38,12 @@ func (v *reader) Runner(a types.Address) (*model.Runner, error) {
 			return nil, err
 		}
 	}
+	m.Heard = slices.DeleteFunc(m.Heard, func(e model.RunnerEvent) bool { return v.isLater(e.Height) })
 	return &m, nil
 }
+
+// isLater says that something came after the state that is read, which is not the latest.
+func (v *reader) isLater(h types.Height) bool { return v.isPast && h > v.state.Height() }
 
 func (v *reader) Runners(f api.RunnerFilter) (out []model.Runner, err error) {
 	latest, err := v.Archive.LatestPresence(v.state.Height())

@@ -78,10 +78,11 @@ func init() {
 		{"digest", "Hash of the whole run so far; on live that of the final chain."},
 	}
 	networkVerbs = slices.Concat([]*verb{
-		newVerb("run(blocks: count?, *, until: function?, within: count = 50)",
+		newVerb("run(blocks: count?, *, until: function?, time: duration?, within: count = 50)",
 			"Runs the network until net.height has grown by blocks, or until a function is true. The latter fails after within blocks. Both "+
 				"end early without a block for as many block times, and at least four and three seconds. With blocks, within sets these block times "+
-				"itself, and an early end is not a failure. Returns the blocks made.", netRun),
+				"itself, and an early end is not a failure. With time it runs for that time of its clock, at most an hour, which may end between two "+
+				"blocks. Returns the blocks made.", netRun),
 		newVerb("advance(*, blocks: count?, to: height?, to_next_timer: bool?)",
 			"Time travel: skips heights at which nothing is due. Returns since, to, skipped and fired [{id, actor, due, height, late}].",
 			netAdvance),

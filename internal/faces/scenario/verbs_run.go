@@ -13,6 +13,9 @@ import (
 // MaxBlocks bounds what one call may wait for.
 const MaxBlocks = 10_000_000
 
+// MaxSpan bounds a wait for a time of the network's clock.
+const MaxSpan = time.Hour
+
 // netOf is the network that a call of a verb is about.
 func netOf(c *call) *network { return c.ofNetwork() }
 
@@ -76,6 +79,18 @@ func (n *network) goOnFor(blocks, patience uint64, done func() (bool, error)) (m
 	}
 }
 
+// goOnUntil lets the network run until a time of its clock, and returns the blocks made.
+func (n *network) goOnUntil(end types.Time) (made uint64, err error) {
+	start := n.highestFinal()
+	at := start
+	for left := end.Sub(n.backend.Now()); left > 0; left = end.Sub(n.backend.Now()) {
+		if at, err = n.runForBlock(at, left); err != nil {
+			break
+		}
+	}
+	return uint64(at - start), err
+}
+
 // runForBlock lets the network run for a block, or for a while without one, and checks its
 // oracles.
 func (n *network) runForBlock(above types.Height, patience time.Duration) (types.Height, error) {
@@ -109,12 +124,24 @@ func (c *call) conditionOf(condition starlark.Callable) func() (bool, error) {
 
 func netRun(c *call) (starlark.Value, error) {
 	n := netOf(c)
-	if c.hasArgument("until") == c.hasArgument("blocks") {
-		return nil, newMistake("net.run needs blocks = … or until = …, and not both")
+	ends := 0
+	for _, name := range []string{"blocks", "until", "time"} {
+		if c.hasArgument(name) {
+			ends++
+		}
+	}
+	if ends != 1 {
+		return nil, newMistake("net.run needs one of blocks = …, until = … and time = …")
 	}
 	var made uint64
 	var err error
-	if c.hasArgument("blocks") {
+	if c.hasArgument("time") {
+		span := argOf[time.Duration](c, "time")
+		if span <= 0 || span > MaxSpan {
+			return nil, newMistake("net.run: time %v is not above 0s and at most %v", span, MaxSpan)
+		}
+		made, err = n.goOnUntil(n.backend.Now().Add(span))
+	} else if c.hasArgument("blocks") {
 		blocks := c.countOr("blocks", 0)
 		patience := c.countOr("within", n.patienceBlocks(blocks))
 		if made, _, err = n.goOnFor(blocks, patience, neverTrue); err == nil && made < blocks {

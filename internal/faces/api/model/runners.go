@@ -27,7 +27,7 @@ type Runner struct {
 	Reputation        uint64          `json:"reputation" doc:"0 to 100. Below cip2.min_reputation it regains a point each cip2.reputation_recovery_blocks (decision J21)."`
 	Refusals          uint64          `json:"refusals" doc:"Jobs that it refused within cip2.refusal_window_blocks; each halves its weight in draws, at most four times (decision J21)."`
 	Health            string          `json:"health" enum:"Healthy,Unhealthy,Paused,Deregistered" doc:"Unhealthy: its last heartbeat is older than cip11.stale_heartbeat_blocks (decision J18)."`
-	Connected         []types.Address `json:"connected" doc:"The validators that it is connected to now, as they say; by address."`
+	Connected         []types.Address `json:"connected,omitzero" doc:"The validators that it is connected to now, as they say; by address. Absent at an earlier moment: no block says it."`
 	Present           bool            `json:"present" doc:"In the latest P, of the block before the latest final one (CIP-11 §8)."`
 	Subset            []types.Address `json:"subset" doc:"The validators that it belongs to, in the order of its keys (CIP-11 §5.1); empty once it is deregistered."`
 	ActiveJobs        uint64          `json:"active_jobs" doc:"Jobs in whose committee it is."`

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
@@ -22,55 +24,98 @@ type draws struct {
 	*rand.Rand
 	nodes
 	network string
-	victim  string // the validator that may lie or forget; "" without any
+	actors  []actorVariable // of the script
+	victim  string          // the validator that may lie or forget; "" without any
+	focus   string          // the validator that most faults are of: what one fault leaves behind meets the next one there
+	// twin: the victim may have a second process, and no other validator and no link has a fault. The second process may vote beside the
+	// first where more than f others are slow to answer (decision C5), which any two faults can make.
+	twin bool
+	lies int // misbehaviours drawn so far: their kinds come in turns, since each is a fault of its own
 }
 
-// mostBlocks bounds how long a drawn fault lasts.
-const mostBlocks = 8
+// Limits of what is drawn.
+const (
+	mostBlocks = 8 // that a fault lasts
+	mostMillis = 4000
+	mostJoins  = 2 // of validators, in a program
+)
+
+// episode is statements that belong together. They come below a statement of the script, whose variables they name.
+type episode struct {
+	lines []string
+	below int // its index in the script
+}
 
 // drawOne draws a member.
 func drawOne[T any](d *draws, of []T) T { return of[d.IntN(len(of))] }
 
-// drawEpisode draws a fault, how long it lasts, and what ends it. Any verb of the table can come, also one that is new there.
-func (d *draws) drawEpisode() []statement {
+// drawEpisode draws a fault, how long it lasts, and what ends it. Any verb of the table can come, also one that is new there. Those that
+// have many kinds come more often.
+func (d *draws) drawEpisode() episode {
 	for {
 		v := drawOne(d, fault.Verbs())
-		// A host fails on an actor, and a hang lasts real time. A twin may vote beside the first where more than f others
-		// are slow to answer (decision C5), which any two faults can make.
-		if v.Mends || slices.Contains([]string{"host_fail", "hang", "twin"}, v.Name) {
+		if v.Mends || v.Name == "twin" && !d.twin {
 			continue
 		}
-		if lines := d.drawVerb(&v); lines != nil {
-			var all []statement
-			for _, line := range lines {
-				all = append(all, statement{line, true})
+		if d.IntN(6) == 0 {
+			v = *fault.Lookup("misbehave")
+		}
+		if e := d.drawVerb(&v); e.lines != nil {
+			if v.Of.Has(fault.Validators) && d.IntN(5) == 0 && !d.twin && !isForLiars(&v) {
+				e.lines = d.spreadToAll(e.lines)
 			}
-			return all
+			if d.IntN(8) == 0 && len(e.lines) > 2 { // it lasts until the end
+				e.lines = e.lines[:len(e.lines)-1]
+			}
+			return e
 		}
 	}
 }
 
-// drawWait is a statement that runs the network.
+// spreadToAll makes an episode of one validator one of all, as a cut of power is: each begins, then all wait, and each ends.
+func (d *draws) spreadToAll(lines []string) (all []string) {
+	for _, line := range lines {
+		named := validatorsNamed.FindStringSubmatch(line)
+		if named == nil {
+			all = append(all, line)
+			continue
+		}
+		for _, name := range d.validators {
+			all = append(all, strings.Replace(line, strconv.Quote(named[1]), strconv.Quote(name), 1))
+		}
+	}
+	return all
+}
+
+// isForLiars says that a verb makes a validator lie or forget, which only the victim may.
+func isForLiars(v *fault.Verb) bool {
+	return slices.Contains([]string{"misbehave", "wipe", "disk_fail", "sync_lies", "clock_skew", "twin"}, v.Name)
+}
+
+// drawWait is a statement that runs the network: to the end of a block, or for a time that ends amid one.
 func (d *draws) drawWait() string {
-	return fmt.Sprintf("%s.run(blocks = %d)", d.network, 1+d.IntN(mostBlocks))
+	if d.IntN(2) == 0 {
+		return fmt.Sprintf("%s.run(blocks = %d)", d.network, 1+d.IntN(mostBlocks))
+	}
+	return fmt.Sprintf("%s.run(time = \"%dms\")", d.network, 1+(d.IntN(mostMillis)>>d.IntN(8)))
 }
 
-// drawVerb draws an episode of a verb; nil where the network has no node for it.
-func (d *draws) drawVerb(v *fault.Verb) []string {
-	node, kinds := d.drawValidator(v), fault.KindsOf(fault.Validators)
-	if v.OfNode() && (!v.Of.Has(fault.Validators) || len(d.runners) > 0 && v.Of.Has(fault.Runners) && d.IntN(3) == 0) {
-		if len(d.runners) == 0 {
-			return nil
+// drawVerb draws an episode of a verb; one without lines where the network has no node for it.
+func (d *draws) drawVerb(v *fault.Verb) (e episode) {
+	on, of := d.network, fault.Validators
+	switch {
+	case !v.OfNode():
+		if d.twin {
+			return e
 		}
-		name := drawOne(d, d.runners)
-		node, kinds = fmt.Sprintf("%s.runner(%q)", d.network, name), fault.KindsOf(fault.Runners)
-	}
-	if v.OfNode() && node == "" {
-		return nil
-	}
-	on := d.network
-	if v.OfNode() {
-		on = node
+	case len(d.runners) > 0 && v.Of.Has(fault.Runners) && (!v.Of.Has(fault.Validators) || d.IntN(3) == 0):
+		on, of = fmt.Sprintf("%s.runner(%q)", d.network, drawOne(d, d.runners)), fault.Runners
+	case v.Of.Has(fault.Validators):
+		if on = d.drawValidator(v); on == "" {
+			return e
+		}
+	default:
+		return e
 	}
 	call := func(verb, arguments string) string { return fmt.Sprintf("%s.%s(%s)", on, verb, arguments) }
 	begin := func(arguments ...string) string {
@@ -78,15 +123,17 @@ func (d *draws) drawVerb(v *fault.Verb) []string {
 	}
 	switch v.Name {
 	case "crash", "drop":
-		return []string{begin(), d.drawWait(), call("restart", "")}
+		return episode{lines: []string{begin(), d.drawWait(), call("restart", "")}}
 	case "freeze":
-		return []string{begin(), d.drawWait(), call("thaw", "")}
+		return episode{lines: []string{begin(), d.drawWait(), call("thaw", "")}}
 	case "wipe":
-		return []string{call("crash", "may_be_idle = True"), begin(), call("restart", ""), d.drawWait()}
+		return episode{lines: []string{call("crash", "may_be_idle = True"), begin(), call("restart", ""), d.drawWait()}}
 	case "partition", "bridge", "link":
-		return []string{begin(d.linkArguments(v.Name)...), d.drawWait(), d.network + ".heal()"}
+		return episode{lines: []string{begin(d.linkArguments(v.Name)...), d.drawWait(), d.network + ".heal()"}}
 	case "misbehave":
-		return []string{begin(fmt.Sprintf("%q", drawOne(d, kinds))), d.drawWait(), call(v.Name, `""`)}
+		kinds := fault.KindsOf(of)
+		d.lies++
+		return episode{lines: []string{begin(fmt.Sprintf("%q", kinds[d.lies%len(kinds)])), d.drawWait(), call(v.Name, `""`)}}
 	}
 	var began, ended []string
 	for _, a := range v.Takes {
@@ -96,29 +143,48 @@ func (d *draws) drawVerb(v *fault.Verb) []string {
 			ended = append(ended, "False")
 		case fault.Delay:
 			began, ended = append(began, fmt.Sprintf(`"%dms"`, 50*(1+d.IntN(40)))), append(ended, `0`)
+			if v.Name == "hang" { // it ends by itself
+				ended = nil
+			}
 		case fault.Skew:
 			began, ended = append(began, fmt.Sprintf(`"%dms"`, 100*(1+d.IntN(9)))), append(ended, `0`)
 		case fault.Flapping:
 			began = append(began, `"2s"`, `"1s"`, fmt.Sprint(1+d.IntN(3)))
 		case fault.Rejoining:
 			began = append(began, fmt.Sprint(1+d.IntN(4)))
+			if d.IntN(4) == 0 {
+				began = append(began, "new_identity = True")
+			}
 		case fault.Victim:
-			began = append(began, fmt.Sprintf("role = %q", d.drawRole(on)))
+			began = append(began, d.drawSubordinate(of))
+		case fault.Over:
+			if len(d.actors) == 0 {
+				return episode{}
+			}
+			actor := drawOne(d, d.actors)
+			e.below = actor.statement
+			began = append(began, actor.name, fmt.Sprintf("%q", drawOne(d, []string{fault.HostCrashes, fault.HostHangs, fault.HostCrawls})))
+			ended = append(ended, actor.name, fmt.Sprintf("%q", fault.HostWorks))
+		case fault.Offers:
+			began = append(began, d.drawOffers())
 		default:
-			return nil // an argument that the search cannot make
+			return episode{} // an argument that the search cannot make
 		}
 	}
-	lines := []string{begin(began...), d.drawWait()}
+	e.lines = []string{begin(began...), d.drawWait()}
 	if len(ended) > 0 {
-		lines = append(lines, call(v.Name, strings.Join(ended, ", ")))
+		e.lines = append(e.lines, call(v.Name, strings.Join(ended, ", ")))
 	}
-	return lines
+	return e
 }
 
 // drawValidator draws one for a verb. A verb that makes it lie or forget is only for the victim.
 func (d *draws) drawValidator(v *fault.Verb) string {
 	name := drawOne(d, d.validators)
-	if slices.Contains([]string{"misbehave", "wipe", "disk_fail", "sync_lies", "clock_skew"}, v.Name) {
+	if d.IntN(2) == 0 {
+		name = d.focus
+	}
+	if d.twin || isForLiars(v) {
 		if name = d.victim; name == "" {
 			return ""
 		}
@@ -126,12 +192,18 @@ func (d *draws) drawValidator(v *fault.Verb) string {
 	return fmt.Sprintf("%s.validator(%q)", d.network, name)
 }
 
-// drawRole draws a role of a node.
-func (d *draws) drawRole(on string) string {
-	if strings.Contains(on, ".runner(") {
-		return "runner"
+// drawSubordinate draws a role of a node, or a contract.
+func (d *draws) drawSubordinate(of fault.Whose) string {
+	if of == fault.Validators && d.IntN(4) == 0 {
+		return fmt.Sprintf("contract = %q", drawOne(d, types.ContractNames()))
 	}
-	return drawOne(d, []string{"archive", "execution", "consensus", "intake", "gateway"})
+	return fmt.Sprintf("role = %q", drawOne(d, fault.RolesOf(of)))
+}
+
+// drawOffers draws what a runner says that it offers from now on, or no more.
+func (d *draws) drawOffers() string {
+	offers := []string{"custom", "http", "llm", "model:small", fault.PoolPrefix + "eu"}
+	return fmt.Sprintf("%s = [%q]", drawOne(d, []string{"add", "remove"}), drawOne(d, offers))
 }
 
 // linkArguments draws those of a verb of links.
@@ -139,15 +211,31 @@ func (d *draws) linkArguments(verb string) []string {
 	all := slices.Clone(d.validators)
 	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	list := func(names []string) string { return `["` + strings.Join(names, `", "`) + `"]` }
-	if len(all) < 3 {
-		return []string{list(all[:1]), list(all[1:])}
+	if len(all) < 2 {
+		return []string{"[" + list(all) + ", []]"}
 	}
-	switch cut := 1 + d.IntN(len(all)-2); verb {
+	cut := 1 + d.IntN(len(all)-1)
+	switch verb {
 	case "partition":
 		return []string{"[" + list(all[:cut]) + ", " + list(all[cut:]) + "]"}
 	case "bridge":
+		if cut == len(all)-1 { // all on one side
+			return []string{fmt.Sprintf("%q", all[0]), list(all[1:]), "[]"}
+		}
 		return []string{fmt.Sprintf("%q", all[0]), list(all[1 : 1+cut]), list(all[1+cut:])}
 	}
-	return []string{fmt.Sprintf("%q, %q", all[0], all[1]), fmt.Sprintf(`latency = "%dms"`, 10*d.IntN(100)),
-		fmt.Sprintf("loss = %.1f", float64(d.IntN(8))/10)}
+	link := []string{fmt.Sprintf("%q, %q", all[0], all[1])}
+	for _, property := range []string{
+		fmt.Sprintf(`latency = "%dms"`, 10*d.IntN(100)), fmt.Sprintf(`jitter = "%dms"`, 10*d.IntN(100)),
+		fmt.Sprintf("loss = %.1f", float64(1+d.IntN(10))/10), fmt.Sprintf("duplicate = %.1f", float64(1+d.IntN(5))/10),
+		fmt.Sprintf("reorder = %.1f", float64(1+d.IntN(5))/10), "one_way = True",
+	} {
+		if d.IntN(2) == 0 {
+			link = append(link, property)
+		}
+	}
+	if len(link) == 1 {
+		link = append(link, "loss = 1.0")
+	}
+	return link
 }

@@ -9,6 +9,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
 // runs is a statement that runs the network for some blocks.
@@ -32,6 +36,7 @@ const (
 	mostSeeds    = 1000 // the seeds of programs are below it
 	mostShrinks  = 400  // runs for one find
 	provings     = 2    // how often a shrunk script is run again
+	mostRepairs  = 3    // of a program that a drawn statement ends
 )
 
 // Options say what to explore.
@@ -91,6 +96,7 @@ type search struct {
 	corpus []corpusProgram
 	counts map[string]int // in how many runs each thing was reached
 	known  map[string]bool
+	lies   int // misbehaviours drawn
 	report Report
 }
 
@@ -106,7 +112,8 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	s := &search{Options: o, base: b, rand: rand.New(rand.NewPCG(o.Seed, 3)), counts: map[string]int{}, known: map[string]bool{}}
+	s := &search{Options: o, base: b, rand: rand.New(rand.NewPCG(o.Seed, 3)), counts: map[string]int{}, known: map[string]bool{},
+		lies: int(o.Seed % 100)}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.For)
 	defer cancel()
@@ -155,7 +162,7 @@ func (s *search) makeRuns(ctx context.Context, t *tester) error {
 		if over {
 			return nil
 		}
-		out, err := t.playScript(ctx, p.scriptText(""))
+		p, out, err := t.playRepaired(ctx, p)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -169,27 +176,73 @@ func (s *search) makeRuns(ctx context.Context, t *tester) error {
 	return nil
 }
 
+// playRepaired plays a program. Where a drawn statement ends it, as an order does that its node refuses, it plays the program without that
+// statement, up to mostRepairs times. It returns the program that it played last.
+func (t *tester) playRepaired(ctx context.Context, p *program) (*program, *outcome, error) {
+	for repairs := 0; ; repairs++ {
+		out, err := t.playScript(ctx, p.scriptText(""))
+		if err != nil || out.err == nil || out.wrong != "" || repairs == mostRepairs {
+			return p, out, err
+		}
+		i := p.findStatement(lineOf(out.err))
+		if i < 0 || !p.statements[i].drawn {
+			return p, out, nil
+		}
+		p = p.copyProgram()
+		p.statements = slices.Delete(p.statements, i, i+1)
+	}
+}
+
+// lineOf is the line of the script at which an error ended it, or 0.
+func lineOf(err error) int {
+	if mistake, is := errors.AsType[*scenario.Mistake](err); is {
+		return mistake.At.Line
+	}
+	if failure, is := errors.AsType[*scenario.Failure](err); is {
+		return failure.At.Line
+	}
+	return 0
+}
+
 // endingStatements is what each program ends with: sound links, and some blocks for the oracles to judge.
 func (s *search) endingStatements() (all []statement) {
-	return []statement{{s.base.name + ".heal()", true}, {s.base.name + ".run(blocks = 4)", true}}
+	return []statement{{text: s.base.name + ".heal()", drawn: true}, {text: s.base.name + ".run(blocks = 4)", drawn: true}}
 }
 
 // drawProgram makes the next program: a new one, or a program of the corpus that is changed. Rare things are followed up.
 func (s *search) drawProgram() *program {
-	d := &draws{Rand: s.rand, nodes: s.nodes, network: s.base.name}
-	if s.nodes.maxLiars() > 0 {
+	d := &draws{Rand: s.rand, nodes: s.nodes, network: s.base.name, actors: s.base.actors, lies: s.lies}
+	defer func() { s.lies = d.lies }()
+	if d.focus = drawOne(d, d.validators); s.nodes.maxLiars() > 0 {
 		d.victim = drawOne(d, d.validators)
 	}
+	end := len(s.endingStatements())
 	p := &program{statements: append(slices.Clone(s.base.statements), s.endingStatements()...), seed: s.rand.Uint64N(mostSeeds)}
 	if len(s.corpus) > 1 && s.rand.IntN(4) > 0 {
 		p = s.drawRareProgram(d).copyProgram()
 		if s.rand.IntN(3) == 0 {
 			p.seed = s.rand.Uint64N(mostSeeds)
 		}
-		p.dropSomeDraws(d, len(s.endingStatements()))
+		p.dropSomeDraws(d, end)
+		p.drawWaitsAgain(d, end)
+		if s.rand.IntN(6) == 0 {
+			p.spliceFrom(s.drawRareProgram(d))
+		}
+		d.victim = p.findVictim(d.victim)
+		if s.rand.IntN(4) > 0 {
+			d.focus = p.findFocus(d)
+		}
 	}
+	if s.rand.IntN(3) == 0 {
+		p.settings = d.drawSettings()
+	}
+	d.twin = d.victim != "" && !p.hasManyFaults(d) && (p.countText(".twin(") > 0 || s.rand.IntN(12) == 0)
 	for range 1 + s.rand.IntN(mostEpisodes) {
-		p.insertEpisode(d, s.base.opens, len(s.endingStatements()), d.drawEpisode())
+		e := d.drawEpisode()
+		if s.rand.IntN(4) == 0 {
+			e = d.drawOrder(p)
+		}
+		p.insertEpisode(d, max(s.base.opens, e.below), end, e.lines)
 	}
 	return p
 }
@@ -210,13 +263,23 @@ func (s *search) drawRareProgram(d *draws) *program {
 	return s.corpus[best].program
 }
 
-// insertEpisode puts an episode after the statement that makes the network, and before the end: together, or spread.
-func (p *program) insertEpisode(d *draws, opens, end int, episode []statement) {
-	at := opens + 1 + d.IntN(len(p.statements)-end-opens)
-	for i, s := range episode {
-		p.statements = slices.Insert(p.statements, at, s)
+// insertEpisode puts an episode below a statement of the script, and before the end: together, or spread.
+func (p *program) insertEpisode(d *draws, below, end int, lines []string) {
+	first := 1 + slices.IndexFunc(p.statements, func(s statement) bool { return !s.drawn && s.ordinal == below })
+	at := first + d.IntN(len(p.statements)-end-first+1)
+	var drawn []int // among what was drawn before, faults meet
+	for i := first; i < len(p.statements)-end; i++ {
+		if p.statements[i].drawn {
+			drawn = append(drawn, i)
+		}
+	}
+	if len(drawn) > 0 && d.IntN(2) == 0 {
+		at = drawOne(d, drawn)
+	}
+	for i, line := range lines {
+		p.statements = slices.Insert(p.statements, at, statement{text: line, drawn: true})
 		at++
-		if i < len(episode)-1 && d.IntN(4) == 0 { // others come between
+		if i < len(lines)-1 && d.IntN(4) == 0 { // others come between
 			at += d.IntN(len(p.statements) - end - at + 1)
 		}
 	}
@@ -233,6 +296,92 @@ func (p *program) dropSomeDraws(d *draws, end int) {
 		keep = append(keep, s)
 	}
 	p.statements = keep
+}
+
+// drawWaitsAgain draws some of the drawn waits again.
+func (p *program) drawWaitsAgain(d *draws, end int) {
+	for i := range p.statements[:len(p.statements)-end] {
+		s := &p.statements[i]
+		if s.drawn && strings.HasPrefix(s.text, d.network+".run(") && d.IntN(4) == 0 {
+			s.text = d.drawWait()
+		}
+	}
+}
+
+// spliceFrom adds what another program of the same script has between its statements. Both may then have two liars: findVictim
+// leaves the second one's lies out.
+func (p *program) spliceFrom(other *program) {
+	at, below := 0, -1
+	for _, s := range other.statements {
+		if !s.drawn {
+			below = s.ordinal
+			continue
+		}
+		at = 1 + slices.IndexFunc(p.statements, func(s statement) bool { return !s.drawn && s.ordinal == below })
+		if below < 0 || at == 0 {
+			continue
+		}
+		for at < len(p.statements) && p.statements[at].drawn {
+			at++
+		}
+		if at < len(p.statements) { // the last drawn ones end the program
+			p.statements = slices.Insert(p.statements, at, s)
+		}
+	}
+}
+
+// lies are calls by which a validator becomes one of those that may lie or forget.
+var lies = regexp.MustCompile(`\.validator\("(v[0-9]+)"\)\.(?:misbehave|wipe|disk_fail|sync_lies|clock_skew|twin)\(`)
+
+// findVictim is the validator that lies in a program already, or otherwise. What makes others lie is left out.
+func (p *program) findVictim(otherwise string) string {
+	victim := ""
+	p.statements = slices.DeleteFunc(p.statements, func(s statement) bool {
+		lie := lies.FindStringSubmatch(s.text)
+		if !s.drawn || lie == nil {
+			return false
+		}
+		if victim == "" {
+			victim = lie[1]
+		}
+		return lie[1] != victim
+	})
+	return cmp.Or(victim, otherwise)
+}
+
+// findFocus is one of the validators that have faults in a program, those with more of them more often; or the one that was drawn.
+func (p *program) findFocus(d *draws) string {
+	var named []string
+	for i := range p.statements {
+		if name := validatorsNamed.FindStringSubmatch(p.statements[i].text); p.statements[i].drawn && name != nil {
+			named = append(named, name[1])
+		}
+	}
+	if len(named) == 0 {
+		return d.focus
+	}
+	return drawOne(d, named)
+}
+
+// validatorsNamed are the validators whose verbs a statement calls, verbsCalled all that it calls.
+var (
+	validatorsNamed = regexp.MustCompile(`\.validator\("(v[0-9]+)"\)`)
+	verbsCalled     = regexp.MustCompile(`\.([a-z_]+)\(`)
+)
+
+// hasManyFaults says that a program has faults of links, or of another validator than the victim.
+func (p *program) hasManyFaults(d *draws) bool {
+	return slices.ContainsFunc(p.statements, func(s statement) bool {
+		if named := validatorsNamed.FindStringSubmatch(s.text); s.drawn && named != nil {
+			return named[1] != d.victim
+		}
+		for _, verb := range verbsCalled.FindAllStringSubmatch(s.text, -1) {
+			if v := fault.Lookup(verb[1]); v != nil && !v.Mends && (!v.OfNode() || !s.drawn) {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // noteOutcome notes what a program reached, and shrinks it if something is wrong that was not known.
@@ -326,6 +475,12 @@ func (p *program) shrinkWhile(fails func(*program) bool) *program {
 		}
 		if !shrunk {
 			size /= 2
+		}
+	}
+	for i := len(p.settings) - 1; i >= 0; i-- {
+		less := p.copyProgram()
+		if less.settings = slices.Delete(less.settings, i, i+1); fails(less) {
+			p = less
 		}
 	}
 	for i := range p.statements {

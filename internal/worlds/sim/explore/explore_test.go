@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,18 +62,23 @@ net.run(blocks = ticks())
 
 // Each verb that can be drawn makes statements that a script may have, for validators and for runners.
 func TestEveryDrawnEpisodeIsAScript(t *testing.T) {
-	d := &draws{Rand: rand.New(rand.NewPCG(1, 2)), network: "net", victim: "v2",
+	d := &draws{Rand: rand.New(rand.NewPCG(1, 2)), network: "net", victim: "v2", focus: "v1", actors: []actorVariable{{"heart", 3}},
 		nodes: nodes{validators: []string{"v0", "v1", "v2", "v3"}, runners: []string{"r0", "r1"}}}
 	drawn := map[string]bool{}
 	path := written(t, "")
 	var text strings.Builder
-	text.WriteString("net = network(runners = 2)\n")
-	for range 600 {
-		for _, s := range d.drawEpisode() {
-			text.WriteString(s.text + "\n")
-			for i := range fault.Verbs() {
-				name := fault.Verbs()[i].Name
-				drawn[name] = drawn[name] || strings.Contains(s.text, "."+name+"(")
+	text.WriteString("net = network(runners = 2)\nheart = net.deploy(\"go:heartbeat\")\n")
+	p := &program{statements: []statement{{text: "net.run(blocks = 1)", repeatable: true}}}
+	for i := range 1200 {
+		d.twin = i%3 == 0
+		lines := d.drawEpisode().lines
+		if i%4 == 0 {
+			lines = d.drawOrder(p).lines
+		}
+		for _, line := range lines {
+			text.WriteString(line + "\n")
+			for _, verb := range verbsCalled.FindAllStringSubmatch(line, -1) {
+				drawn[verb[1]] = true
 			}
 		}
 	}
@@ -83,12 +89,13 @@ func TestEveryDrawnEpisodeIsAScript(t *testing.T) {
 		t.Error(err)
 	}
 	for i := range fault.Verbs() {
-		switch v := &fault.Verbs()[i]; v.Name {
-		case "host_fail", "hang", "twin", "capability": // draws.drawEpisode says why; a capability needs names
-		default:
-			if !drawn[v.Name] {
-				t.Errorf("%s is never drawn", v.Name)
-			}
+		if name := fault.Verbs()[i].Name; !drawn[name] {
+			t.Errorf("%s is never drawn", name)
+		}
+	}
+	for _, o := range orderStatements {
+		if verb := verbsCalled.FindStringSubmatch(o.text); !drawn[verb[1]] {
+			t.Errorf("%s is never drawn", verb[1])
 		}
 	}
 }
@@ -132,5 +139,92 @@ func TestSeedsFindNothingOnASoundChain(t *testing.T) {
 	t.Logf("%+v", report)
 	if len(report.Finds) > 0 || report.Runs < runs || report.Corpus < 3 || len(kept) != report.Corpus || report.Reached < 20 {
 		t.Errorf("%+v, %d files", report, len(kept))
+	}
+}
+
+// What the search adds to a network stands beside what the script states, and never twice.
+func TestSettingsAreAddedToTheNetwork(t *testing.T) {
+	p := &program{settings: []string{`"chain.epoch_blocks": 3`, `"cip1.policy": "fifo"`, `"chain.epoch_blocks": 5`}}
+	for text, want := range map[string]string{
+		`net = network(runners = 4)`:                                       `net = network(params = {"chain.epoch_blocks": 3, "cip1.policy": "fifo"}, runners = 4)`,
+		`net = network(params = {"a": 1})`:                                 `net = network(params = {"chain.epoch_blocks": 3, "cip1.policy": "fifo", "a": 1})`,
+		`net = network(params={"cip1.policy": "gba"})`:                     `net = network(params={"chain.epoch_blocks": 3, "cip1.policy": "gba"})`,
+		`net = network(params = {"chain.epoch_blocks": 9, "cip1.policy"})`: `net = network(params = {"chain.epoch_blocks": 9, "cip1.policy"})`,
+	} {
+		if got := p.addSettings(text); got != want {
+			t.Errorf("%s\nbecame  %s\nand not %s", text, got, want)
+		}
+	}
+}
+
+// Two programs that are put together have one liar, and what one names stays below the statement that makes it.
+func TestProgramsPutTogetherHaveOneLiar(t *testing.T) {
+	script := func(drawn ...string) *program {
+		p := &program{}
+		for i, text := range []string{"net = network()", "x = net.deploy(1)", "net.run(blocks = 3)"} {
+			p.statements = append(p.statements, statement{text: text, ordinal: i})
+		}
+		for i, text := range drawn {
+			p.statements = slices.Insert(p.statements, 2+i, statement{text: text, drawn: true})
+		}
+		p.statements = append(p.statements, statement{text: "net.heal()", drawn: true})
+		return p
+	}
+	p := script(`net.validator("v1").misbehave("forge")`)
+	p.spliceFrom(script(`net.validator("v2").wipe()`, "net.call(x)"))
+	if got := p.findVictim("v3"); got != "v1" {
+		t.Errorf("the liar is %s", got)
+	}
+	want := "net = network(seed = 0)\nx = net.deploy(1)\nnet.validator(\"v1\").misbehave(\"forge\")\n" +
+		"net.call(x)\nnet.run(blocks = 3)\nnet.heal()\n"
+	if got := p.scriptText(""); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := script().findVictim("v3"); got != "v3" {
+		t.Errorf("the liar of an honest program is %s", got)
+	}
+}
+
+// A second process of a validator comes with no fault of another validator or of links: those may let both vote (decision C5).
+func TestATwinIsDrawnBesideNoOtherFault(t *testing.T) {
+	d := &draws{victim: "v1"}
+	for text, want := range map[string]bool{
+		`net.validator("v1").crash()`: false, `net.runner("r1").drop()`: false, `net.pause()`: false, `net.heal()`: false,
+		`net.validator("v2").freeze()`: true, `net.partition([["v1"], []])`: true,
+	} {
+		if got := (&program{statements: []statement{{text: text, drawn: true}}}).hasManyFaults(d); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if !(&program{statements: []statement{{text: "one.crash()"}}}).hasManyFaults(d) {
+		t.Error("a fault of the script counts as none")
+	}
+}
+
+// An order that its node refuses ends a script. The search leaves it out, and goes on with the rest.
+func TestARefusedOrderIsLeftOut(t *testing.T) {
+	path := written(t, explored)
+	b, err := readBase(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{statements: b.statements, seed: 1}
+	for _, text := range []string{`net.run(blocks = 1)`, `net.validator("v1").thaw()`, `net.validator("v1").crash()`, `net.validator("v1").freeze()`,
+		`net.run(blocks = 2)`, `net.validator("v1").crash()`, `net.validator("v1").restart()`} {
+		p.statements = append(p.statements, statement{text: text, drawn: true})
+	}
+	tester := newTester(filepath.Dir(path), 0)
+	defer tester.closeHosts()
+	got, out, err := tester.playRepaired(t.Context(), p)
+	if err != nil || out.err != nil {
+		t.Fatal(err, out.err)
+	}
+	text := got.scriptText("")
+	if strings.Contains(text, "thaw") || strings.Contains(text, "freeze") || strings.Count(text, "crash") != 1 ||
+		!strings.Contains(text, "restart") {
+		t.Error(text)
+	}
+	if len(p.statements) != len(got.statements)+3 {
+		t.Errorf("the program itself has %d statements", len(p.statements))
 	}
 }

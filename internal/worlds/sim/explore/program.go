@@ -19,12 +19,21 @@ import (
 type program struct {
 	statements []statement
 	seed       uint64
+	settings   []string // further parameters of its network, as in a dict
 }
 
 // statement is one of the top level, with its lines.
 type statement struct {
-	text  string
-	drawn bool // by the search; otherwise it stands in the script
+	text       string
+	drawn      bool // by the search; otherwise it stands in the script
+	ordinal    int  // its place in the script; of one that was drawn undefined
+	repeatable bool // it may come again
+}
+
+// actorVariable is what a script names an actor, and which of its statements deploys it.
+type actorVariable struct {
+	name      string
+	statement int
 }
 
 // base is the script that is explored.
@@ -33,11 +42,14 @@ type base struct {
 	folder     string // where its programs are run, for the files that they load
 	statements []statement
 	opens      int // which statement makes the network
+	actors     []actorVariable
 }
 
 var (
 	dialect   = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
 	seedGiven = regexp.MustCompile(`\bseed\s*=\s*[0-9]+`)
+	// paramsGiven is where a network's parameters begin, as a dict in its place.
+	paramsGiven = regexp.MustCompile(`\bparams\s*=\s*\{`)
 )
 
 // readBase reads a script. Its top level has to make the network, and what it expects at the top level is left out: under
@@ -65,9 +77,14 @@ func readBase(path string) (*base, error) {
 		if to.Col == 1 { // a block ends where the next line begins
 			last--
 		}
-		b.statements = append(b.statements, statement{text: strings.TrimRight(strings.Join(lines[from.Line-1:last], "\n"), "\n \t")})
+		ordinal := len(b.statements)
+		b.statements = append(b.statements, statement{text: strings.TrimRight(strings.Join(lines[from.Line-1:last], "\n"), "\n \t"),
+			ordinal: ordinal, repeatable: b.opens >= 0 && isRepeatable(one)})
 		if name := networkOf(one); name != "" && b.opens < 0 {
-			b.name, b.opens = name, len(b.statements)-1
+			b.name, b.opens = name, ordinal
+		}
+		for _, name := range actorsOf(one) {
+			b.actors = append(b.actors, actorVariable{name, ordinal})
 		}
 	}
 	if b.opens < 0 {
@@ -89,6 +106,53 @@ func isExpectation(s syntax.Stmt) bool {
 	}
 	name, is := call.Fn.(*syntax.Ident)
 	return is && slices.Contains([]string{"expect", "expect_eq", "eventually", "always", "check", "print"}, name.Name)
+}
+
+// isRepeatable says that a statement may come again: it calls something, or loops over calls, and makes no name.
+func isRepeatable(s syntax.Stmt) bool {
+	switch s := s.(type) {
+	case *syntax.ExprStmt:
+		return true
+	case *syntax.ForStmt:
+		return !slices.ContainsFunc(s.Body, func(one syntax.Stmt) bool { return isExpectation(one) })
+	}
+	return false
+}
+
+// actorsOf lists what a statement names actors: x = net.deploy(…), x, y = net.deploy(…), net.deploy(…), and of a list of them the first.
+func actorsOf(s syntax.Stmt) (names []string) {
+	a, is := s.(*syntax.AssignStmt)
+	if !is || a.Op != syntax.EQ {
+		return nil
+	}
+	isDeploy := func(e syntax.Expr) bool {
+		call, is := e.(*syntax.CallExpr)
+		if !is {
+			return false
+		}
+		verb, is := call.Fn.(*syntax.DotExpr)
+		return is && verb.Name.Name == "deploy"
+	}
+	left, right := []syntax.Expr{a.LHS}, []syntax.Expr{a.RHS}
+	if to, is := a.LHS.(*syntax.TupleExpr); is {
+		if of, is := a.RHS.(*syntax.TupleExpr); is && len(to.List) == len(of.List) {
+			left, right = to.List, of.List
+		}
+	}
+	for i := range left {
+		name, is := left[i].(*syntax.Ident)
+		if !is {
+			continue
+		}
+		list, isList := right[i].(*syntax.Comprehension)
+		switch {
+		case isDeploy(right[i]):
+			names = append(names, name.Name)
+		case isList && !list.Curly && isDeploy(list.Body):
+			names = append(names, name.Name+"[0]")
+		}
+	}
+	return names
 }
 
 // networkOf is the variable that a statement gives a network to, or "".
@@ -120,10 +184,43 @@ func (p *program) scriptText(header string) string {
 			} else {
 				text = strings.Replace(text, "network(", fmt.Sprintf("network(seed = %d, ", p.seed), 1)
 			}
+			text = p.addSettings(text)
 		}
 		out.WriteString(text + "\n")
 	}
 	return strings.ReplaceAll(out.String(), ", )", ")")
+}
+
+// addSettings adds the program's parameters to the statement that makes the network, but those that it states itself.
+func (p *program) addSettings(text string) string {
+	var all []string
+	for i, one := range p.settings {
+		key, _, _ := strings.Cut(one, ":")
+		isKey := func(other string) bool { return strings.HasPrefix(other, key) }
+		if !strings.Contains(text, key) && !slices.ContainsFunc(p.settings[:i], isKey) {
+			all = append(all, one)
+		}
+	}
+	switch at := paramsGiven.FindStringIndex(text); {
+	case len(all) == 0:
+		return text
+	case at != nil:
+		return text[:at[1]] + strings.Join(all, ", ") + ", " + text[at[1]:]
+	}
+	return strings.Replace(text, "network(", "network(params = {"+strings.Join(all, ", ")+"}, ", 1)
+}
+
+// findStatement is the index of the statement at a line of the script, which begins with 1 and has no header; -1 of none.
+func (p *program) findStatement(line int) int {
+	if line < 1 {
+		return -1
+	}
+	for i, s := range p.statements {
+		if line -= 1 + strings.Count(s.text, "\n"); line <= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // countLines counts the lines of the script.
@@ -135,4 +232,6 @@ func (p *program) countLines() (n int) {
 }
 
 // copyProgram returns a copy.
-func (p *program) copyProgram() *program { return &program{slices.Clone(p.statements), p.seed} }
+func (p *program) copyProgram() *program {
+	return &program{slices.Clone(p.statements), p.seed, slices.Clone(p.settings)}
+}

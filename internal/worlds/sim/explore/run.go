@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
@@ -41,6 +44,7 @@ type tester struct {
 	stage *stage.Stage
 	tip   types.Height
 	steps int
+	harms map[string]bool // validators whose log or disk an order may have harmed, or who may have lied
 }
 
 // playScript plays a program.
@@ -48,7 +52,7 @@ func (t *tester) playScript(ctx context.Context, text string) (*outcome, error) 
 	if err := os.WriteFile(t.path, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	t.out, t.tip, t.steps = &outcome{reached: map[string]bool{}}, 0, 0
+	t.out, t.tip, t.steps, t.harms = &outcome{reached: map[string]bool{}}, 0, 0, map[string]bool{}
 	open := stage.OpenWatched(stage.Watch{Hosts: t.hosts, Opened: t.onOpen, Stepped: t.onStep, Tell: t.noteReport, Final: t.noteBlock,
 		Closing: t.onClose})
 	report, err := scenario.Run(t.path, scenario.Options{MayBeIdle: true, Out: io.Discard, Stop: ctx,
@@ -57,7 +61,7 @@ func (t *tester) playScript(ctx context.Context, text string) (*outcome, error) 
 			if err != nil {
 				return nil, err
 			}
-			return &judgedNetwork{b, t.out}, nil
+			return &judgedNetwork{b, t}, nil
 		}})
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -97,11 +101,15 @@ func (t *tester) onStep() error {
 }
 
 // noteReport notes what consensus reached: kinds of reports, and causes of views that were given up.
-func (t *tester) noteReport(_ types.Time, _ string, report simplex.Report) {
+func (t *tester) noteReport(_ types.Time, node string, report simplex.Report) {
 	kind := strings.TrimPrefix(fmt.Sprintf("%T", report), "simplex.")
 	switch r := report.(type) {
 	case simplex.GaveUp:
 		kind += " " + r.Cause.String()
+	case simplex.SitsOut:
+		if !t.harms[node] {
+			t.out.noteFirstWrong(fmt.Sprintf("%s sits out, and nothing took its log of votes from it", node))
+		}
 	case simplex.Rejected:
 		kind += " " + figures.ReplaceAllString(fmt.Sprint(r.Reason), "#")
 	}
@@ -145,19 +153,52 @@ func (t *tester) onClose(s *stage.Stage) {
 	}
 }
 
-// judgedNetwork is a network whose checks are noted.
+// noteMeeting notes which faults an order meets, and whether they are of its node.
+func (t *tester) noteMeeting(o *fault.Order) {
+	if t.stage == nil {
+		return
+	}
+	for _, f := range t.stage.Faults() {
+		if f.Ended {
+			continue
+		}
+		what := o.Verb + " during " + f.Verb
+		if f.Order != nil && o.Node != "" && f.Order.Node == o.Node {
+			what += " of the same node"
+		}
+		t.out.reached[what] = true
+	}
+}
+
+// judgedNetwork is a network whose checks are noted, and whose validators have to start again.
 type judgedNetwork struct {
 	scenario.Backend
-	out *outcome
+	tester *tester
 }
 
 // Check implements scenario.Backend.
 func (j *judgedNetwork) Check(oracle string) error {
 	err := j.Backend.Check(oracle)
 	if err != nil && err.Error() != scenario.NothingJudged(oracle).Error() {
-		j.out.noteFirstWrong(err.Error())
+		j.tester.out.noteFirstWrong(err.Error())
 	}
 	return err
+}
+
+// harmful are the verbs after which a validator may declare its log lost, or refuse its disk.
+var harmful = []string{"wipe", "sync_lies", "disk_fail", "misbehave", "twin"}
+
+// Do implements fault.World.
+func (j *judgedNetwork) Do(o fault.Order) (fault.Effect, error) {
+	if slices.Contains(harmful, o.Verb) {
+		j.tester.harms[o.Node] = true
+	}
+	j.tester.noteMeeting(&o)
+	effect, err := j.Backend.Do(o)
+	if _, refused := errors.AsType[*refusal.Error](err); err != nil && o.Verb == "restart" && !refused && !j.tester.harms[o.Node] {
+		j.tester.out.noteFirstWrong(fmt.Sprintf("%s does not start again: %v", o.Node, err))
+	}
+	return effect, err
 }
 
 var (

@@ -7,11 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -394,6 +397,152 @@ print(net.height)
 	}
 	if at = post[model.Held](h, "/hold/step", `{"unit": "end"}`); at.Digest != end.Digest || at.Moment != end.Moment {
 		t.Errorf("again the end is %+v, and was %+v", at, end)
+	}
+}
+
+// busyRun has timers that are deferred and fire, jobs that are refused and done, a runner that leaves, and a change of parameters.
+const busyRun = `
+net = network(validators = 4, runners = 3, block_time = "500ms", link = link(latency = "20ms", jitter = "5ms"),
+              params = {"cip1.lane_timer_cycles": 251000})
+hearts = [net.deploy("go:heartbeat", name = "hb%d" % i, fund = "1000 CBY") for i in range(4)]
+for heart in hearts:
+    net.send(heart, "start", be8(1))
+job = net.submit_job(kind = "custom", executor = "echo", params = "hello", timeout_blocks = 40)
+net.run(blocks = 2)
+typo = net.submit_job(kind = "custom", executor = "sha265", timeout_blocks = 40)
+net.set_param("cip3.min_basefee", 700)
+net.run(blocks = 3)
+late = net.submit_job(kind = "custom", executor = "echo", params = "late", timeout_blocks = 40, sender = "bob")
+net.leave_runner("r2")
+for t in net.timers(status = "pending")[:1]:
+    net.cancel_timer(t)
+net.transfer("carol", "3 wei")
+net.run(blocks = 12)
+`
+
+// readsAt are the reads that an earlier moment is compared by. Each is of the chain alone.
+var readsAt = []string{"/height", "/account/alice", "/account/hb0", "/actors?limit=1000", "/actor/hb1", "/actor/hb0/state",
+	"/actor/hb1/receipts", "/actor/hb2/logs", "/basefee", "/params", "/timers?limit=1000", "/timers?status=pending&limit=1000",
+	"/timers?actor=hb1&status=fired", "/timers/lane", "/timers/calendar", "/jobs", "/jobs?status=Pending",
+	"/jobs?status=Completed&order=newest", "/jobs?submitter=bob", "/subsets", "/blocks?limit=1000", "/block/latest",
+	"/block/latest/receipts", "/blocks/columns", "/presence", "/devnet/accounts"}
+
+// Twenty moments drawn at random are read as they were when the run was there, and as another run of the seed shows them
+// that is held there.
+func TestMomentsAreReadAsTheyWere(t *testing.T) {
+	path := write(t, busyRun)
+	h := hold(t, path, moment.Moment{Kind: moment.AtHeight, Height: 1})
+	was := map[string]map[string]string{}
+	at := see[model.Held](h, "/hold")
+	paths := func(h *holding) []string {
+		all := slices.Clone(readsAt)
+		for _, job := range see[[]model.Job](h, "/jobs") {
+			for _, part := range []string{"", "/status", "/runners", "/draws", "/results", "/verified", "/story"} {
+				all = append(all, "/job/"+job.ID.String()+part)
+			}
+		}
+		for _, timer := range see[[]model.Timer](h, "/timers?limit=20&order=newest") {
+			all = append(all, "/timer/"+timer.ID.String(), "/timer/"+timer.ID.String()+"/story")
+		}
+		for _, r := range see[[]model.Runner](h, "/runners") {
+			all = append(all, "/jobs?runner="+r.Address.String())
+		}
+		return all
+	}
+	for ; !at.Ended; at = post[model.Held](h, "/hold/step", `{"unit": "block"}`) {
+		answers := map[string]string{}
+		for _, path := range paths(h) {
+			status, body := h.ask(http.MethodGet, path, "")
+			answers[path] = fmt.Sprintf("%d %s", status, body)
+		}
+		was[fmt.Sprintf("h%d", at.Height)] = answers
+	}
+	if len(was) < 20 {
+		t.Fatalf("the run has %d heights", len(was))
+	}
+	rng := rand.New(rand.NewPCG(43, 1))
+	moments := slices.Sorted(maps.Keys(was))
+	rng.Shuffle(len(moments), func(i, j int) { moments[i], moments[j] = moments[j], moments[i] })
+	for i, name := range moments[:20] {
+		at, err := moment.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh := hold(t, path, at)
+		for path, want := range was[name] { // order: each is judged alone
+			sign := "?"
+			if strings.Contains(path, "?") {
+				sign = "&"
+			}
+			if status, body := fresh.ask(http.MethodGet, path, ""); fmt.Sprintf("%d %s", status, body) != want {
+				t.Fatalf("%s of a fresh run to %s is\n%s\nand was\n%s", path, name, body, want)
+			}
+			full := name
+			if i%2 == 0 {
+				full = moment.Moment{Script: h.path, Seed: failingSeed, Kind: moment.AtHeight, Height: at.Height}.String()
+			}
+			status, body := h.ask(http.MethodGet, path+sign+"at="+url.QueryEscape(full), "")
+			if got := fmt.Sprintf("%d %s", status, body); got != want {
+				t.Fatalf("%s at %s is\n%s\nand was\n%s", path, name, got, want)
+			}
+		}
+	}
+}
+
+// byHand is done to a network: deploys, a call with an address in it, a payment, a job, changes of parameters and of a balance, faults.
+const byHand = `
+net = network(validators = 4, runners = 3, block_time = "500ms", link = link(latency = "20ms", jitter = "5ms"),
+              params = {"cip1.lane_timer_cycles": 251000})
+heart = net.deploy("go:heartbeat", name = "heart", fund = "1000 CBY")
+count = net.deploy("go:counter", name = "count", sender = "bob")
+relay = net.deploy("go:relay", fund = "100 CBY")
+net.send(heart, "start", be8(2))
+net.run(blocks = 2)
+net.send(relay, "send", b"\x85\x54" + bytes(count.address) + b"\x69increment\x40\x1a\x00\x03\x0d\x40\x19\x03\xe8", sender = "carol")
+net.set_param("cip3.min_basefee", 700)
+net.transfer("bob", "3 wei", sender = "carol")
+net.submit_job(kind = "custom", executor = "echo", params = "hello", timeout_blocks = 40)
+net.set_balance("erin", "7 CBY")
+net.partition([["v0", "v1"], ["v2", "v3"]])
+net.run(time = "3s")
+net.heal()
+net.run(blocks = 2)
+net.validator("v3").crash()
+net.run(blocks = 3)
+net.validator("v3").restart()
+net.validator("v2").misbehave("withhold_votes")
+net.runner("r1").slow("300ms", may_be_idle = True)
+net.run(blocks = 3)
+net.validator("v2").misbehave("")
+net.run(blocks = 3)
+`
+
+// What was done by hand is told as a script, which does it again: in another run, with other keys.
+func TestWhatWasDoneByHandIsAScript(t *testing.T) {
+	h := hold(t, write(t, byHand), moment.Moment{Kind: moment.AtEnd})
+	m := see[model.Retold](h, "/devnet/scenario")
+	if len(m.LeftOut) > 0 || len(m.Files) > 0 {
+		t.Errorf("left out: %q; files: %v", m.LeftOut, m.Files)
+	}
+	if found := see[[]model.Job](h, "/jobs"); len(found) != 1 {
+		t.Fatalf("%d jobs", len(found))
+	}
+	script := m.Script + `
+expect_eq([f.verb for f in net.faults() if f.verb != "set_balance"], ["partition", "crash", "misbehave", "slow"])
+expect_eq(net.balance("erin"), 7000000000)
+expect_eq(net.params["cip3.min_basefee"], "700")
+expect_eq(net.params["cip1.lane_timer_cycles"], "251000")
+expect_eq(len(net.jobs()), 1)
+expect(len(net.timers(actor = "heart", status = "fired")) > 3, "the heart does not beat")
+expect_eq(net.state("count").values(), [be8(1)], "the message did not reach the counter")
+check("agreement", "supply")
+`
+	path := filepath.Join(t.TempDir(), "again.star")
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, out, err := play(path, failingSeed+1); err != nil {
+		t.Errorf("%v\n%s\n%s", err, out, script)
 	}
 }
 

@@ -40,6 +40,43 @@ func TestARunMakesItsBlocksOrSaysHowMany(t *testing.T) {
 	}
 }
 
+// runsForTimes ends amid blocks, and where no block comes.
+const runsForTimes = `
+net = network(validators = 4, block_time = "1s", link = link(latency = "20ms", jitter = "5ms"))
+net.run(blocks = 2)
+for span in [1, 130, 999, 2500, 3600000]:
+    before, began = net.height, net.time_ms
+    if span == 3600000:
+        net.pause()
+        net.run(blocks = 1)  # what was under way
+        before, began = net.height, net.time_ms
+    made = net.run(time = "%dms" % span)
+    expect_eq((net.time_ms - began, net.height - before), (span, made), "%d ms" % span)
+    expect(made <= 1 + span // 1000, "%d blocks in %d ms" % (made, span))
+`
+
+// SCENARIOS.md, net.run: with time it runs for that time of its clock, and returns the blocks made.
+func TestARunForATimeEndsAtIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "times.star")
+	if err := os.WriteFile(path, []byte(runsForTimes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(4) {
+		if _, out, err := play(path, seed); err != nil {
+			t.Errorf("seed %d: %v\n%s", seed, err, out)
+		}
+	}
+	for _, wrong := range []string{`time = "0s"`, `time = "61m"`, `time = "1s", blocks = 3`, ``} {
+		text := "net = network(validators = 1)\nnet.run(" + wrong + ")\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := play(path, 1); err == nil || !strings.Contains(err.Error(), "net.run") {
+			t.Errorf("net.run(%s): %v", wrong, err)
+		}
+	}
+}
+
 // callsOutlast has links that are slower than the former patience of a call, and then no quorum.
 const callsOutlast = `
 net = network(validators = 4, block_time = "200ms", link = link(latency = "3s", jitter = "5ms"))

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
+)
+
+func scenarioCommand() *cli.Command {
+	return &cli.Command{
+		Name: "scenario", Usage: "what was done by hand to a network, as a script that does it again", ArgsUsage: "[FILE]",
+		Description: "Example: devnet scenario\n" +
+			"Deploys, calls, payments, changes of parameters and faults come at their heights. FILE gets the script, and its\n" +
+			"folder the code of the actors that it deploys; devnet run FILE plays it. Without FILE the script is printed.",
+		Flags:  []cli.Flag{jsonFlag, httpFlag, nodeFlag},
+		Action: withArguments(retellNetwork),
+	}
+}
+
+func retellNetwork(c *cli.Context, args []string) error {
+	m, err := networkClient(c).Retell(c.Context)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("json"):
+		return printJSON(c.App.Writer, m)
+	case args[0] == "":
+		_, err := fmt.Fprint(c.App.Writer, m.Script)
+		if n := len(m.Files); n > 0 && err == nil {
+			fmt.Fprintf(c.App.ErrWriter, "It deploys %s, which devnet scenario FILE writes beside it.\n", plural.Of(n, "file"))
+		}
+		return err
+	}
+	contents := map[string]string{args[0]: m.Script}
+	for _, file := range m.Files {
+		contents[filepath.Join(filepath.Dir(args[0]), file.Name)] = file.Content
+	}
+	for path, content := range contents { // order: each is judged alone
+		if there, err := os.ReadFile(path); err == nil && string(there) != content {
+			return newUsageError("Give another FILE, in a folder of its own.", "%s is there already, with other content", path)
+		}
+	}
+	for path, content := range contents { // order: they do not meet
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			return newFailure(givePath, "%v", err)
+		}
+	}
+	fmt.Fprintf(c.App.Writer, "%s: play it by %s run %s\n", printable(args[0]), self, printable(args[0]))
+	return nil
+}
