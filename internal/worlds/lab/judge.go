@@ -216,8 +216,16 @@ func (t *table) valueAt(_ *starlark.Thread, _ *starlark.Builtin, args starlark.T
 	return nil, fmt.Errorf("the point %s has no rows", t.of.Describe(found[0]))
 }
 
+// threeDigits is a figure for a sentence: three digits that say something, or all of a large whole part.
+func threeDigits(x float64) string {
+	if math.Abs(x) >= 1000 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
 func estimateValue(e Estimate) starlark.Value {
 	return starlarkstruct.FromStringDict(starlark.String("estimate"), starlark.StringDict{"mean": starlark.Float(e.Mean),
 		"low": starlark.Float(e.Low), "high": starlark.Float(e.High), "seeds": starlark.MakeInt(e.Seeds), "text": starlark.String(e.String()),
-		"figure": starlark.String(strconv.FormatFloat(e.Mean, 'g', 3, 64))})
+		"figure": starlark.String(threeDigits(e.Mean))})
 }

@@ -180,6 +180,47 @@ func TestAKilledRunIsResumed(t *testing.T) {
 	}
 }
 
+// A page says what the answer costs, who does what in a run, and what the values of an axis are. Parameters stay as they are typed.
+func TestAPageSaysThePriceAndTheRuns(t *testing.T) {
+	text := strings.Replace(coin, "grid =", `setup = "one bidder, one fire", units = {"shade": "thousandths"}, grid =`, 1)
+	at := strings.Index(text, "def answer(t):")
+	text = text[:at] + `def answer(t):
+    return dict(text = "It pays %s." % t.at(shade = 1000, side = "a").paid.figure, price = "half of it", design = "cip5.x = 1")
+`
+	e := loaded(t, "coin", text)
+	rows, err := e.Run(t.Context(), Plan{Seeds: 2, Fixed: true, Jobs: 2, Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := e.Judge(rows, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := (&Page{Results: results}).WritePage(folder); err != nil {
+		t.Fatal(err)
+	}
+	for file, wants := range map[string][]string{
+		"coin.md": {"**The price.** Half of it.", "**What it would change.** cip5.x = 1.", "**The runs.** One bidder, one fire.",
+			"- shade: thousandths"},
+		"coin.html": {"<b>The price.</b> Half of it.", "<b>The runs.</b> One bidder, one fire.", "shade, thousandths"},
+	} {
+		page, err := os.ReadFile(filepath.Join(folder, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(page), want) {
+				t.Errorf("%s has no %q:\n%s", file, want, page)
+			}
+		}
+	}
+	wrong := strings.Replace(text, `{"shade": "thou`, `{"shades": "thou`, 1)
+	if _, err := Load("coin", []byte(wrong)); err == nil || !strings.Contains(err.Error(), "no axis") {
+		t.Errorf("a unit of an axis that is not there: %v", err)
+	}
+}
+
 func TestRowsOfAnotherTextAreMadeAgain(t *testing.T) {
 	plan := Plan{Seeds: 2, Fixed: true, Jobs: 2, Out: t.TempDir()}
 	before := ran(t, loaded(t, "coin", coin), plan)

@@ -299,7 +299,10 @@ func (p *Page) Parts() (parts []Part) {
 		{"The runs", p.Setup}, {"What would change the answer", p.Answer.WouldChange}, {"How far to believe it", p.State()},
 		{"Asked by", p.describeAsks()}} {
 		if one.Text != "" {
-			one.Text = strings.TrimSuffix(capitalize(one.Text), ".")
+			if first, _, _ := strings.Cut(one.Text, " "); !strings.ContainsAny(first, "._") { // a parameter is as it is typed
+				one.Text = capitalize(one.Text)
+			}
+			one.Text = strings.TrimSuffix(one.Text, ".")
 			if !strings.HasSuffix(one.Text, "?") {
 				one.Text += "."
 			}
