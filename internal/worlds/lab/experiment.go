@@ -6,6 +6,7 @@
 package lab
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,6 +45,7 @@ type Experiment struct {
 	Plots    []Plot
 	Text     []byte // of its file
 
+	played                             []byte // the text that rows depend on: all but answer
 	points                             []Point
 	quick                              map[string][]starlark.Value
 	play, params, skip, closed, answer starlark.Callable
@@ -86,6 +88,10 @@ func Load(name string, text []byte) (*Experiment, error) {
 		return nil, fmt.Errorf("%s has %d bytes, at most %d", name, len(text), maxBytes)
 	}
 	e := &Experiment{Name: name, Text: text}
+	var err error
+	if e.played, err = cutAnswer(name, text); err != nil {
+		return nil, err
+	}
 	thread := newThread(name)
 	defined, err := starlark.ExecFileOptions(dialect, thread, name+"/experiment.star", text, starlark.StringDict{
 		"experiment": starlark.NewBuiltin("experiment", e.declareExperiment),
@@ -110,6 +116,22 @@ func Load(name string, text []byte) (*Experiment, error) {
 		return nil, fmt.Errorf("%s does not call measures(NAME = dict(unit = …))", name)
 	}
 	return e, e.checkPlots(thread)
+}
+
+// cutAnswer is the text without its function answer, which reads rows and makes none.
+func cutAnswer(name string, text []byte) ([]byte, error) {
+	file, err := dialect.Parse(name+"/experiment.star", text, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, statement := range file.Stmts {
+		if def, is := statement.(*syntax.DefStmt); is && def.Name.Name == "answer" {
+			begin, end := def.Span()
+			lines := bytes.SplitAfter(text, []byte("\n"))
+			return bytes.Join(slices.Concat(lines[:begin.Line-1], lines[min(int(end.Line), len(lines)):]), nil), nil
+		}
+	}
+	return text, nil
 }
 
 // newThread is one for a call of a file's function.
@@ -383,7 +405,7 @@ func (e *Experiment) pointsWith(want map[string]string) (found []Point, err erro
 
 // Key names a row: what it follows from, but the program.
 func (e *Experiment) Key(p Point, seed uint64) string {
-	hash := types.Keccak(e.Text, []byte{0}, []byte(e.Describe(p)), []byte{0}, strconv.AppendUint(nil, seed, 10))
+	hash := types.Keccak(e.played, []byte{0}, []byte(e.Describe(p)), []byte{0}, strconv.AppendUint(nil, seed, 10))
 	return fmt.Sprintf("%x", hash[:8])
 }
 

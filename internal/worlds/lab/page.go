@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,7 @@ func (p *Page) drawPlot(plot Plot) ([]byte, error) {
 		}
 		axis := p.Axes[p.axisAt(plot.X)]
 		value := r.Values[p.axisAt(plot.X)]
-		spot := experiment.Spot{Y: r.Estimates[measure].Mean, Half: r.Estimates[measure].Half(), Form: p.formAt(r.Point, measure),
+		spot := experiment.Spot{Y: r.Estimates[measure].Mean, Half: r.Estimates[measure].Half(), Form: p.formValueAt(r.Point, measure),
 			Open: m.Precision > 0 && !(r.Estimates[measure].Half() <= m.Precision)}
 		if x, isNumber := starlark.AsFloat(value); isNumber {
 			spot.X = x
@@ -161,11 +162,19 @@ func (p *Page) lineLabel(point Point, plot Plot) string {
 	return strings.Join(words, ", ")
 }
 
-func (p *Page) formAt(point Point, measure int) *float64 {
+func (p *Page) formAt(point Point, measure int) *Form {
 	for i := range p.Forms {
 		if f := &p.Forms[i]; f.Point.Index == point.Index && f.Measure == measure {
-			return &f.Value
+			return f
 		}
+	}
+	return nil
+}
+
+// formValueAt is what a form foretells; nil if there is none.
+func (p *Page) formValueAt(point Point, measure int) *float64 {
+	if f := p.formAt(point, measure); f != nil {
+		return &f.Value
 	}
 	return nil
 }
@@ -234,7 +243,11 @@ func (p *Page) Cells() (rows [][]string) {
 		for i := range p.Measures {
 			text := r.Estimates[i].String()
 			if form := p.formAt(r.Point, i); form != nil {
-				text += " (form " + fourDigits(*form) + ")"
+				text += " (form " + fourDigits(form.Value)
+				if form.Tolerance > 0.01*math.Abs(form.Value) && form.Value != 0 {
+					text += " ± " + fourDigits(form.Tolerance)
+				}
+				text += ")"
 			}
 			row = append(row, text)
 		}
@@ -271,8 +284,8 @@ func (p *Page) Notes() []string {
 		interval = "Intervals hold their mean with a chance of 95 % over all looks at 8, 16, 32 … seeds (98.4 % each)."
 	}
 	notes := []string{interval + " A point is hollow where its interval is wider than was asked for.",
-		"A form is what a formula foretells of a point. It holds if it is within the interval of 99.9 % and the tolerance that the file " +
-			"states. Points without one have no formula.",
+		"A form is what a formula foretells of a point, with the file's tolerance where that is more than a hundredth. It holds if the " +
+			"figure is no further away than the tolerance and half of the interval of 99.9 %. Points without one have no formula.",
 		p.describeWorld(),
 		fmt.Sprintf("One run again: devnet lab point %s %q --seed 1", p.Name, p.Describe(p.Points[0].Point))}
 	if p.Commit != "" {
