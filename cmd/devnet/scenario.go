@@ -38,6 +38,10 @@ func retellNetwork(c *cli.Context, args []string) error {
 	}
 	contents := map[string]string{args[0]: m.Script}
 	for _, file := range m.Files {
+		if !filepath.IsLocal(file.Name) || file.Name != filepath.Base(file.Name) {
+			return newFailure("Nothing was written. Is the network one of yours?", "the network names a file outside of the folder of %s: %.40q",
+				args[0], file.Name)
+		}
 		contents[filepath.Join(filepath.Dir(args[0]), file.Name)] = file.Content
 	}
 	for path, content := range contents { // order: each is judged alone
