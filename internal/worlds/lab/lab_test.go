@@ -228,6 +228,12 @@ func TestRowsOfAnotherTextAreMadeAgain(t *testing.T) {
 	if before == after || strings.Count(after, "\n") != 1+4*2 {
 		t.Errorf("with another length the rows are\n%s", after)
 	}
+	said := loaded(t, "coin", strings.Replace(coin, "It pays", "One pays", 1))
+	for i := range 4 {
+		if e := loaded(t, "coin", coin); e.Key(e.points[i], 1) != said.Key(said.points[i], 1) {
+			t.Errorf("with another answer alone the row of %s is another", e.Describe(e.points[i]))
+		}
+	}
 }
 
 // presence is the call of another world than that of a file's crowds.
