@@ -110,7 +110,7 @@ type weapon struct {
 
 // sourceOf is the code of a hostile deploy: differences take the most time for their units of compiling.
 func sourceOf(account int) []byte {
-	return fmt.Appendf(nil, "# %d\ndef f(payload):\n%s", account, strings.Repeat("    a - b - c - d - e\n", 850))
+	return fmt.Appendf(nil, "# %d\ndef f(payload):\n%s", account, strings.Repeat("    a - b - c - d - e\n", 800))
 }
 
 func weapons() []weapon {
@@ -400,6 +400,9 @@ func TestSiegeOfALiveNetwork(t *testing.T) {
 				isServed := s.share >= 0.8 && len(s.waits) > 0 && s.waits[min(len(s.waits)*99/100, len(s.waits)-1)] <= time.Second
 				if accounts > 0 && len(s.ended) == 0 {
 					t.Error("no transaction of the attack ended: it attacks nothing")
+				}
+				if w.deploys && s.ended[types.StatusOK] == 0 {
+					t.Errorf("no code was inspected to its end: the deploys ended as %v", s.ended)
 				}
 				if s.failed > 0 || !isServed && s.loopsPaid() < 1.0/15 {
 					t.Errorf("%d honest calls failed; %.0f %% of the blocks for %.3f of the price of loops", s.failed, 100*s.share, s.loopsPaid())
