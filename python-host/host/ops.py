@@ -443,7 +443,7 @@ def div(a, b, do=operator.truediv):
 
 
 INVERTED = 30  # cycles of an inverse by a modulus, in addition to those of a power
-WHOLE_POWER, POWER = 250, 1200  # cycles of a Decimal to the power of an integer, and of a Decimal
+WHOLE_POWER, POWER = 250, 1400  # cycles of a Decimal to the power of an integer, and of a Decimal
 
 
 def power(a, b, modulus=None):
