@@ -9,7 +9,7 @@ seeds:
 - NEAR keys (small numbers, short tuples of such) meet entries of other hashes,
   a few nanoseconds each: one cycle for 64 entries.
 - others can be made to have equal hashes, so each is compared: five cycles for 32
-  entries of numbers, tuples and Decimals, two an entry of objects, times what
+  entries of numbers and tuples, six of Decimals, two an entry of objects, times what
   the key weighs.
 """
 
@@ -85,7 +85,7 @@ def charge_lookup(n, key):
     if how == NEAR:
         charge(n >> 6)
     elif how == EQUAL:
-        charge((n * 5 >> 5) * (1 + (before - left() >> 3)))
+        charge((n * (6 if t is Decimal else 5) >> 5) * (1 + (before - left() >> 3)))
     elif how == OBJECT:
         charge(2 * n * (1 + (before - left() >> 3)))
 
