@@ -201,7 +201,7 @@ func TestAPageSaysThePriceAndTheRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, wants := range map[string][]string{
-		"coin.md": {"**The price.** Half of it.", "**What it would change.** cip5.x = 1.", "**The runs.** One bidder, one fire.",
+		"coin" + markdown: {"**The price.** Half of it.", "**What it would change.** cip5.x = 1.", "**The runs.** One bidder, one fire.",
 			"- shade: thousandths"},
 		"coin.html": {"<b>The price.</b> Half of it.", "<b>The runs.</b> One bidder, one fire.", "shade, thousandths"},
 	} {
