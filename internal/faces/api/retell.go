@@ -64,7 +64,7 @@ func (s *Server) retell(ctx context.Context, v Reader, _ *OnNode) (m model.Retol
 		r.signs[account.Address] = account.Name
 		r.calls[account.Address] = fmt.Sprintf("net.account(%q).address", account.Name)
 	}
-	if err := r.readBlocks(v); err != nil {
+	if err := r.readBlocks(ctx, v); err != nil {
 		return m, err
 	}
 	for _, effect := range s.backend.Faults() {
@@ -83,7 +83,7 @@ func (s *Server) retell(ctx context.Context, v Reader, _ *OnNode) (m model.Retol
 }
 
 // readBlocks reads the transactions of blocks.
-func (r *retelling) readBlocks(v Reader) error {
+func (r *retelling) readBlocks(ctx context.Context, v Reader) error {
 	kept, err := v.Kept()
 	if err != nil {
 		return err
@@ -92,14 +92,22 @@ func (r *retelling) readBlocks(v Reader) error {
 	if kept.From > 1 {
 		r.leaveOut("all before height %d: this network dropped those blocks (--history)", kept.From)
 	}
-	for h := kept.From; h <= head; h++ {
-		if len(r.blocks) == MaxRetoldBlocks {
+	heads, err := v.Heads(max(kept.From, 1), head, false, MaxRetoldBlocks+1) // heights that time travel skipped have none
+	if err != nil {
+		return err
+	}
+	for i := range heads {
+		h := heads[i].Height
+		if i == MaxRetoldBlocks {
 			r.leaveOut("all from height %d on: %d blocks are read", h, MaxRetoldBlocks)
 			break
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		b, err := v.Block(h)
 		if isNotKept(err) || err == nil && b == nil {
-			continue // time travel skipped it, or it was dropped since
+			continue // it was dropped since
 		}
 		if err != nil {
 			return err
