@@ -468,7 +468,7 @@ func (r *retelling) body() string {
 		}
 		height, since := r.positionOf(d.at)
 		if height > last {
-			fmt.Fprintf(&out, "to(%d)\n", height)
+			r.writeWay(&out, last, height)
 			last, lastAt = height, since
 		}
 		if gap := d.at - max(lastAt, since); d.waits && gap > 0 {
@@ -478,12 +478,24 @@ func (r *retelling) body() string {
 		out.WriteString(d.text + "\n")
 	}
 	if n := len(r.blocks); n > 0 {
-		fmt.Fprintf(&out, "to(%d)\n", r.blocks[n-1].height)
+		r.writeWay(&out, last, r.blocks[n-1].height)
 	}
 	for _, what := range r.leftOut {
 		out.WriteString("# Left out: " + strings.Join(strings.Fields(what), " ") + "\n")
 	}
 	return out.String()
+}
+
+// writeWay writes how the script comes from a height to a later one: by travel where no block was made on the way.
+func (r *retelling) writeWay(out *strings.Builder, from, to types.Height) {
+	for i := 1; i < len(r.blocks); i++ {
+		before, after := r.blocks[i-1].height, r.blocks[i].height
+		if after == before+1 || after <= from || after > to {
+			continue
+		}
+		fmt.Fprintf(out, "to(%d)\nnet.advance(to = %d)\n", before, after)
+	}
+	fmt.Fprintf(out, "to(%d)\n", to)
 }
 
 // positionOf is the height that was final at a time, and since when.
