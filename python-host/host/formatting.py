@@ -170,7 +170,7 @@ def percent(template, values):
     whole, template = template, plain(template)
     kind = type(template)
     as_text = template if kind is str else template.decode("latin-1")
-    charge(table.str + len(template) + FIELD * as_text.count("%"))
+    charge(table.str + len(template) + FIELD * (as_text.count("%") + 1))  # one more for its end
     out, at, taken = [], 0, 0
     given = values if isinstance(values, tuple) else (values,)
     for m in PERCENT.finditer(as_text):
