@@ -114,3 +114,24 @@ func TestC7AClockThatIsSetBackStopsNoTimeout(t *testing.T) {
 		t.Error("a stamp 2 s ahead of the clock is taken")
 	}
 }
+
+// A view whose leader gave it up is given up when it may be, and not only when its timeouts
+// are over.
+func TestAViewIsGivenUpAsSoonAsItMayBe(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	for v := types.View(1); v <= 4; v++ {
+		s.receive(1, s.certificate(types.Nullify, v, nil, 1, 2, 3))
+	}
+	least := s.m.mayGiveUp()
+	if s.m.View() != 5 || least <= s.now || least >= s.m.pace.resendAt {
+		t.Fatalf("in view %d it may give up at %v, and sends again at %v: the test shows nothing", s.m.View(), least, s.m.pace.resendAt)
+	}
+	s.receive(1, s.vote(types.Nullify, 5, nil, 1))
+	if at := s.m.Deadline(); s.voted(types.Nullify, 5) || at > least {
+		t.Fatalf("voted %v, due at %v, want %v", s.voted(types.Nullify, 5), at, least)
+	}
+	s.wait(least.Sub(s.now))
+	if !s.voted(types.Nullify, 5) {
+		t.Error("it does not give the view up when it may")
+	}
+}
