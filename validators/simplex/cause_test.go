@@ -201,3 +201,16 @@ func TestWhatIsLateIsNullifiedAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A late block refuses the view that proposed it, and no later one whose own block is at work.
+func TestALateBlockRefusesNoOtherView(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	late := s.child(nil, 1)
+	s.propose(1, late)
+	s.receive(1, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
+	s.propose(2, s.child(nil, 2))
+	s.step(Executed{Hash: late.Hash(), Failed: true, Late: true, Reason: "it is late"})
+	if s.m.View() != 2 || s.voted(types.Nullify, 2) {
+		t.Errorf("in view %d it nullifies view 2 for the block of view 1", s.m.View())
+	}
+}
