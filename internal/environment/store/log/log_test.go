@@ -327,3 +327,29 @@ func BenchmarkReplay(b *testing.B) {
 		l.Replay(func([]byte) error { return nil })
 	}
 }
+
+// What is rewritten is longer than the buffer it goes through, and what is appended afterwards
+// stands behind all of it.
+func TestALongRewriteIsAppendedTo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "votes.log")
+	l := open(t, path, store.Process)
+	var want []string
+	var records [][]byte
+	for i := range 5 {
+		records = append(records, bytes.Repeat([]byte{byte(i)}, readBytes/2+i))
+		want = append(want, string(records[i]))
+	}
+	if err := errors.Join(l.Append([]byte("old")), l.Rewrite(records), l.Append([]byte("end"))); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() != l.Size() {
+		t.Errorf("the file has %d bytes, and the log says %d: %v", info.Size(), l.Size(), err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := storetest.Records(t, open(t, path, store.Process)); !slices.Equal(got, append(want, "end")) {
+		t.Errorf("%d records come back, want %d as they were written", len(got), len(want)+1)
+	}
+}
