@@ -203,6 +203,20 @@ func TestRationsFillWithViews(t *testing.T) {
 	}
 }
 
+// However fast the chain is, it costs no more patience, and the work that no view needs of a peer
+// has its ration by the second.
+func TestViewsFillNoRationThatTheyDoNotNeed(t *testing.T) {
+	w := newWorld(t, 1)
+	for _, of := range []Resource{Transactions, Ranges, Served, patience, pressure} {
+		l := w.fillLevel(w.now, w.accounts[peer(1)], of)
+		l.left = 0
+		w.Pace(w.view + 1_000)
+		if got := w.fillLevel(w.now, w.accounts[peer(1)], of).left; got != 0 {
+			t.Errorf("a thousand views fill %d of resource %d", got, of)
+		}
+	}
+}
+
 // A peer that sends rubbish is muted within some dozens of frames, for longer each time,
 // and is taken back. A peer that errs now and then is not muted.
 func TestRubbishEnds(t *testing.T) {
