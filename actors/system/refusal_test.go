@@ -79,6 +79,9 @@ func TestJ21OneRefusalOfACommitteeIsOnePlace(t *testing.T) {
 	since := w.job(id).Since
 	w.end()
 	j, now := w.job(id), w.committee(id)
+	if !w.happened("job.drawn") {
+		t.Error("the place is taken, and no draw is told in its block")
+	}
 	kept := j.memberOf(w.address(names[1]))
 	if len(now) != 3 || j.memberOf(w.address(names[0])) != nil || j.Attempts != 1 || j.Since != since || kept.Committed == 0 {
 		t.Fatalf("attempt %d of height %d, committee %v", j.Attempts, j.Since, now)
