@@ -2,7 +2,9 @@ package system
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"testing"
@@ -291,5 +293,25 @@ func TestAValueIsHashedOnceWhereManyPointersLeadToIt(t *testing.T) {
 	one, many := []string{""}, make([]string, maxPointers)
 	if once, often := judging(result, push.Check{Equal: &one}), judging(result, push.Check{Equal: &many}); often > once+maxPointers {
 		t.Errorf("one pointer takes %.0f allocations, and %d to the same value %.0f", once, maxPointers, often)
+	}
+}
+
+// J19: the sketch of a text of one word is the word's 256 bits: FNV-1a, from which the reference
+// splitmix64 draws four little-endian words. It is in state, so its bits are consensus.
+func TestJ19TheSketchOfOneWordIsItsBits(t *testing.T) {
+	for _, word := range []string{"fox", "über", "42"} {
+		hash := fnv.New64a()
+		hash.Write([]byte(word))
+		var want types.Hash
+		for i, x := 0, hash.Sum64(); i < 4; i++ {
+			x += 0x9e3779b97f4a7c15
+			z := x
+			z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
+			z = (z ^ (z >> 27)) * 0x94d049bb133111eb
+			binary.LittleEndian.PutUint64(want[8*i:], z^(z>>31))
+		}
+		if got := simhashOf([]byte("  " + word + ", ")); got != want {
+			t.Errorf("%s: %s, want %s", word, got, want)
+		}
 	}
 }
