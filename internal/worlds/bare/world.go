@@ -124,12 +124,39 @@ func (w *World) Call(account string, actor types.Address, handler string, payloa
 	return w.submit(account, &actor, types.Wei{}, &types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload})
 }
 
+// Fill submits a call by an account that takes at most these cells of the next block, by a payload
+// that its handler ignores, and says what they cost. Where a cell costs more than most wei then,
+// nothing is submitted and ok is false.
+func (w *World) Fill(account string, actor types.Address, handler string, cells types.Cells, most types.Wei) (cost types.Wei, ok bool,
+	err error) {
+	price := w.head.NextBaseFees().Cell
+	if most.Less(price) {
+		return types.Wei{}, false, nil
+	}
+	call := types.Execute{Kind: types.KindExecute, Handler: handler, Payload: make([]byte, cells)}
+	excess := types.Cells(len(codec.Marshal(&call))) - cells
+	if excess > cells {
+		return types.Wei{}, false, fmt.Errorf("a call takes more than %d cells", excess)
+	}
+	call.Payload = call.Payload[:cells-excess]
+	tx := w.newTransaction(account, &actor, types.Wei{}, &call)
+	tx.CellsLimit = types.Cells(len(tx.Payload))
+	return price.Mul(uint64(tx.CellsLimit)), true, w.admit(account, tx)
+}
+
 func (w *World) submit(account string, to *types.Address, value types.Wei, payload any) error {
-	from := AccountAddress(account)
+	return w.admit(account, w.newTransaction(account, to, value, payload))
+}
+
+func (w *World) newTransaction(account string, to *types.Address, value types.Wei, payload any) *types.Transaction {
 	most := types.WeiOf(maxFeeWei)
 	p := w.head.NextParams()
-	tx := &types.Transaction{ChainID: ChainID, Nonce: w.nonces[from], To: to, Value: value, CyclesLimit: p.ItemCycles,
+	return &types.Transaction{ChainID: ChainID, Nonce: w.nonces[AccountAddress(account)], To: to, Value: value, CyclesLimit: p.ItemCycles,
 		CellsLimit: min(cellsLimit, p.CellsLimit), MaxFeePerCycle: most, MaxFeePerCell: most, Payload: codec.Marshal(payload)}
+}
+
+func (w *World) admit(account string, tx *types.Transaction) error {
+	from := AccountAddress(account)
 	tx.Signature = new(types.Signature)
 	copy(tx.Signature[:], from[:])
 	checked, err := w.executor.Admit(w.head, tx.Encode())

@@ -103,12 +103,13 @@ func (e *Experiment) paramsOf(thread *starlark.Thread, at starlark.Value) (param
 
 // net is the bare world of a row as play sees it.
 type net struct {
-	seed   uint64
-	params params.Overrides
-	fires  uint64
-	crowds []*crowd.Crowd
-	room   *crowd.Room
-	votes  *attest.Counts // of net.presence; nil before
+	seed    uint64
+	params  params.Overrides
+	fires   uint64
+	crowds  []*crowd.Crowd
+	traffic *crowd.Traffic
+	room    *crowd.Room
+	votes   *attest.Counts // of net.presence; nil before
 }
 
 // String implements starlark.Value, as do the three below.
@@ -226,11 +227,20 @@ func (n *net) AttrNames() []string {
 var figures = map[string]func(*crowd.Room) starlark.Value{
 	"blocks":     func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Blocks()) },
 	"fired":      func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fired()) },
+	"fireless":   func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fireless()) },
 	"refused":    func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Refused()) },
 	"tips":       func(r *crowd.Room) starlark.Value { return weiValue(r.Tips()) },
 	"median_tip": func(r *crowd.Room) starlark.Value { return weiValue(r.MedianTip()) },
 	"last_fee":   func(r *crowd.Room) starlark.Value { return weiValue(r.LaneFee()) },
 	"state_keys": func(r *crowd.Room) starlark.Value { return starlark.MakeInt(r.World.Head().Len()) },
+	"traffic_blocks": func(r *crowd.Room) starlark.Value {
+		sent, _ := r.TrafficSent()
+		return starlark.MakeUint64(sent)
+	},
+	"traffic_paid": func(r *crowd.Room) starlark.Value {
+		_, paid := r.TrafficSent()
+		return weiValue(paid)
+	},
 	"use": func(r *crowd.Room) starlark.Value {
 		used, had := r.Use()
 		return nearestRatio(new(big.Int).SetUint64(uint64(used)), new(big.Int).SetUint64(uint64(had)))
@@ -272,6 +282,8 @@ func (n *net) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "lane":
 		return starlark.NewBuiltin("net.lane", n.setLane), nil
+	case "traffic":
+		return starlark.NewBuiltin("net.traffic", n.setTraffic), nil
 	case "run":
 		return starlark.NewBuiltin("net.run", n.runBlocks), nil
 	case "presence":
@@ -310,6 +322,22 @@ func (n *net) setLane(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tup
 	return starlark.None, starlark.UnpackArgs(b.Name(), args, kwargs, "fires", &n.fires)
 }
 
+// setTraffic has a transaction take cells of each block.
+func (n *net) setTraffic(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	if n.room != nil || n.traffic != nil {
+		return nil, errors.New("net.traffic comes once, before the first net.run")
+	}
+	var cells, most uint64
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "cells", &cells, "most", &most); err != nil {
+		return nil, err
+	}
+	if cells < crowd.LeastTraffic || cells > crowd.MostTraffic {
+		return nil, fmt.Errorf("net.traffic takes %d to %d cells a block; got %d", crowd.LeastTraffic, crowd.MostTraffic, cells)
+	}
+	n.traffic = &crowd.Traffic{Cells: types.Cells(cells), Most: types.WeiOf(most)}
+	return starlark.None, nil
+}
+
 // runBlocks makes blocks. What ends in the warm ones is not counted.
 func (n *net) runBlocks(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var blocks, warm uint64
@@ -323,7 +351,7 @@ func (n *net) runBlocks(_ *starlark.Thread, b *starlark.Builtin, args starlark.T
 		return nil, fmt.Errorf("net.run takes 1 to %d blocks, and as many warm ones; got %d and %d", maxBlocks, blocks, warm)
 	}
 	if n.room == nil {
-		room, err := crowd.New(crowd.Config{Seed: n.seed, Fires: n.fires, Params: n.params, Crowds: n.crowds})
+		room, err := crowd.New(crowd.Config{Seed: n.seed, Fires: n.fires, Params: n.params, Crowds: n.crowds, Traffic: n.traffic})
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,9 @@ const (
 	MaxMembers = 5_000  // of a crowd
 	MaxOrders  = 20_000 // of a crowd in a block
 	MaxFires   = 10_000 // of the lane in a block
+
+	LeastTraffic = 200       // cells a block of the traffic
+	MostTraffic  = 1_000_000 // the same; a transaction has at most a MiB
 )
 
 // fireCycles is what a fire takes of the lane: its limit, all of which it uses.
@@ -51,12 +54,19 @@ type Crowd struct {
 	addresses []types.Address
 }
 
+// Traffic is a transaction a block that takes cells beside the crowds.
+type Traffic struct {
+	Cells types.Cells // of a block
+	Most  types.Wei   // a cell; while the base fee is higher, nothing is sent
+}
+
 // Config describes a room.
 type Config struct {
-	Seed   uint64
-	Fires  uint64           // what the lane holds a block
-	Params params.Overrides // beside those of the lane
-	Crowds []*Crowd
+	Seed    uint64
+	Fires   uint64           // what the lane holds a block
+	Params  params.Overrides // beside those of the lane
+	Crowds  []*Crowd
+	Traffic *Traffic // nil: none
 }
 
 // Room is a bare world with crowds.
@@ -66,9 +76,13 @@ type Room struct {
 	of        map[types.Address]*Crowd
 	conductor types.Address
 	lane      types.Cycles
+	traffic   *Traffic
 	blocks    uint64 // since the first of Run
 
-	counted   uint64 // blocks since Reset
+	counted   uint64    // blocks since Reset
+	fireless  uint64    // of them, those without a fire
+	sent      uint64    // of them, those with a transaction of the traffic
+	cellsPaid types.Wei // by the traffic, for its cells
 	used      types.Cycles
 	fees      squares // the lane's base fee of each block, in wei a cycle
 	hurdles   big.Int // the sum of the larger of each fee and the one before
@@ -103,12 +117,12 @@ func New(c Config) (*Room, error) {
 	if c.Fires == 0 || c.Fires > MaxFires {
 		return nil, fmt.Errorf("the lane holds 1 to %d fires a block; got %d", MaxFires, c.Fires)
 	}
-	r := &Room{crowds: c.Crowds, of: map[types.Address]*Crowd{}, lane: types.Cycles(c.Fires * fireCycles)}
+	r := &Room{crowds: c.Crowds, traffic: c.Traffic, of: map[types.Address]*Crowd{}, lane: types.Cycles(c.Fires * fireCycles)}
 	given := LaneParams(c.Fires)
 	for key, value := range c.Params { // order: into a map
 		given[key] = value
 	}
-	accounts := []string{"conductor"}
+	accounts := []string{"conductor", trafficAccount}
 	for _, crowd := range c.Crowds {
 		if crowd.Members < 1 || crowd.Members > MaxMembers {
 			return nil, fmt.Errorf("the crowd %s has 1 to %d members; got %d", crowd.Name, MaxMembers, crowd.Members)
@@ -224,12 +238,29 @@ func (r *Room) Run(blocks uint64) error {
 				return err
 			}
 		}
+		if err := r.sendTraffic(); err != nil {
+			return err
+		}
 		r.blocks++
 		if err := r.World.Step(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// trafficAccount signs the transactions of the traffic.
+const trafficAccount = "traffic"
+
+func (r *Room) sendTraffic() error {
+	if r.traffic == nil {
+		return nil
+	}
+	cost, ok, err := r.World.Fill(trafficAccount, r.conductor, "ignore", r.traffic.Cells, r.traffic.Most)
+	if ok {
+		r.sent, r.cellsPaid = r.sent+1, r.cellsPaid.Add(cost)
+	}
+	return err
 }
 
 // countBlock counts what a block did.
@@ -257,7 +288,9 @@ func (r *Room) countBlock(result *ledger.Result) {
 			c.Counts.noteChange(change, value)
 		}
 	}
-	if len(tips) > 0 {
+	if len(tips) == 0 {
+		r.fireless++
+	} else {
 		slices.SortFunc(tips, types.Wei.Cmp)
 		r.medianTip = tips[(len(tips)-1)/2]
 	}
@@ -285,6 +318,7 @@ func valuesOf(receipts []types.Receipt) (values []uint64) {
 // Reset begins all figures anew: what came before was the warm-up.
 func (r *Room) Reset() {
 	r.counted, r.used, r.fees, r.hurdles, r.tipsPaid, r.refusals = 0, 0, squares{}, big.Int{}, types.Wei{}, 0
+	r.fireless, r.sent, r.cellsPaid = 0, 0, types.Wei{}
 	for _, c := range r.crowds {
 		c.Counts.Reset()
 	}
@@ -300,6 +334,13 @@ func (r *Room) Fired() (n uint64) {
 	}
 	return n
 }
+
+// Fireless is how many blocks had no fire.
+func (r *Room) Fireless() uint64 { return r.fireless }
+
+// TrafficSent is how many blocks the traffic sent a transaction for, and what it paid for the
+// cells of all, in wei.
+func (r *Room) TrafficSent() (blocks uint64, paid types.Wei) { return r.sent, r.cellsPaid }
 
 // Refused is how many orders of ticks the chain refused.
 func (r *Room) Refused() uint64 { return r.refusals }

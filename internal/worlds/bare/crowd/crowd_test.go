@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // open makes a room, or fails.
@@ -137,5 +138,34 @@ func TestWaitsAreCounted(t *testing.T) {
 	if c.WaitSum() != 9 || c.WaitLongest() != 3 || c.WaitOf(500) != 0 || c.WaitOf(800) != 1 || c.WaitOf(990) != 3 {
 		t.Errorf("sum %d, longest %d, of half %d, of 80 %% %d, of 99 %% %d; want 9, 3, 0, 1, 3", c.WaitSum(), c.WaitLongest(), c.WaitOf(500),
 			c.WaitOf(800), c.WaitOf(990))
+	}
+}
+
+// Traffic leaves its cells to no fire, pays the base fee for each, and waits while a cell is too dear.
+func TestTrafficTakesItsCells(t *testing.T) {
+	const block, need = 100_000, 20_000
+	given := params.Overrides{"cip3.block_cells_limit": "100000", "cip5.max_cells_per_fire": "20000"}
+	run := func(cells types.Cells, most uint64) (room *Room, first types.Wei) {
+		room = open(t, Config{Seed: 1, Fires: 4, Params: given, Crowds: []*Crowd{Heartbeats("heart", 4, 1, 0, Price{Tip: 1})},
+			Traffic: &Traffic{Cells: cells, Most: types.WeiOf(most)}})
+		run(t, room, 1)
+		room.Reset()
+		first = room.World.Head().NextBaseFees().Cell
+		run(t, room, 10)
+		return room, first
+	}
+	held, first := run(block-need+1, 1<<30)
+	if held.Fired() != 0 || held.Fireless() != 10 {
+		t.Errorf("%d fires where one cell is missing, in %d blocks without", held.Fired(), held.Fireless())
+	}
+	if sent, paid := held.TrafficSent(); sent != 10 || !first.Mul(10*(block-need+1)).Less(paid) {
+		t.Errorf("%d blocks cost %s, want 10 from %s wei a cell on, rising", sent, paid, first)
+	}
+	if free, _ := run(block-need-10_000, 1<<30); free.Fired() != 40 || free.Fireless() != 0 {
+		t.Errorf("%d fires beside the traffic, want 40", free.Fired())
+	}
+	dear, _ := run(block-need+1, 0)
+	if sent, paid := dear.TrafficSent(); sent != 0 || !paid.IsZero() || dear.Fired() != 40 {
+		t.Errorf("%d blocks are paid with %s wei beyond its price, and %d fire", sent, paid, dear.Fired())
 	}
 }

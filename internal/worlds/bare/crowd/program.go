@@ -92,6 +92,7 @@ func weiOf(amount *uint64) *types.Wei {
 //
 //	order(orders)      schedules them; its output is how many the chain refused
 //	conduct(errands)   calls order of each member; its output is the same of all together
+//	ignore(bytes)      does nothing; its payload takes cells
 //	handle_timer       schedules the next of its kind, and spends the rest of the limit; its
 //	                   output is the order's value
 //
@@ -111,7 +112,7 @@ func (session) Close() {}
 
 // Inspect implements program.Session.
 func (session) Inspect(program.Code) (program.Description, error) {
-	return program.Description{Handlers: []program.Handler{{Name: "conduct"}, {Name: "handle_timer"}, {Name: "order"}}}, nil
+	return program.Description{Handlers: []program.Handler{{Name: "conduct"}, {Name: "handle_timer"}, {Name: "ignore"}, {Name: "order"}}}, nil
 }
 
 // Handle implements program.Session.
@@ -148,6 +149,8 @@ func (s session) runHandler(ctx program.Context, msg program.Message) ([]byte, e
 		return binary.BigEndian.AppendUint64(nil, refused), nil
 	case "conduct":
 		return conductOrders(ctx, msg.Payload)
+	case "ignore":
+		return nil, nil
 	case "handle_timer":
 		return s.handleFire(ctx, msg)
 	}
