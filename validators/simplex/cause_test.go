@@ -214,3 +214,20 @@ func TestALateBlockRefusesNoOtherView(t *testing.T) {
 		t.Errorf("in view %d it nullifies view 2 for the block of view 1", s.m.View())
 	}
 }
+
+// C4: a block that is proposed again without a notarization is refused for what its own views
+// show. What lies before its view is not asked for.
+func TestC4AnUnnotarizedBlockIsNotProposedAgain(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.receive(1, s.certificate(types.Nullify, 2, nil, 1, 2, 3)) // view 1 stays unknown
+	b := s.child(nil, 3)
+	s.receive(1, s.certificate(types.Nullify, 3, nil, 1, 2, 3))
+	s.receive(1, s.certificate(types.Nullify, 4, nil, 1, 2, 3))
+	s.propose(5, b)
+	for _, r := range s.all.Report {
+		if refused, is := r.(Rejected); is && refused.View == 5 && refused.Hash == b.Hash() {
+			return
+		}
+	}
+	t.Errorf("in view %d it does not refuse a block of view 3 that nobody notarized: %v", s.m.View(), s.all.Report)
+}

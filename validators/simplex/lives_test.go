@@ -273,3 +273,23 @@ func (w *world) describe() (s string) {
 	}
 	return s
 }
+
+// C5: a vote of this validator's key that it did not cast shows another life, also where only a
+// certificate that others made has it.
+func TestC5AnotherLifeIsSeenInACertificate(t *testing.T) {
+	life := types.Life{1}
+	s := newSolo(t, 4, func(c *Config) { c.Life = life })
+	for i := 1; i <= 3; i++ {
+		s.receive(i, &LifeAnswer{For: life, Own: types.Life{byte(10 + i)}, First: life})
+	}
+	if s.m.me < 0 || s.m.unproven {
+		t.Fatal("its log is not begun: the test shows nothing")
+	}
+	s.receive(1, s.certificate(types.Nullify, 1, nil, 0, 1, 2))
+	for _, r := range s.all.Report {
+		if stranger, is := r.(Stranger); is && stranger.Vote.View == 1 && stranger.Halts {
+			return
+		}
+	}
+	t.Errorf("it says nothing of its key's vote in view 1: %v", s.all.Report)
+}
