@@ -211,3 +211,21 @@ func TestALiarIsLeftOutForAWhile(t *testing.T) {
 	w.run((lyingTimeouts + 1) * time.Second)
 	w.expectChain(t, 50)
 }
+
+// A border is passed only with the set that its block names: without one, or with another, catch-up
+// stays below it.
+func TestABorderIsNotPassedWithAnotherSet(t *testing.T) {
+	for name, next := range map[string]func(types.Epoch) *types.ValidatorSet{
+		"the next":     nil,
+		"none":         func(types.Epoch) *types.ValidatorSet { return nil },
+		"one too late": func(e types.Epoch) *types.ValidatorSet { other := testSet(e + 1); return &other },
+	} {
+		w := newWorld(2*testEpochBlocks, 0)
+		w.next = next
+		w.post(Behind{Peer: testAddress(1), Height: 2 * testEpochBlocks, Proven: true}, 0)
+		w.run(10 * time.Second)
+		if passed := w.machine.root.Block.Header.Height >= testEpochBlocks; passed != (next == nil) {
+			t.Errorf("%s: it is at height %d of epoch %d", name, w.machine.root.Block.Header.Height, w.machine.root.Set.Epoch)
+		}
+	}
+}

@@ -115,6 +115,7 @@ type world struct {
 	answer   [4]func(*Batch) *Batch // a peer's change of the right answer; nil result: silence
 	grow     int                    // blocks a request
 	rejects  func(*types.Block) bool
+	next     func(types.Epoch) *types.ValidatorSet // what execution says of the next set; nil: the right one
 	applied  []types.Hash
 	log      strings.Builder
 	requests [4]int
@@ -223,7 +224,9 @@ func (w *world) apply(a Apply) {
 	e := Applied{ID: a.ID}
 	if last := blocks[len(blocks)-1].Header; last.Border() {
 		next := testSet(last.SetEpoch + 1)
-		e.Next = &next
+		if e.Next = &next; w.next != nil {
+			e.Next = w.next(next.Epoch)
+		}
 	}
 	w.post(e, 5*time.Millisecond)
 }
