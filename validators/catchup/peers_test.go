@@ -2,6 +2,7 @@ package catchup
 
 import (
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -36,3 +37,26 @@ func (m *Machine) Active() bool { return m.active }
 
 // Root returns the finalized block that the machine continues from.
 func (m *Machine) Root() Root { return m.root }
+
+// While a range is applied the next one is asked for as soon as a peer that has it is no longer
+// left out. While a range is verified nothing is asked for: it may be a lie.
+func TestTheNextRangeIsAskedForWhenAPeerIsBack(t *testing.T) {
+	w := newWorld(2*testEpochBlocks, 0)
+	root := w.chain.root(0)
+	verified, err := Check(Serve(&RangeRequest{From: 1, To: 20}, w.chain), &root, checkTestCertificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := w.now.Add(3 * time.Second)
+	m := w.machine
+	p := m.findOrAddPeer(testAddress(1))
+	m.active, p.claim, p.until = true, 2*testEpochBlocks, back
+	m.working = &work{verified: &verified}
+	if at := m.Deadline(); at != back {
+		t.Errorf("while a range is applied it is due at %v, want %v", at, back)
+	}
+	m.working = &work{}
+	if at := m.Deadline(); at != types.Never {
+		t.Errorf("while a range is verified it is due at %v", at)
+	}
+}
