@@ -174,10 +174,16 @@ func TestWithoutAControlStreamTheCloseAloneSaysTheReason(t *testing.T) {
 	if e.closed == nil || e.closed.Code != connection.CodeRefused || e.closed.Reason != string(push.UnexpectedStream) || len(e.sent) != 0 {
 		t.Fatalf("closed %+v, sent %v", e.closed, e.sent)
 	}
+	if got := reported[Refused](w); len(got) != 1 || got[0].Reason != push.UnexpectedStream || got[0].Peer != e.signer.Address() {
+		t.Errorf("it is told as %+v", got)
+	}
 	slow := w.live("r1")
 	w.step(Connection{connection.Stuck{ID: slow.id}})
 	if slow.closed == nil || slow.closed.Reason != string(push.SlowReader) || len(slow.sent[0]) != 0 {
 		t.Fatalf("closed %+v, sent %v", slow.closed, slow.sent)
+	}
+	if got := reported[Left](w); len(got) != 1 || got[0].Reason != string(push.SlowReader) {
+		t.Errorf("it is told as %+v", got)
 	}
 }
 
