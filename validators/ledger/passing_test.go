@@ -24,7 +24,8 @@ type wedged struct {
 	hangsFor map[types.Address]bool          // the same, by sender
 	slow     map[types.Hash]bool             // code whose inspection hangs
 	starves  bool                            // the machine gives it no processor
-	how      program.Failure                 // of crashes
+	ends     map[types.Address]func(had time.Duration) (took time.Duration, how program.Failure)
+	how      program.Failure // of crashes
 	crashed  int
 	now      time.Duration
 	ran      []types.Address
@@ -62,6 +63,12 @@ func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg progr
 			s.host.now += took
 			return program.Outcome{}, &program.HostError{Failure: program.Late, CPU: took, Err: errors.New("it hangs")}
 		}
+	}
+	if end := s.host.ends[msg.Self]; s.left != nil && end != nil {
+		had := max(s.left(), 0)
+		took, how := end(had)
+		s.host.now += took
+		return program.Outcome{}, &program.HostError{Failure: how, CPU: had / 10, Err: errors.New("it ended")}
 	}
 	if s.left != nil && s.host.starves {
 		had := max(s.left(), 0)
@@ -205,6 +212,30 @@ func TestAMessageOverWhichTheHostFailsIsPassedOverAndEnds(t *testing.T) {
 	}
 	if w.head.HasWork() {
 		t.Error("something still waits")
+	}
+}
+
+// Decision C18: what a turn cuts off says nothing about the item, whether the host crashed once its
+// time was over or was stopped before. It is tried again, and no proposer lists it at once.
+func TestWhatATurnCutsOffIsNoFailure(t *testing.T) {
+	for name, one := range map[string]struct {
+		end   func(had time.Duration) (took time.Duration, how program.Failure)
+		fails bool
+	}{
+		"crashes in its time":    {func(had time.Duration) (time.Duration, program.Failure) { return had / 10, program.Crashed }, true},
+		"crashes after its time": {func(had time.Duration) (time.Duration, program.Failure) { return had + 1, program.Crashed }, false},
+		"is stopped in its time": {func(had time.Duration) (time.Duration, program.Failure) { return had / 10, program.Stopped }, false},
+	} {
+		w := newWorld(t, nil)
+		w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(1)))
+		w.ok()
+		h := w.wedge()
+		h.ends = map[types.Address]func(time.Duration) (time.Duration, program.Failure){w.address("hb"): one.end}
+		w.hurry(h, 10*time.Millisecond)
+		w.block()
+		if got := len(w.last.Block.Passed.Fires.Failed) == 1; got != one.fails {
+			t.Errorf("%s: listed as failed: %v, want %v", name, got, one.fails)
+		}
 	}
 }
 
