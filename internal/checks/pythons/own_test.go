@@ -85,6 +85,8 @@ func TestADifferenceOfAnOwnTestIsFoundOut(t *testing.T) {
 			false, ""},
 		{"nothing", []string{"0|int 1"}, nil, 0, false, `test_x.X.test_y: CPython "int 1", host "nothing"`},
 		{"a refusal", []string{"0|int 1"}, []string{"0|! TypeError: / makes a float: use // for integers"}, 0, false, ""},
+		{"a unit of more than one entry, whose name is not there", []string{"0|int 1", "0|int 2", "1|int 3"},
+			[]string{"0|! NameError: x", "1|int 3"}, 0, true, ""},
 		{"a name that is not there", []string{"0|! NameError: name 'x' is not defined"}, []string{"0|! TypeError: x"}, 0, true, ""},
 	} {
 		found := &ownTally{version: "3.11.7", refused: map[string]int{}, known: map[string]int{}}
