@@ -79,8 +79,8 @@ var Differences = []Difference{
 		}},
 	{"the words of an error", "the words of an error that Python raises are ours, the same under each version",
 		func(s Seen) bool {
-			of := textOrError.FindString(s.Want)
-			return of != "" && textOrError.FindString(s.Got) == of && ourWords.MatchString(s.Got)
+			want, got := textOrError.FindStringSubmatch(s.Want), textOrError.FindStringSubmatch(s.Got)
+			return want != nil && got != nil && want[1] == got[1] && ourWords.MatchString(s.Got)
 		}},
 	{"the identity of a text", "whether a format that changes nothing gives the very same object (`is`)",
 		func(s Seen) bool {
@@ -152,7 +152,7 @@ var (
 	libraryClass = regexp.MustCompile(`<class '(?:\w+\.)+(\w+)'>`)
 	elementOf    = regexp.MustCompile(`\b(?:collections|decimal|enum)\.(\w+)`)
 	// textOrError is the beginning of a text or of an error's, and ourWords an error's words in it.
-	textOrError = regexp.MustCompile(`^(?:str |\w+\()['"]`)
+	textOrError = regexp.MustCompile(`^(str |\w+\()['"]`)
 	ourWords    = regexp.MustCompile(`calls nest deeper than|does not fit position \d|the name \w+ is not defined|not for values of these types`)
 	// textOfClass is a text with its type, toText what gives one, and formatIs a question for its object.
 	textOfClass = regexp.MustCompile(`^(\w+) (?:<[\w.]+: )?(['"](?s:.*?))>?$`)
