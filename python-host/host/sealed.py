@@ -110,6 +110,9 @@ class Alias(Sealed):
         if type(other) is not Alias:
             return NotImplemented
         charge(self._host_size)
+        for of in self._host_elements + other._host_elements:
+            if isinstance(of, Hint):
+                of.refuse()
         return self._host_of is other._host_of and self._host_elements == other._host_elements
 
     def __hash__(self):
@@ -231,7 +234,10 @@ SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of values that isi
 
 
 def united(a, b):
-    """The union of two types or unions, each type once; one type alone is itself."""
+    """The union of two types or unions, each type once; one type alone is itself. With a name of typing it is one."""
+    for of in (a, b):
+        if isinstance(of, Hint):
+            return of
     found = tuple(dict.fromkeys(type(None) if t is None else t for t in joined(a, b)))
     return found[0] if len(found) == 1 else Union(found)
 
@@ -279,6 +285,15 @@ class Hint(Sealed):
 
     def __call__(self, /, *args, **kwargs):
         raise TypeError("a name of typing is called: it means nothing when the code runs")
+
+    def refuse(self):
+        raise TypeError("a name of typing is compared: it means nothing when the code runs")
+
+    def __eq__(self, _other):
+        self.refuse()
+
+    def __hash__(self):
+        self.refuse()
 
     def __getitem__(self, _parameters):
         return self

@@ -47,6 +47,11 @@ var foundByOwnTests = []sequence{
 	{"Row(1)", []string{"issubclass(Row, Has)"}},
 	{"Row(1)", []string{"issubclass(Row, (int, Has))"}},
 	{"Row(1)", []string{"matched(q)"}},
+	{"1", []string{"typing.List[int] == typing.List[str]"}},
+	{"1", []string{"typing.NoReturn != typing.Never"}},
+	{"1", []string{"{typing.Any: 1, typing.Never: 2}"}},
+	{"1", []string{"list[typing.Any] == list[typing.Never]"}},
+	{"1", []string{"callable(int | typing.List[int])", "isinstance(typing.cast(typing.List[int], [1]), list)"}},
 	{"Perm", []string{"str(q)", "[q, Bits, Colour, Num, Word]", "f'{q}'", "f'{Colour}'"}},
 	{"1", []string{"type('A', (), {})"}},
 	{"1", []string{"struct.unpack('b', 0)"}},
@@ -64,7 +69,8 @@ func TestC22WhatOwnTestsFound(t *testing.T) {
 	for _, s := range found.silent {
 		t.Error(s)
 	}
-	wanted := map[string]int{"an attribute": 1 /* the type of a field */, "a class on a built-in type": 2, "a class by a call": 1, "a native size": 1, "a Protocol": 4}
+	wanted := map[string]int{"an attribute": 1 /* the type of a field */, "a class on a built-in type": 2, "a class by a call": 1, "a native size": 1, "a Protocol": 4,
+		"a name of typing": 4}
 	if !maps.Equal(found.refused, wanted) {
 		t.Errorf("refused are %v", found.refused)
 	}

@@ -218,6 +218,8 @@ var Refusals = []Refusal{
 		regexp.MustCompile(` is (a str|an int), not `)},
 	{"a name of enum's", "names like `_bad_` in an enumeration", regexp.MustCompile(`belongs to enum`)},
 	{"a decorator", "the library's decorators on what is no class or function of the file", regexp.MustCompile(`decorates only`)},
+	{"a name of typing", "a name of `typing` that is called, compared, a key or asked by `isinstance`: it means nothing when the code runs",
+		regexp.MustCompile(`^a name of typing is|^isinstance with a name of typing`)},
 	{"a type of elements", "types with those of their elements in `isinstance`, as `list[int]`, and such types of what is no type",
 		regexp.MustCompile(`^isinstance with the types of elements|^the types of the elements of`)},
 	{"a class by a call", "a class that is made by a call of `type`", regexp.MustCompile(`^type makes no class here`)},
