@@ -92,6 +92,12 @@ class Telling(ast.NodeTransformer):
         return node
 
 
+def same(a, b):
+    """Whether a function or a class is another, or that of a module which a test imported once more."""
+    whose = [(type(v), getattr(v, "__module__", None), getattr(v, "__qualname__", None)) for v in (a, b)]
+    return a is b or isinstance(a, (types.FunctionType, type)) and whose[0] == whose[1]
+
+
 def told(value):
     return ast.Expr(ast.Call(ast.Name("tell_", ast.Load()), [value], []))
 
@@ -188,14 +194,16 @@ class Test:
                 return "import %s\n%s = %s" % (value.__name__, name, value.__name__)
             return "import %s as %s" % (value.__name__, name) if value.__name__ != name else "import " + name
         source = self.spelled(plain, value)
-        return "%s = %s" % (name, source) if "\n" not in source and not source.startswith("from ") else source
+        if source.startswith("from "):
+            return source if name == plain else "%s\n%s = %s" % (source, name, plain)
+        return "%s = %s" % (name, source) if "\n" not in source else source
 
     def spelled(self, name, value):
         t = type(value)
         if getattr(__builtins__, getattr(value, "__name__", ""), None) is value and isinstance(value, (type, types.BuiltinFunctionType)):
             return value.__name__
         for m in sorted(MODULES):
-            if value is not None and t not in (int, str, bool, bytes) and getattr(sys.modules.get(m), name, None) is value:
+            if value is not None and t not in (int, str, bool, bytes) and same(getattr(sys.modules.get(m), name, None), value):
                 return "from %s import %s" % (m, name)
         if t in (int, str, bool, bytes, tuple, list, dict, type(None)) and len(repr(value)) < MAX_LITERAL:
             try:

@@ -54,6 +54,14 @@ func TestC22CPythonsOwnTestsOfHeaps(t *testing.T) {
 	}
 }
 
+// Decision C22: the same of JSON, whose tests ask a module that they imported once more.
+func TestC22CPythonsOwnTestsOfJSON(t *testing.T) {
+	modules := []string{"test_json.test_decode", "test_json.test_unicode", "test_json.test_separators"}
+	if found := judgeInstalled(t, firstInstalled(t), modules); found != nil && found.equal < 40 {
+		t.Errorf("the checks reach too little:\n%s", found)
+	}
+}
+
 // Decision C22: the same of all modules that concern what actors may use, on every interpreter of this machine.
 func TestC22SoakCPythonsOwnTests(t *testing.T) {
 	if os.Getenv("DEVNET_SOAK") == "" {
