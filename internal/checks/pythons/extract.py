@@ -161,9 +161,9 @@ class Test:
                 elif n.attr not in self.given:
                     self.provide("self." + n.attr, getattr(self.cls, n.attr, None))
                     needed.add("self." + n.attr)
-        inner = stored(tree)
+        inner, outer = stored(tree), defaults(tree)
         for n in ast.walk(tree):
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id not in local | inner:
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id not in (local if n in outer else local | inner):
                 if n.id in ("self", "tell_", "tell_error_", "left_", "right_", "error_"):
                     continue
                 if n.id in self.globals:
@@ -254,6 +254,12 @@ def outside(tree):
     yield tree
     for n in ast.iter_child_nodes(tree):
         yield from outside(n)
+
+
+def defaults(tree):
+    """The names in defaults of parameters, which may be called as their parameter is: they are of the scope around."""
+    given = [a for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for a in f.args.defaults + f.args.kw_defaults if a is not None]
+    return {n for a in given for n in ast.walk(a) if isinstance(n, ast.Name)}
 
 
 def stored(tree):
