@@ -44,16 +44,6 @@ type Node struct {
 	State string // path of its finalized state
 }
 
-// AreEmpty reports whether a node has both files, and nothing in either: a power cut may leave of files their names.
-func (n Node) AreEmpty() bool {
-	for _, path := range []string{n.Votes, n.State} {
-		if info, err := os.Stat(path); err != nil || info.Size() > 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // Node returns the files of a node and makes their directory. A name has lower-case
 // letters, digits and hyphens, at most 32.
 func (h *Home) Node(name string) (Node, error) {

@@ -72,7 +72,8 @@ var Differences = []Difference{
 			return libraryClass.MatchString(s.Want) && libraryClass.ReplaceAllString(s.Want, "<class '$1'>") == s.Got ||
 				s.Want != s.Got && elementOf.ReplaceAllString(s.Want, "$1") == s.Got
 		}},
-	{"a text of a class on str", "`str` and `repr` give a plain `str`, also where `__str__` or `__repr__` returns an instance of a class on it",
+	{"a text of a class on str", "`str` and `repr` give a plain `str`, also where `__str__` or `__repr__` returns an instance of a class " +
+		"on it",
 		func(s Seen) bool {
 			of := textOfClass.FindStringSubmatch(s.Want)
 			return of != nil && of[1] != "str" && s.Got == "str "+of[2] && toText.MatchString(s.lastStep())
