@@ -138,7 +138,7 @@ func flagTopics(flags []cli.Flag) (list []topic) {
 		if !ok || f.Names()[0] == "help" {
 			continue
 		}
-		name := "--" + f.Names()[0]
+		name := dashed(f.Names()[0])
 		if len(f.Names()) > 1 {
 			name += ", -" + f.Names()[1]
 		}
@@ -155,6 +155,14 @@ func flagTopics(flags []cli.Flag) (list []topic) {
 		list = append(list, topic{name, usage})
 	}
 	return list
+}
+
+// dashed is the name of a flag as it is typed: one of a letter has one dash.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 // meaningfulDefault returns a flag's default, or "" if it is only the zero of its kind: its

@@ -39,7 +39,7 @@ const (
 
 func testCommand() *cli.Command {
 	return &cli.Command{Name: "test", Usage: "run the tests of actors, on simulated networks", ArgsUsage: "[PATH…] [-- PYTEST-ARGUMENT…]",
-		Description: "Example: devnet test --unittest try/suites -k transfer\nThe folder try is written by: devnet examples try\n" +
+		Description: "Example: devnet test --unittest try/suites -k transfer\ndevnet examples try writes the folder try.\n" +
 			"Runs pytest with cowboy_sdk.testing and its fixture chain; docs/ACTORS.md describes how to write tests.\n" +
 			"Exit code 1 when a test fails, 2 when the tests cannot be read, 3 when there is no Python or no pytest.",
 		Flags: []cli.Flag{

@@ -8,9 +8,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 	"pgregory.net/rapid"
@@ -40,6 +43,41 @@ func TestEveryCommandHasUsageAndAnExample(t *testing.T) {
 		}
 	}
 	visit("devnet", newApp(io.Discard, io.Discard).Commands)
+}
+
+// A line of a description that ends no sentence is joined with the next one, which begins none.
+func TestASentenceOfHelpBeginsALineOrFollowsOne(t *testing.T) {
+	names := regexp.MustCompile(`^(CIP|CPU|CSS|HTTP|JSON|API|QUIC|MCP|Python|Docker|Kubernetes|Ethereum|Prometheus|Go|Starlark|CSV|SVG|XML|Linux)\b`)
+	var visit func(path string, commands []*cli.Command)
+	visit = func(path string, commands []*cli.Command) {
+		for _, c := range commands {
+			lines := strings.Split(c.Description, "\n")
+			for i, line := range lines[1:] {
+				open := lines[i] != "" && !strings.HasPrefix(lines[i], "Example: ") && !strings.ContainsAny(lines[i][len(lines[i])-1:], ".:")
+				if first, _ := utf8.DecodeRuneInString(line); open && unicode.IsUpper(first) && !names.MatchString(line) {
+					t.Errorf("%s %s: %q is joined with %q", path, c.Name, lines[i], line)
+				}
+			}
+			visit(path+" "+c.Name, c.Subcommands)
+		}
+	}
+	visit("devnet", newApp(io.Discard, io.Discard).Commands)
+}
+
+// A flag of one letter has one dash, in help and in what an unknown flag is answered.
+func TestAFlagOfOneLetterHasOneDash(t *testing.T) {
+	var visit func(commands []*cli.Command)
+	visit = func(commands []*cli.Command) {
+		for _, c := range commands {
+			for _, f := range append(flagTopics(c.VisibleFlags()), flagCandidates(c.Flags)...) {
+				if name := strings.TrimLeft(f.name, "-"); strings.HasPrefix(f.name, "--") && (len(name) == 1 || name[1] == ' ') {
+					t.Errorf("%s shows the flag %s", c.HelpName, f.name)
+				}
+			}
+			visit(c.Subcommands)
+		}
+	}
+	visit(newApp(io.Discard, io.Discard).Commands)
 }
 
 // What messages advise is typed as it stands, so that each command is called as this

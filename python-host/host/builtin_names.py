@@ -5,7 +5,7 @@ import operator
 import types
 
 from host import (
-    actor_code, attributes, builtin_types, check, continuations, formatting, known_names, matching, methods, ops, probe, rows,
+    actor_code, attributes, builtin_types, check, continuations, exact, formatting, known_names, matching, methods, ops, probe, rows,
     sealed)
 from host.costs import table
 from host.meter import ELEMENT, INT_BITS, charge, enter, enter_level, generated, iterator, lazy, leave_level, meter, out, refuse_depth, tick
@@ -23,14 +23,13 @@ PRINTED = 4096  # bytes of one line of print
 
 def guard(name):
     """getattr and its like take the names that source may spell."""
-    if type(name) is not str:
-        raise TypeError("the name of an attribute is a str")
+    name = exact.string(name, "the name of an attribute")
     charge(len(name))
     return check.spelt(name)
 
 
 def getattr_of(value, name, /, *default):
-    guard(name)
+    name = guard(name)
     if len(default) > 1:
         raise TypeError("getattr takes at most one default")
     charge(table.call + len(type(value).__mro__))
@@ -48,7 +47,8 @@ def hasattr_of(value, name, /):
 
 
 def to_set(name):
-    if check.dunder(guard(name)):
+    name = guard(name)
+    if check.dunder(name):
         raise AttributeError("the attribute %s cannot be set" % name)
     charge(table.call)
     return name
@@ -169,6 +169,8 @@ def flat_types(kinds, depth=0):
     for k in parts:
         if type(k) in sealed.SEVERAL:
             found += flat_types(k, depth + 1)
+        elif type(k) is sealed.Alias:
+            k.refuse()  # 3.11 refuses it before it looks at the value
         else:
             found.append(k)
     return found
@@ -177,25 +179,20 @@ def flat_types(kinds, depth=0):
 def is_instance(value, kinds, /):
     charge(TESTED)
     if type(kinds) not in sealed.SEVERAL:
-        return isinstance(value, tested(kinds))
-    return any(isinstance(value, tested(t)) for t in flat_types(kinds))
-
-
-def tested(kind):
-    """The type that a value is tested for, which is no Protocol: of those only the names are known."""
-    if type(kind) is not sealed.Type and isinstance(kind, type) and sealed.Protocol in kind.__bases__:
-        raise TypeError("isinstance with the Protocol %s: ask hasattr for its methods" % kind.__name__)
-    return sealed.real(kind)
+        return isinstance(value, matching.tested(kinds))
+    return any(isinstance(value, matching.tested(t)) for t in flat_types(kinds))
 
 
 def is_subclass(cls, kinds, /):
     charge(2 + len(getattr(cls, "__mro__", ())) // 4)
     if type(kinds) not in sealed.SEVERAL:
-        return issubclass(sealed.real(cls), sealed.real(kinds))
-    return any(issubclass(sealed.real(cls), sealed.real(t)) for t in flat_types(kinds))
+        return issubclass(sealed.real(cls), matching.tested(kinds))
+    return any(issubclass(sealed.real(cls), matching.tested(t)) for t in flat_types(kinds))
 
 
-def type_of(value, /):
+def type_of(value, /, *more):
+    if more:
+        raise TypeError("type makes no class here: write a class statement")
     t = type(value)
     if t in sealed._PROXIES:
         return sealed._PROXIES[t]

@@ -62,12 +62,44 @@ def byte_maker(kind):
         if isinstance(value, (bytes, bytearray)):
             charge(table.str + len(value))
             return kind(value)
-        if type(value).__module__ == "actor" and hasattr(type(value), "__bytes__"):
-            return kind(type(value).__bytes__(value))
-        values = drain(value)
+        if kind is bytes and says_bytes(value):
+            return own_bytes(value)
+        if hasattr(type(value), "__index__"):
+            try:
+                return make(weights.whole(value))
+            except TypeError:
+                if not hasattr(type(value), "__iter__") and not hasattr(type(value), "__getitem__"):
+                    raise
+        values = bytes_of(value) if type(value) is list else drain(value)
         charge(table.str + len(values))
         return kind(values)
     return make
+
+
+def says_bytes(value):
+    """Whether an object of an actor's says itself what its bytes are."""
+    return type(value).__module__ == "actor" and hasattr(type(value), "__bytes__")
+
+
+def own_bytes(value):
+    made = type(value).__bytes__(value)
+    if not isinstance(made, bytes):
+        raise TypeError("__bytes__ gives bytes, not %s" % type(made).__name__)
+    return made
+
+
+def bytes_of(values):
+    """The bytes of a list. An element that stands for a number may change the list, which is walked as it is then."""
+    if set(map(type, values)) <= {int}:
+        return drain(values)
+    found = []
+    for v in values:
+        charge(1)
+        n = weights.whole(v)
+        found.append(n)
+        if not 0 <= n < 256:
+            break
+    return found
 
 
 def make_list(values=(), /):
@@ -145,7 +177,7 @@ def make_bool(value=False, /):
 def int_from_bytes(bytes, byteorder="big", *, signed=False):
     if isinstance(bytes, str):
         raise TypeError("cannot convert 'str' object to bytes")
-    data = bytes if isinstance(bytes, BYTES) else BYTES[0](drain(bytes))
+    data = own_bytes(bytes) if says_bytes(bytes) else bytes if isinstance(bytes, BYTES) else BYTES[0](drain(bytes))
     charge(table.str + len(data))
     if len(data) * 8 > INT_BITS:
         raise OverflowError("an integer of more than %d bits" % INT_BITS)

@@ -224,7 +224,7 @@ class EnumType(type):
         super().__delattr__(name)
 
     def __repr__(cls):
-        return "<enum %r>" % cls.__name__
+        return "<%s %r>" % ("flag" if issubclass(cls, FLAGS) else "enum", cls.__name__)
 
 
 def first_of(bases):

@@ -30,10 +30,17 @@ class Box:
         self.value = value
 
 
+def tested(kind):
+    """The type that a value is tested for, which is no Protocol: of those only the names are known."""
+    if type(kind) is not sealed.Type and isinstance(kind, type) and sealed.Protocol in kind.__bases__:
+        raise TypeError("a test for the Protocol %s: ask hasattr for its methods" % kind.__name__)
+    return sealed.real(kind)
+
+
 def fit(cls, count, names):
     """The replacement of cls in a pattern with count places and these names."""
     charge(FITTING)
-    real = sealed.real(cls)
+    real = tested(cls)
     if not isinstance(real, type):
         raise TypeError("called match pattern must be a class")
     if not names and (count == 0 or count == 1 and type(cls) is sealed.Type):

@@ -153,7 +153,11 @@ plain("as_tuple adjusted is_nan is_zero is_signed is_finite is_infinite copy_abs
 
 @entry(TEXTS, "join")
 def join(glue, parts, /):
-    parts = drain(parts)
+    if type(glue) is bytearray:
+        with memoryview(glue):  # it may not change its size meanwhile
+            parts = drain(parts)
+    else:
+        parts = drain(parts)
     total = size(glue) * len(parts) + len(parts)
     for p in parts:
         if isinstance(p, (str, bytes, bytearray)):

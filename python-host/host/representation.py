@@ -105,8 +105,8 @@ class Text:
         if isinstance(v, BaseException):
             return self.within(error_repr, v)
         if isinstance(v, type):
-            return type.__repr__(v) if type(v) is type else "<enum %r>" % v.__name__
-        if t is sealed.Type or t is sealed.Union:
+            return type.__repr__(v) if type(v) is type else enums.EnumType.__repr__(v)
+        if t is sealed.Type or t is sealed.Union or t is sealed.Alias:
             return repr(v)
         record = RECORDS.get(t)
         if record is None:

@@ -67,18 +67,91 @@ class Type(Sealed):
             raise TypeError("a class cannot be built on %s here: hold one instead" % self.__name__)
         return (STAND_INS.get(real, real),)
 
-    def __getitem__(self, _parameters):
-        return self
+    def __getitem__(self, of):
+        if not hasattr(_TYPES[id(self)][0], "__class_getitem__"):
+            raise TypeError("the type %s has no types of elements" % self.__name__)
+        return Alias(self, of if type(of) is tuple else (of,))
 
     __iter__ = None  # without this, Python calls __getitem__ without an end
 
     def __or__(self, other):
         return united(self, other)
 
-    __ror__ = __or__
+    def __ror__(self, other):
+        return united(other, self)
 
     def __repr__(self):
         return "<class %r>" % self.__name__
+
+
+ALIASED = 8  # cycles of a type with types of elements, besides one for each
+MAX_ALIASED = 32  # types in one, with those within
+
+
+class Alias(Sealed):
+    """list[int]: called it is list, and no value is tested for it."""
+
+    __slots__ = ("_host_of", "_host_elements", "_host_size")
+
+    def __init__(self, of, elements):
+        charge(ALIASED + len(elements))
+        if not all(isinstance(e, (type, Type, Alias, Union, Hint)) or e is None or e is Ellipsis or type(e) is str for e in elements):
+            raise TypeError("the types of the elements of %s are types" % of.__name__)
+        size = len(elements) + sum(e._host_size for e in elements if type(e) is Alias)
+        if size > MAX_ALIASED:
+            raise TypeError("a type of more than %d types of elements" % MAX_ALIASED)
+        for slot, value in zip(self.__slots__, (of, elements, size)):
+            object.__setattr__(self, slot, value)
+
+    def __call__(self, /, *args, **kwargs):
+        return self._host_of(*args, **kwargs)
+
+    def __eq__(self, other):
+        if type(other) is not Alias:
+            return NotImplemented
+        charge(self._host_size)
+        for of in self._host_elements + other._host_elements:
+            if isinstance(of, Hint):
+                of.refuse()
+        return self._host_of is other._host_of and self._host_elements == other._host_elements
+
+    def __hash__(self):
+        charge(self._host_size)
+        return hash((id(self._host_of), self._host_elements))
+
+    def __or__(self, other):
+        return united(self, other)
+
+    def __ror__(self, other):
+        return united(other, self)
+
+    def __mro_entries__(self, bases):
+        return self._host_of.__mro_entries__(bases)
+
+    def refuse(self):
+        raise TypeError("isinstance with the types of elements: name %s alone" % self._host_of.__name__)
+
+    def __instancecheck__(self, _value):
+        self.refuse()
+
+    def __subclasscheck__(self, _cls):
+        self.refuse()
+
+    def __repr__(self):
+        return "%s[%s]" % (self._host_of.__name__, ", ".join(map(element, self._host_elements)))
+
+
+def element(of):
+    """The text of a type of elements."""
+    if of is Ellipsis:
+        return "..."
+    if isinstance(of, Type):
+        return of.__name__
+    if isinstance(of, type):
+        return ("" if of.__module__ == "builtins" else of.__module__ + ".") + of.__qualname__
+    if isinstance(of, (Union, Hint)):
+        raise TypeError("a type of such elements has no text")
+    return repr(of)
 
 
 class Text(str):
@@ -132,16 +205,27 @@ class Union(Sealed):
     def __instancecheck__(self, value):
         return any(value is None if t is None else isinstance(value, t) for t in self._host_of)
 
+    def __eq__(self, other):
+        if type(other) is not Union:
+            return NotImplemented
+        charge(len(self._host_of) + len(other._host_of))
+        return frozenset(self._host_of) == frozenset(other._host_of)
+
+    def __hash__(self):
+        charge(len(self._host_of))
+        return hash(frozenset(self._host_of))
+
     def __or__(self, other):
         return united(self, other)
 
-    __ror__ = __or__
+    def __ror__(self, other):
+        return united(other, self)
 
     def __call__(self):
         raise TypeError("a union cannot be called")
 
     def __repr__(self):
-        return "<union>"
+        return " | ".join("None" if t is None or t is type(None) else element(t) for t in self._host_of)
 
 
 UNITED = 20  # cycles of making a union, in addition to one for each of its types
@@ -150,8 +234,12 @@ SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of values that isi
 
 
 def united(a, b):
-    """The union of two types or unions."""
-    return Union(joined(a, b))
+    """The union of two types or unions, each type once; one type alone is itself. With a name of typing it is one."""
+    for of in (a, b):
+        if isinstance(of, Hint):
+            return of
+    found = tuple(dict.fromkeys(type(None) if t is None else t for t in joined(a, b)))
+    return found[0] if len(found) == 1 else Union(found)
 
 
 def joined(a, b):
@@ -197,6 +285,15 @@ class Hint(Sealed):
 
     def __call__(self, /, *args, **kwargs):
         raise TypeError("a name of typing is called: it means nothing when the code runs")
+
+    def refuse(self):
+        raise TypeError("a name of typing is compared: it means nothing when the code runs")
+
+    def __eq__(self, _other):
+        self.refuse()
+
+    def __hash__(self):
+        self.refuse()
 
     def __getitem__(self, _parameters):
         return self

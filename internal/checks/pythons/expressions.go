@@ -57,6 +57,33 @@ class Grows:
             if heap is not None: heap.clear()
         return self.n < o.n
     def __repr__(self): return "Grows"
+class Index:
+    def __init__(self, n, then=lambda: None): self.n, self.then = n, then
+    def __index__(self):
+        self.then()
+        return self.n
+class Bytes:
+    def __init__(self, made): self.made = made
+    def __bytes__(self): return self.made
+class Told:
+    def __init__(self, text): self.text = text
+    def __str__(self): return self.text
+    def __repr__(self): return self.text
+@typing.runtime_checkable
+class Has(typing.Protocol):
+    def __len__(self): ...
+def matched(q):
+    match q:
+        case Has(): return "has"
+        case _: return "has not"
+def emptied(q):
+    for v in (b"A", b"B"):
+        q.clear()
+        yield v
+def changing(make, change, n):
+    q = []
+    q.extend([Index(42, lambda: change(q))] * n)
+    return make(q), len(q)
 class Even:
     def __eq__(self, o): return o % 2 == 0
 class Wrong:

@@ -92,6 +92,12 @@ class Telling(ast.NodeTransformer):
         return node
 
 
+def same(a, b):
+    """Whether a function or a class is another, or that of a module which a test imported once more."""
+    whose = [(type(v), getattr(v, "__module__", None), getattr(v, "__qualname__", None)) for v in (a, b)]
+    return a is b or isinstance(a, (types.FunctionType, type)) and whose[0] == whose[1]
+
+
 def told(value):
     return ast.Expr(ast.Call(ast.Name("tell_", ast.Load()), [value], []))
 
@@ -155,9 +161,9 @@ class Test:
                 elif n.attr not in self.given:
                     self.provide("self." + n.attr, getattr(self.cls, n.attr, None))
                     needed.add("self." + n.attr)
-        inner = stored(tree)
+        inner, outer = stored(tree), defaults(tree)
         for n in ast.walk(tree):
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id not in local | inner:
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id not in (local if n in outer else local | inner):
                 if n.id in ("self", "tell_", "tell_error_", "left_", "right_", "error_"):
                     continue
                 if n.id in self.globals:
@@ -188,14 +194,16 @@ class Test:
                 return "import %s\n%s = %s" % (value.__name__, name, value.__name__)
             return "import %s as %s" % (value.__name__, name) if value.__name__ != name else "import " + name
         source = self.spelled(plain, value)
-        return "%s = %s" % (name, source) if "\n" not in source and not source.startswith("from ") else source
+        if source.startswith("from "):
+            return source if name == plain else "%s\n%s = %s" % (source, name, plain)
+        return "%s = %s" % (name, source) if "\n" not in source else source
 
     def spelled(self, name, value):
         t = type(value)
         if getattr(__builtins__, getattr(value, "__name__", ""), None) is value and isinstance(value, (type, types.BuiltinFunctionType)):
             return value.__name__
         for m in sorted(MODULES):
-            if value is not None and t not in (int, str, bool, bytes) and getattr(sys.modules.get(m), name, None) is value:
+            if value is not None and t not in (int, str, bool, bytes) and same(getattr(sys.modules.get(m), name, None), value):
                 return "from %s import %s" % (m, name)
         if t in (int, str, bool, bytes, tuple, list, dict, type(None)) and len(repr(value)) < MAX_LITERAL:
             try:
@@ -246,6 +254,12 @@ def outside(tree):
     yield tree
     for n in ast.iter_child_nodes(tree):
         yield from outside(n)
+
+
+def defaults(tree):
+    """The names in defaults of parameters, which may be called as their parameter is: they are of the scope around."""
+    given = [a for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for a in f.args.defaults + f.args.kw_defaults if a is not None]
+    return {n for a in given for n in ast.walk(a) if isinstance(n, ast.Name)}
 
 
 def stored(tree):

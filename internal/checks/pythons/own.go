@@ -249,9 +249,16 @@ func (o *ownTest) leaveOut(lines map[int]int, at []int, tell func(int)) {
 // compareTest compares what a test told, up to the first unit that is refused or differs, whose number it returns.
 func (t *ownTally) compareTest(test *ownTest, wanted, told []string) (at int, isWhole bool) {
 	equal, endless, spoilt := 0, 0, 0
-	for i := range max(len(wanted), len(told)) {
-		at, want, got := alignSeen(i, wanted, told)
+	left := -1 // a unit that one side told less of, since a name has no value: the rest of it is not compared
+	for _, both := range alignSeen(wanted, told) {
+		at, want, got := both.unit, both.want, both.got
+		if at == left {
+			continue
+		}
 		if test.isCut && (unset.MatchString(want) || unset.MatchString(got)) {
+			if both.isUneven {
+				left = at
+			}
 			spoilt++
 			continue
 		}
@@ -287,27 +294,50 @@ func (t *ownTally) compareTest(test *ownTest, wanted, told []string) (at int, is
 // nothing is what a side told of a unit of which the other told more.
 const nothing = "nothing"
 
-// alignSeen returns the unit of the entry at i, and what both sides told of it. Where they tell of two units, one told nothing
-// of the earlier one.
-func alignSeen(i int, wanted, told []string) (at int, want, got string) {
-	last := 1 << 30
-	read := func(list []string) (int, string) {
-		if i >= len(list) {
-			return last, nothing
+// seenTwice is what both sides told of a unit at one place.
+type seenTwice struct {
+	unit      int
+	want, got string
+	isUneven  bool // one side told more of the unit
+}
+
+// alignSeen puts side by side what both sides told of each unit.
+func alignSeen(wanted, told []string) (all []seenTwice) {
+	want, got := seenByUnit(wanted), seenByUnit(told)
+	for _, unit := range slices.Sorted(maps.Keys(unitsOf(want, got))) {
+		for i := range max(len(want[unit]), len(got[unit])) {
+			all = append(all, seenTwice{unit, seenAt(want[unit], i), seenAt(got[unit], i), len(want[unit]) != len(got[unit])})
 		}
-		unit, seen, _ := strings.Cut(list[i], "|")
+	}
+	return all
+}
+
+// unitsOf has the units of which either side told something.
+func unitsOf(want, got map[int][]string) map[int]bool {
+	all := map[int]bool{}
+	for _, of := range []map[int][]string{want, got} {
+		for unit := range of {
+			all[unit] = true
+		}
+	}
+	return all
+}
+
+func seenByUnit(list []string) map[int][]string {
+	by := map[int][]string{}
+	for _, entry := range list {
+		unit, seen, _ := strings.Cut(entry, "|")
 		n, _ := strconv.Atoi(unit)
-		return n, seen
+		by[n] = append(by[n], seen)
 	}
-	w, want := read(wanted)
-	g, got := read(told)
-	switch {
-	case w < g:
-		return w, want, nothing
-	case g < w:
-		return g, nothing, got
+	return by
+}
+
+func seenAt(list []string, i int) string {
+	if i >= len(list) {
+		return nothing
 	}
-	return w, want, got
+	return list[i]
 }
 
 // differenceLine is a difference on one line: the same in each place where its test meets it.
@@ -353,7 +383,11 @@ func (m *meteredHost) runOwnTest(source string) (seen [][]string, refusal string
 		}
 		return nil, vary.ReplaceAllString(lineOf.ReplaceAllString(ending, ""), "N"), at, nil
 	}
-	output, err := strconv.Unquote(text)
+	quoted, err := strconv.QuotedPrefix(text) // what was printed comes after it
+	if err != nil {
+		return nil, "", nil, err
+	}
+	output, err := strconv.Unquote(quoted)
 	if err != nil {
 		return nil, "", nil, err
 	}

@@ -54,6 +54,14 @@ func TestC22CPythonsOwnTestsOfHeaps(t *testing.T) {
 	}
 }
 
+// Decision C22: the same of JSON, whose tests ask a module that they imported once more.
+func TestC22CPythonsOwnTestsOfJSON(t *testing.T) {
+	modules := []string{"test_json.test_decode", "test_json.test_unicode", "test_json.test_separators"}
+	if found := judgeInstalled(t, firstInstalled(t), modules); found != nil && found.equal < 40 {
+		t.Errorf("the checks reach too little:\n%s", found)
+	}
+}
+
 // Decision C22: the same of all modules that concern what actors may use, on every interpreter of this machine.
 func TestC22SoakCPythonsOwnTests(t *testing.T) {
 	if os.Getenv("DEVNET_SOAK") == "" {
@@ -85,6 +93,8 @@ func TestADifferenceOfAnOwnTestIsFoundOut(t *testing.T) {
 			false, ""},
 		{"nothing", []string{"0|int 1"}, nil, 0, false, `test_x.X.test_y: CPython "int 1", host "nothing"`},
 		{"a refusal", []string{"0|int 1"}, []string{"0|! TypeError: / makes a float: use // for integers"}, 0, false, ""},
+		{"a unit of more than one entry, whose name is not there", []string{"0|int 1", "0|int 2", "1|int 3"},
+			[]string{"0|! NameError: x", "1|int 3"}, 0, true, ""},
 		{"a name that is not there", []string{"0|! NameError: name 'x' is not defined"}, []string{"0|! TypeError: x"}, 0, true, ""},
 	} {
 		found := &ownTally{version: "3.11.7", refused: map[string]int{}, known: map[string]int{}}

@@ -74,6 +74,9 @@ func TestAVerdictTellsDifferences(t *testing.T) {
 		{"no memory", "! MemoryError: ", "list [1]", unbounded},
 		{"an OrderedDict", "OrderedDict([('a', 1)])", "OrderedDict({'a': 1})", known},
 		{"an OrderedDict of other values", "OrderedDict([('a', 1)])", "OrderedDict([('a', 2)])", different},
+		{"the words of an error", "NameError(\"name 'x' is not defined\")", "NameError('the name x is not defined')", known},
+		{"the words of another error", "NameError(\"name 'x' is not defined\")", "KeyError('the name x is not defined')", different},
+		{"another text", "str 'a'", "str 'b'", different},
 	} {
 		if how, _ := verdictOf(stated.Seen{Value: "q", Steps: []string{"step"}, Minor: "3.11", Want: c.want, Got: c.got}); how != c.is {
 			t.Errorf("%s: the verdict is %d, want %d", c.what, how, c.is)

@@ -46,6 +46,11 @@ func (r *Report) noteTip(tip simplex.Root) {
 // Together judges the nodes of a whole network as the only ones that have its chain.
 func (r *Report) Together() {
 	at := r.tip.Block.Header.Height
+	if len(r.Nodes) > 0 && !slices.ContainsFunc(r.Nodes, func(n NodeReport) bool { return !n.emptied }) {
+		r.Lost = "the chain is lost: the files of every validator are empty; " +
+			"put the state.db of one back from a copy, load a snapshot, or start over with --reset"
+		return
+	}
 	if r.logged.Lost(r.tip) {
 		r.Lost = fmt.Sprintf("the chain is lost: height %d was final, and the highest state in this home is of height %d; "+
 			"put the state.db of a validator back from a copy, load a snapshot, or start over with --reset", r.logged.Final, at)
@@ -61,8 +66,9 @@ type NodeReport struct {
 	Votes    int          `json:"votes"`  // in its log
 	Problems []string     `json:"problems"`
 
-	files home.Node
-	kinds uint8 // of the problems, one bit each
+	files   home.Node
+	emptied bool  // both are there, and nothing in them
+	kinds   uint8 // of the problems, one bit each
 }
 
 // maxProblems bounds what is listed of one node: after the first few the others

@@ -92,6 +92,12 @@ func (a *node) auditNode(files home.Node) error {
 // auditStateless audits a node without a store, or with an empty file of it. A node that has votes ran
 // before, and lost its store.
 func (a *node) auditStateless(files home.Node, empty bool) error {
+	if files.AreEmpty() { // to read its log writes a header
+		a.report.emptied = true
+		a.problemOf(ofNoState, "its files are empty: %s, and the log of votes beside it; devnet up fetches the state from the other "+
+			"validators, and it votes again once they are past what it may have voted for", files.State)
+		return nil
+	}
 	if _, err := os.Stat(files.Votes); errors.Is(err, os.ErrNotExist) {
 		return nil // it never ran
 	}

@@ -130,9 +130,13 @@ func (v *Verdict) setArguments() string {
 }
 
 // Complain prints a failing run: what was wrong and where, and the command that
-// runs it again.
+// runs it again. One that could not start lacks something of this machine, which no seed brings back.
 func (v *Verdict) Complain(w io.Writer) {
-	fmt.Fprintf(w, "FAILED %s: %s\n", v.runName(), strings.TrimRight(v.Error, "\n"))
+	how := "FAILED"
+	if v.Code == NotStarted {
+		how = "NOT STARTED"
+	}
+	fmt.Fprintf(w, "%s %s: %s\n", how, v.runName(), strings.TrimRight(v.Error, "\n"))
 	if v.Hint != "" {
 		fmt.Fprintf(w, "  %s\n", v.Hint)
 	}
@@ -146,7 +150,7 @@ func (v *Verdict) Complain(w io.Writer) {
 	for _, line := range v.Trace {
 		fmt.Fprintln(w, line)
 	}
-	if v.Replay != "" {
+	if v.Replay != "" && v.Code != NotStarted {
 		fmt.Fprintf(w, "  replay: %s\n", v.Replay)
 	}
 	if v.Hold != "" {

@@ -64,8 +64,13 @@ func (f *files) mustHaveChain() error {
 		return nil
 	}
 	var logged simplex.Logged
+	emptied := 0
 	for _, node := range f.nodes.List() {
 		of := home.NodeFiles(o.home.Dir(), node.Name)
+		if of.AreEmpty() { // to read a log writes its header
+			emptied++
+			continue
+		}
 		if info, err := os.Stat(of.State); err == nil && info.Size() > 0 {
 			return nil
 		}
@@ -76,6 +81,10 @@ func (f *files) mustHaveChain() error {
 		if err != nil {
 			return f.withRemedy(node.Name, err)
 		}
+	}
+	if emptied == len(f.nodes.List()) {
+		return &LostChainError{fmt.Sprintf("the chain is lost: the files in %s are empty for every validator; put the state.db of one back "+
+			"from a copy, load a snapshot (devnet snapshot list), or start over with --reset", filepath.Join(o.home.Dir(), "nodes", "*"))}
 	}
 	_, first, err := o.genesis.State()
 	if err != nil || !logged.Lost(simplex.Root{Block: first, Hash: first.Hash()}) {

@@ -46,6 +46,45 @@ func TestAnEmptyStateIsALostState(t *testing.T) {
 	}
 }
 
+// emptyFiles leaves of all files of some validators the names, as a power cut may.
+func emptyFiles(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	lose(t, dir, true, names...)
+	for _, name := range names {
+		if err := os.Truncate(home.NodeFiles(dir, name).Votes, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// F2: where all files of all validators are empty, no log tells that there was a chain; it is lost all the same, and
+// check does not take the files for new ones. Of one validator alone it is a problem, and the others help.
+func TestAChainWhoseFilesAreAllEmptyIsLost(t *testing.T) {
+	dir := ran(t)
+	emptyFiles(t, dir, "v1")
+	report, err := audit.Home(dir, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if told := strings.Join(report.Nodes[1].Problems, "\n"); !strings.Contains(told, "its files are empty") || report.Lost != "" {
+		t.Errorf("check says %q, lost %q", told, report.Lost)
+	}
+	if err := goesOn(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	emptyFiles(t, dir, "v0", "v1", "v2", "v3")
+	for range 2 { // check leaves the files as they are
+		if report, err = audit.Home(dir, "", nil); err != nil {
+			t.Fatal(err)
+		}
+		report.Advise(audit.Commands{Up: "up", Reset: "reset", Snapshot: "load"}, false)
+		if !strings.Contains(report.Lost, "the chain is lost") || len(report.Remedy) != 2 || report.Remedy[0] != "load" {
+			t.Errorf("check says %q, and to type %q", report.Lost, report.Remedy)
+		}
+	}
+	refusedHome(t, dir, "the chain is lost", "snapshot")
+}
+
 // F2: validators that together lack the chain say so at once, in check and at the start, with
 // what to type. They stood at height 0 for ever.
 func TestALostChainIsNamed(t *testing.T) {

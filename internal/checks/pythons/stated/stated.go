@@ -67,10 +67,25 @@ var Differences = []Difference{
 		}},
 	{"an absent attribute", "`hasattr` is false of attributes that actors do not have, and `getattr` gives its default",
 		func(s Seen) bool { return asked.MatchString(s.lastStep()) && errorOf(s.Got) == "" }},
-	{"the text of a class", "the text of a library's class has no module: `<class 'Decimal'>`; that of `list[int]` is `list`'s",
+	{"the text of a class", "the text of a library's class has no module: `<class 'Decimal'>`, `list[Decimal]`",
 		func(s Seen) bool {
 			return libraryClass.MatchString(s.Want) && libraryClass.ReplaceAllString(s.Want, "<class '$1'>") == s.Got ||
-				aliasOf.ReplaceAllString(s.Want, "<class '$1'>") == s.Got && s.Want != s.Got
+				s.Want != s.Got && elementOf.ReplaceAllString(s.Want, "$1") == s.Got
+		}},
+	{"a text of a class on str", "`str` and `repr` give a plain `str`, also where `__str__` or `__repr__` returns an instance of a class " +
+		"on it",
+		func(s Seen) bool {
+			of := textOfClass.FindStringSubmatch(s.Want)
+			return of != nil && of[1] != "str" && s.Got == "str "+of[2] && toText.MatchString(s.lastStep())
+		}},
+	{"the words of an error", "the words of an error that Python raises are ours, the same under each version",
+		func(s Seen) bool {
+			want, got := textOrError.FindStringSubmatch(s.Want), textOrError.FindStringSubmatch(s.Got)
+			return want != nil && got != nil && want[1] == got[1] && ourWords.MatchString(s.Got)
+		}},
+	{"the identity of a text", "whether a format that changes nothing gives the very same object (`is`)",
+		func(s Seen) bool {
+			return s.Want == "bool True" && s.Got == "bool False" && formatIs.MatchString(s.lastStep())
 		}},
 	{"flags of re", "the flags of `re` are integers: the text of `re.I` is `2`",
 		func(s Seen) bool {
@@ -100,9 +115,10 @@ var Differences = []Difference{
 	{"a list that a key changes", "`min`, `max` and `sorted` take all of a list before they call a key: what the key adds to it is not " +
 		"seen",
 		func(s Seen) bool { return strings.Contains(s.lastStep(), "key=lambda v: q.append(") }},
-	{"the error of _replace", "`_replace` of a name that is no field is a `ValueError` under each version, also since 3.13",
+	{"the error of replace", "`_replace` of a name that is no field, and `dataclasses.replace` of a field that no call gives, are a " +
+		"`ValueError` under each version, also since 3.13",
 		func(s Seen) bool {
-			return strings.Contains(s.lastStep(), "_replace(") && errorOf(s.Want) == "TypeError" && errorOf(s.Got) == "ValueError"
+			return strings.Contains(s.lastStep(), "replace(") && errorOf(s.Want) == "TypeError" && errorOf(s.Got) == "ValueError"
 		}},
 }
 
@@ -133,9 +149,16 @@ var (
 	flagText = regexp.MustCompile(`^str '\w+\(\d+\)'$`)
 	flagOf   = regexp.MustCompile(`(: )<\w+(?:\.\w+)?: (\d+)>>`)
 	iterator = regexp.MustCompile(`^(iter|gen|bad|map|zip|enumerate|filter|reversed|itertools\.\w+)\(|^\(\w+ for `)
-	// libraryClass is the text of a class of a library, and aliasOf that of a type with its elements'.
+	// libraryClass is the text of a class of a library, and elementOf its name within or before brackets.
 	libraryClass = regexp.MustCompile(`<class '(?:\w+\.)+(\w+)'>`)
-	aliasOf      = regexp.MustCompile(`\b(list|dict|tuple|set|frozenset)\[\w+\]`)
+	elementOf    = regexp.MustCompile(`\b(?:collections|decimal|enum)\.(\w+)`)
+	// textOrError is the beginning of a text or of an error's, and ourWords an error's words in it.
+	textOrError = regexp.MustCompile(`^(str |\w+\()['"]`)
+	ourWords    = regexp.MustCompile(`calls nest deeper than|does not fit position \d|the name \w+ is not defined|not for values of these types`)
+	// textOfClass is a text with its type, toText what gives one, and formatIs a question for its object.
+	textOfClass = regexp.MustCompile(`^(\w+) (?:<[\w.]+: )?(['"](?s:.*?))>?$`)
+	toText      = regexp.MustCompile(`\b(str|repr|ascii)\(`)
+	formatIs    = regexp.MustCompile(`(?s)('%|\.format\().*(left_ is right_| is )`)
 	// flagOfRe is the text of a flag of re, and integerText that of an integer.
 	flagOfRe    = regexp.MustCompile(`\bre\.[A-Z]+\b`)
 	integerText = regexp.MustCompile(`^(str '|int )-?\d+'?$`)
@@ -171,8 +194,12 @@ var Refusals = []Refusal{
 	{"a float", "floats: `/` of integers, float literals and formats of them; use `//` or `decimal`",
 		regexp.MustCompile(`makes a float|is a float`)},
 	{"a Decimal in %", "a `Decimal` in `%`: use an f-string", regexp.MustCompile(`^% takes no Decimal`)},
-	{"an attribute", "attributes and functions of a library that are not listed, also of `math`: an `AttributeError`",
-		regexp.MustCompile(`that an actor may use|^no such attribute$`)},
+	{"an attribute", "attributes and functions of a library that are not listed, also of `math`, and names like `__name__` that are set: " +
+		"an `AttributeError`",
+		regexp.MustCompile(`that an actor may use|^no such attribute$|^the attribute \w+ (cannot be set|is not available to actors)$|` +
+			`^an attribute of \w+ cannot be set$`)},
+	{"a Protocol", "`isinstance`, `issubclass` and patterns of a Protocol: `hasattr` asks for its methods",
+		regexp.MustCompile(`^a test for the Protocol`)},
 	{"the order of a set", "the text of a set of several values, `pop` of one, and its order where values have none: `sorted(…)`",
 		regexp.MustCompile(`no order that all nodes share|a set has no order|takes an element that nodes do not agree on`)},
 	{"a text", "the text of functions, iterators and other objects that Python shows by their address",
@@ -192,6 +219,13 @@ var Refusals = []Refusal{
 		regexp.MustCompile(` is (a str|an int), not `)},
 	{"a name of enum's", "names like `_bad_` in an enumeration", regexp.MustCompile(`belongs to enum`)},
 	{"a decorator", "the library's decorators on what is no class or function of the file", regexp.MustCompile(`decorates only`)},
+	{"a name of typing", "a name of `typing` that is called, compared, a key or asked by `isinstance`: it means nothing when the code runs",
+		regexp.MustCompile(`^a name of typing is|^isinstance with a name of typing`)},
+	{"a type of elements", "types with those of their elements in `isinstance`, as `list[int]`, and such types of what is no type",
+		regexp.MustCompile(`^isinstance with the types of elements|^the types of the elements of`)},
+	{"a class by a call", "a class that is made by a call of `type`", regexp.MustCompile(`^type makes no class here`)},
+	{"a native size", "formats of `struct` with sizes of the machine: begin with `<`, `>`, `!` or `=`",
+		regexp.MustCompile(`native sizes differ`)},
 	{"a sequence", "searches of `bisect` in what is no sequence, be it empty", regexp.MustCompile(` is not a sequence$`)},
 	{"the pattern", "patterns whose work has no bound: repeats in repeats, back-references, possessive repeats, flags within",
 		regexp.MustCompile(`^pattern refused`)},
