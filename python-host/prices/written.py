@@ -6,6 +6,8 @@ BITS = "".join("    M%d = %d\n" % (i, 1 << i) for i in range(60))
 LOTS = " = ".join("x%d" % i for i in range(1000))
 NAMES = ", ".join("k%d=1" % i for i in range(200))
 FEW_NAMES = ", ".join("k%d=1" % i for i in range(32))
+CLASSES = "k = []\nfor i in range(90):\n    class C: pass\n    k.append(C)\nu = int\nfor c in k: u = u | c"
+ELEMENTS = "e = (int,) * 32"
 UNION = " | ".join(["int", "str", "bytes", "list", "dict", "tuple", "set", "bool"] * 11)
 
 LOOPS = (  # name, what is done before the loop, what is done in it
@@ -68,6 +70,37 @@ LOOPS = (  # name, what is done before the loop, what is done in it
     ("issubclass far below", "class X: pass\nclass Z: pass\nfor i in range(60):\n    class X(X): pass", "issubclass(X, Z)"),
     ("union built", "", "int | str | bytes | list | dict | tuple | set | None"),
     ("union of unions built", "u = %s" % UNION, "u | int"),
+    ("union of classes built", CLASSES, "u | int"),
+    ("union of classes built the other way round", CLASSES, "int | u"),
+    ("isinstance of a union of classes", CLASSES, "isinstance(b'', u)"),
+    ("unions of classes compared", CLASSES + "\nv = u | C", "u == v"),
+    ("union of classes as a key", CLASSES + "\nd = {u: 1}", "d[u]"),
+    ("union of classes as a text", CLASSES, "str(u)"),
+    ("unions in a set", CLASSES, "{u, u, u}"),
+    ("type of elements", "", "list[int]"),
+    ("type of many elements", ELEMENTS, "tuple[e]"),
+    ("types of elements compared", ELEMENTS + "\na, b = tuple[e], tuple[e]", "a == b"),
+    ("type of elements as a key", ELEMENTS + "\nd = {tuple[e]: 1}\nk = tuple[e]", "d[k]"),
+    ("type of elements as a text", ELEMENTS + "\na = tuple[e]", "str(a)"),
+    ("type of texts as a text", "a = list['x' * 5000]", "str(a)"),
+    ("type of nested elements", "a = list[int]\nfor i in range(25): a = list[a]", "list[a]"),
+    ("types of nested elements compared", "a, b = list[int], list[int]\nfor i in range(25): a, b = list[a], list[b]", "a == b"),
+    ("type of nested elements as a text", "a = list[int]\nfor i in range(25): a = list[a]", "str(a)"),
+    ("type of elements called", "", "list[int]()"),
+    ("type of elements in a union", CLASSES + "\na = list[int]", "u | a"),
+    ("types of elements in a union", "", "list[int] | dict[str, int] | None"),
+    ("type of elements, tested for", "a = list[int]", "try: isinstance([], a)\nexcept TypeError: pass"),
+    ("bytes of numbers of a class", "class N:\n    def __index__(self): return 7\nx = [N()] * 1000", "bytes(x)"),
+    ("bytes of a list of booleans", "x = [True] * 1000", "bytes(x)"),
+    ("bytes of a number of a class", "class N:\n    def __index__(self): return 7\nx = N()", "bytes(x)"),
+    ("bytes of one with bytes", "class N:\n    def __bytes__(self): return b'x' * 1000\nx = N()", "bytes(x)"),
+    ("int of one with bytes", "class N:\n    def __bytes__(self): return b'x' * 1000\nx = N()", "int.from_bytes(x)"),
+    ("a bytearray that joins", "x, p = bytearray(b'ab'), [b'c'] * 1000", "x.join(p)"),
+    ("text of a class of flags", "class F(enum.Flag):\n    A = 1", "str(F)"),
+    ("type of a class of flags as an element", "class F(enum.Flag):\n    A = 1", "str(list[F])"),
+    ("getattr by a class on str", "class S(str): pass\nclass A: pass\na, s = A(), S('b')\na.b = 1", "getattr(a, s)"),
+    ("match of a class", "class A: pass\na = A()", "match a:\n    case A(): pass"),
+    ("issubclass of a class", "class A: pass", "issubclass(A, A)"),
     ("partial called", "def g(*a): pass\np = functools.partial(g)", "p()"),
     ("partial of many arguments called", "def g(*a): pass\np = functools.partial(g, *range(10000))", "p()"),
     ("partial of many keywords called", "def g(**k): pass\np = functools.partial(g, **{'k%d' % i: 1 for i in range(5000)})", "p()"),
