@@ -128,6 +128,9 @@ func (d *draws) drawVerb(v *fault.Verb) (e episode) {
 		return episode{lines: []string{begin(), d.drawWait(), call("thaw", "")}}
 	case "wipe":
 		return episode{lines: []string{call("crash", "may_be_idle = True"), begin(), call("restart", ""), d.drawWait()}}
+	case "crash_amid":
+		arguments := fmt.Sprintf("%q, %d", drawOne(d, fault.Instants()), 1+d.IntN(1<<d.IntN(7)))
+		return episode{lines: []string{begin(arguments), d.drawWait(), call("restart", "")}}
 	case "partition", "bridge", "link":
 		return episode{lines: []string{begin(d.linkArguments(v.Name)...), d.drawWait(), d.network + ".heal()"}}
 	case "misbehave":
