@@ -107,8 +107,8 @@ func (v *Validator) NextNonce(account types.Address, final types.Nonce, answer f
 	}
 }
 
-// WaitingNow is a transaction that waits in the mempool, or nil. Unlike Waiting it takes no step: only a world may ask it that lets no role step
-// meanwhile, as the simulator between two steps.
+// WaitingNow is a transaction that waits in the mempool, or nil. Unlike Waiting it takes no step: only a world may ask it that lets no role
+// step meanwhile, as the simulator between two steps.
 func (v *Validator) WaitingNow(hash types.Hash) *ledger.Checked {
 	if v.findPooled == nil {
 		return nil

@@ -144,8 +144,8 @@ func leaveOutPresent(line, printed string) string {
 	return printed
 }
 
-// replayedBlocks are what a trace says of the work that it took: how many blocks were executed again, which is no word on the chain. Text has
-// its facts in columns, as wide as the longest word.
+// replayedBlocks are what a trace says of the work that it took: how many blocks were executed again, which is no word on the chain. Text
+// has its facts in columns, as wide as the longest word.
 var (
 	replayedBlocks = regexp.MustCompile(`(?m)^replayed .*\n|\n *"replayed": \d+,?`)
 	factsOfTrace   = regexp.MustCompile(`(?m)^(hash|kind|height|status|did) +`)

@@ -74,7 +74,7 @@ func framesOf(c *cli.Context, all *model.Views) (frames model.Frames, err error)
 // printFrames prints a line for each frame that did not arrive as usual.
 func printFrames(w io.Writer, frames *model.Frames) {
 	fmt.Fprintln(w)
-	printTable(w, "No frame of these views was lost or late.", "VIEW SENT FROM TO FRAME BYTES WHY", rowsOf(frames.Frames, func(f *model.Frame) []string {
+	rows := rowsOf(frames.Frames, func(f *model.Frame) []string {
 		why := f.Why
 		if f.ArrivesMS != nil {
 			why += fmt.Sprintf(": it took %d ms", *f.ArrivesMS-f.SentMS)
@@ -84,7 +84,8 @@ func printFrames(w io.Writer, frames *model.Frames) {
 		}
 		return []string{strconv.FormatUint(uint64(f.View), 10), time.UnixMilli(int64(f.SentMS)).UTC().Format("15:04:05.000"), f.From, f.To,
 			strings.TrimSpace(f.What + " " + f.Vote), strconv.Itoa(f.Size), why}
-	}))
+	})
+	printTable(w, "No frame of these views was lost or late.", "VIEW SENT FROM TO FRAME BYTES WHY", rows)
 	if frames.Omitted > 0 {
 		fmt.Fprintf(w, "… and %s more\n", plural.Of(frames.Omitted, "frame"))
 	}

@@ -143,8 +143,8 @@ func checkOffers(o *Order) error {
 	return nil
 }
 
-// Instants of a process, at which crash_amid ends it. Its log and its store are on one disk. It appends votes to the log before it sends them
-// (decision C5), and commits final blocks to the store.
+// Instants of a process, at which crash_amid ends it. Its log and its store are on one disk. It appends votes to the log before it sends
+// them (decision C5), and commits final blocks to the store.
 const (
 	BeforeAppend = "before append" // and before its log is rewritten
 	TornAppend   = "torn append"   // some of its records survive, the last never does

@@ -50,8 +50,8 @@ func (s *Server) registerHeld() {
 		})
 	serveRoute(s, operation{id: "hold_frames", path: "/hold/frames", tag: tagHeld,
 		summary: "The frames between validators of a held run: of proposals, votes and certificates of some views",
-		description: "A frame that was lost, or came late, says why, and which fault did it. The latest 65,536 of these are kept, and 32,768 that " +
-			"arrived as usual. 409 (not_held) for a network whose time passes by itself.",
+		description: "A frame that was lost, or came late, says why, and which fault did it. The latest 65,536 of these are kept, and 32,768 " +
+			"that arrived as usual. 409 (not_held) for a network whose time passes by itself.",
 		errors: []int{http.StatusBadRequest, http.StatusConflict}, response: model.Frames{Frames: []model.Frame{exampleFrame}}}, s.heldFrames)
 	stepped := exampleHeld
 	stepped.Moment, stepped.Step, stepped.Happened = "lane.star@6:18232", 18232, []string{"v2/consensus stepped"}

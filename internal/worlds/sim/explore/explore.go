@@ -176,8 +176,8 @@ func (s *search) makeRuns(ctx context.Context, t *tester) error {
 	return nil
 }
 
-// playRepaired plays a program. Where something ends it before its end, it plays it again, repaired, up to mostRepairs times. It returns the
-// program that it played last.
+// playRepaired plays a program. Where something ends it before its end, it plays it again, repaired, up to mostRepairs times. It returns
+// the program that it played last.
 func (s *search) playRepaired(ctx context.Context, t *tester, p *program) (*program, *outcome, error) {
 	for repairs := 0; ; repairs++ {
 		out, err := t.playScript(ctx, p.scriptText(""))
@@ -192,8 +192,8 @@ func (s *search) playRepaired(ctx context.Context, t *tester, p *program) (*prog
 	}
 }
 
-// repairProgram is a program without what ended it at a statement; nil where nothing helps. A drawn statement is left out, as an order that its
-// node refuses. So is a setting that the network refuses. A statement of the script that waited for blocks in vain comes after mends.
+// repairProgram is a program without what ended it at a statement; nil where nothing helps. A drawn statement is left out, as an order that
+// its node refuses. So is a setting that the network refuses. A statement of the script that waited for blocks in vain comes after mends.
 func (s *search) repairProgram(p *program, at int) *program {
 	if at < 0 {
 		return nil

@@ -261,7 +261,8 @@ func TestARefusedOrderIsLeftOut(t *testing.T) {
 	}
 }
 
-// A parameter that the network refuses is left out. A statement of the script that waits in vain, since too many are down, comes after mends.
+// A parameter that the network refuses is left out. A statement of the script that waits in vain, since too many are down, comes after
+// mends.
 func TestAProgramThatEndsEarlyIsMended(t *testing.T) {
 	path := written(t, explored)
 	b, err := readBase(path)

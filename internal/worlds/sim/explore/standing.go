@@ -42,7 +42,8 @@ func (t *tester) noteDeed(node, deed string) {
 	}
 }
 
-// noteMeeting notes what an order meets: how its validator stands, how many others are down, which faults, and whether they are of its node.
+// noteMeeting notes what an order meets: how its validator stands, how many others are down, which faults, and whether they are of its
+// node.
 func (t *tester) noteMeeting(o *fault.Order) {
 	if t.stage == nil {
 		return
