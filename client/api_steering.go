@@ -16,6 +16,8 @@ type (
 	ExtendRequest  = model.ExtendRequest
 	FaultEffect    = model.FaultReceipt
 	FaultOrder     = model.FaultRequest
+	Frame          = model.Frame
+	Frames         = model.Frames
 	GoRequest      = model.GoRequest
 	Held           = model.Held
 	Late           = model.Late
@@ -119,6 +121,16 @@ func (a *API) ExtendTimer(ctx context.Context, r model.ExtendRequest) (model.Tim
 // Held returns the moment at which a simulated run is held, by devnet run --hold. Another network refuses it (not_held).
 func (a *API) Held(ctx context.Context) (model.Held, error) {
 	return getJSON[model.Held](ctx, a.wholeNetwork(), "/hold", nil)
+}
+
+// Frames returns the frames between validators that a held run had of some views; to = 0: up to the latest. Of lost, those that did not
+// arrive as usual.
+func (a *API) Frames(ctx context.Context, from, to View, lost bool) (Frames, error) {
+	q := query(nil).withNumber("from", uint64(from)).withNumber("to", uint64(to))
+	if lost {
+		q = q.withText("lost", "true")
+	}
+	return getJSON[Frames](ctx, a.wholeNetwork(), "/hold/frames", q)
 }
 
 // Step lets a held run go on.

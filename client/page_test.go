@@ -23,6 +23,7 @@ func TestRangesAskForWhatWasGiven(t *testing.T) {
 		"/presence?from=1&to=2":                      func() error { _, err := c.PresenceRange(ctx, 1, 2); return err },
 		"/nodes/v0/log?before=9&level=ERROR&limit=5": func() error { _, err := c.NodeLog(ctx, "v0", &before, 5, "ERROR"); return err },
 		"/find?limit=5&q=heart":                      func() error { _, err := c.Find(ctx, "heart", 5); return err },
+		"/hold/frames?from=3&lost=true&to=9":         func() error { _, err := c.Frames(ctx, 3, 9, true); return err },
 		"/hold":                                      func() error { _, err := c.Held(ctx); return err },
 		"/hold/step":                                 func() error { _, err := c.Step(ctx, StepRequest{Unit: "block", Count: 2}); return err },
 		"/hold/back":                                 func() error { _, err := c.StepBack(ctx, StepRequest{Count: 2}); return err },

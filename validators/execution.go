@@ -72,6 +72,7 @@ type execution struct {
 func (v *Validator) newExecution() (roles.Steps[executionEvent], error) {
 	e := &execution{v: v, pool: newPool(v.node.Clock.Now, v.config.Dropped), results: map[types.Hash]*ledger.Result{},
 		tries: ledger.NewTries()}
+	v.findPooled = func(hash types.Hash) *ledger.Checked { return e.pool.findTransaction(hash) }
 	return roles.Steps[executionEvent]{First: e.startRole, Each: e.receiveEvent, Last: e.stopRole}, nil
 }
 

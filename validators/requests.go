@@ -107,6 +107,15 @@ func (v *Validator) NextNonce(account types.Address, final types.Nonce, answer f
 	}
 }
 
+// WaitingNow is a transaction that waits in the mempool, or nil. Unlike Waiting it takes no step: only a world may ask it that lets no role
+// step meanwhile, as the simulator between two steps.
+func (v *Validator) WaitingNow(hash types.Hash) *ledger.Checked {
+	if v.findPooled == nil {
+		return nil
+	}
+	return v.findPooled(hash)
+}
+
 // Waiting asks for a transaction that waits in the mempool. answer is called once, with
 // it or with nil, on a loop of the validator, and not when that stops.
 func (v *Validator) Waiting(hash types.Hash, answer func(*ledger.Checked)) {

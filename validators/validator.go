@@ -109,7 +109,9 @@ type Validator struct {
 	intake    roles.Inbox[intakeEvent]
 	consensus roles.Inbox[consensusEvent]
 	execution roles.Inbox[executionEvent]
-	archive   roles.Inbox[archiveEvent]
+	// findPooled looks into the mempool of execution, whose loop alone may call it while it runs.
+	findPooled func(types.Hash) *ledger.Checked
+	archive    roles.Inbox[archiveEvent]
 
 	ingress  *ingress
 	known    knownVotes

@@ -58,10 +58,18 @@ func runnerTable(w io.Writer, runners []model.Runner) {
 	printTable(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY",
 		rowsOf(runners, func(r *model.Runner) []string {
 			return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yesOrNo(r.Present),
-				strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
+				connectedWords(r),
 				strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
 				strconv.FormatUint(r.Reputation, 10), amountWords(r.Stake)}
 		}))
+}
+
+// connectedWords is with how many of its subset a runner is connected; "-" at an earlier moment, which says nothing of it.
+func connectedWords(r *model.Runner) string {
+	if r.Connected == nil {
+		return "-/" + strconv.Itoa(len(r.Subset))
+	}
+	return strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset))
 }
 
 func yesOrNo(is bool) string {

@@ -5,9 +5,12 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -23,6 +26,7 @@ func viewsCommand() *cli.Command {
 			&cli.BoolFlag{Name: "failed", Usage: "only views without a final block, of all that are kept"},
 			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("start at view `V` (default: the last %d views)", shownViews)},
 			&cli.Uint64Flag{Name: "to", Usage: "end with view `V` (default: the latest)"},
+			&cli.BoolFlag{Name: "frames", Usage: "of a held run: also their frames that were lost or late, and why"},
 			jsonFlag, httpFlag},
 		Action: takingNothing(showViews),
 	}
@@ -42,7 +46,49 @@ func showViews(c *cli.Context) error {
 	case !c.IsSet("from") && len(all.Views) > shownViews:
 		all.Views = all.Views[len(all.Views)-shownViews:]
 	}
-	return printAnswerOrJSON(c, all, func(w io.Writer) { printViews(w, &all, c.Bool("failed")) })
+	if !c.Bool("frames") {
+		return printAnswerOrJSON(c, all, func(w io.Writer) { printViews(w, &all, c.Bool("failed")) })
+	}
+	frames, err := framesOf(c, &all)
+	return printAnswer(c, struct {
+		model.Views
+		model.Frames
+	}{all, frames}, err, func(w io.Writer) {
+		printViews(w, &all, c.Bool("failed"))
+		printFrames(w, &frames)
+	})
+}
+
+// framesOf are the frames of the views that are listed, those that did not arrive as usual.
+func framesOf(c *cli.Context, all *model.Views) (frames model.Frames, err error) {
+	if len(all.Views) == 0 {
+		return networkClient(c).Frames(c.Context, 1, 1, true) // it refuses a network that is not held
+	}
+	frames, err = networkClient(c).Frames(c.Context, all.Views[0].View, all.Views[len(all.Views)-1].View, true)
+	frames.Frames = slices.DeleteFunc(frames.Frames, func(f model.Frame) bool {
+		return !slices.ContainsFunc(all.Views, func(v model.View) bool { return v.View == f.View })
+	})
+	return frames, err
+}
+
+// printFrames prints a line for each frame that did not arrive as usual.
+func printFrames(w io.Writer, frames *model.Frames) {
+	fmt.Fprintln(w)
+	rows := rowsOf(frames.Frames, func(f *model.Frame) []string {
+		why := f.Why
+		if f.ArrivesMS != nil {
+			why += fmt.Sprintf(": it took %d ms", *f.ArrivesMS-f.SentMS)
+		}
+		if f.By != "" {
+			why += ", by " + printable(f.By)
+		}
+		return []string{strconv.FormatUint(uint64(f.View), 10), time.UnixMilli(int64(f.SentMS)).UTC().Format("15:04:05.000"), f.From, f.To,
+			strings.TrimSpace(f.What + " " + f.Vote), strconv.Itoa(f.Size), why}
+	})
+	printTable(w, "No frame of these views was lost or late.", "VIEW SENT FROM TO FRAME BYTES WHY", rows)
+	if frames.Omitted > 0 {
+		fmt.Fprintf(w, "… and %s more\n", plural.Of(frames.Omitted, "frame"))
+	}
 }
 
 // printViews prints a line for each view, and below it what does not fit.

@@ -30,6 +30,7 @@ const (
 	Rejoining                  // AfterBlocks and NewIdentity
 	Offers                     // Add and Remove
 	Victim                     // Role or Contract
+	Amid                       // Instant and Times
 )
 
 // argument is how an argument is judged and told.
@@ -75,6 +76,13 @@ var arguments = map[Argument]argument{
 		text := plural.Of(o.AfterBlocks, "block") + " later"
 		if o.NewIdentity {
 			text += ", under another key"
+		}
+		return text
+	}},
+	Amid: {nodes: noNames, check: checkAmid, text: func(o *Order) string {
+		text := o.Instant
+		if o.Times > 1 {
+			text += fmt.Sprintf(" %d", o.Times)
 		}
 		return text
 	}},
@@ -131,6 +139,37 @@ func checkOffers(o *Order) error {
 		case slices.Contains(all[:i], name):
 			return refusal.New(CodeInvalid, "the capability %.40q is named twice", name).At(field)
 		}
+	}
+	return nil
+}
+
+// Instants of a process, at which crash_amid ends it. Its log and its store are on one disk. It appends votes to the log before it sends
+// them (decision C5), and commits final blocks to the store.
+const (
+	BeforeAppend = "before append" // and before its log is rewritten
+	TornAppend   = "torn append"   // some of its records survive, the last never does
+	AfterAppend  = "after append"  // synced, and nothing more
+	BeforeSend   = "before send"
+	AfterSend    = "after send"
+	BeforeCommit = "before commit"
+	AfterCommit  = "after commit"
+)
+
+// instants are all of them.
+var instants = []string{BeforeAppend, TornAppend, AfterAppend, BeforeSend, AfterSend, BeforeCommit, AfterCommit}
+
+// Instants lists the instants of crash_amid.
+func Instants() []string { return slices.Clone(instants) }
+
+// MaxInstants bounds which instant from now ends a process: some minutes of sends.
+const MaxInstants = 100_000
+
+func checkAmid(o *Order) error {
+	if !slices.Contains(instants, o.Instant) {
+		return refusal.New(CodeInvalid, "there is no instant %.*q: they are %s", maxShown, o.Instant, listWords(instants, "and")).At("instant")
+	}
+	if o.Times < 1 || o.Times > MaxInstants {
+		return refusal.New(CodeInvalid, "times %d is not within 1 and %d", o.Times, MaxInstants).At("times")
 	}
 	return nil
 }

@@ -22,7 +22,8 @@ type Order struct {
 	On          bool          // whether it begins, or ends
 	Delay       time.Duration // slow, disk_slow, cpu_slow: how much longer work takes; 0 ends it. hang: how long it hangs
 	Up, Down    time.Duration // flap: how long connections stay, and are gone
-	Times       int           // flap: how often
+	Times       int           // flap: how often. crash_amid: at which such instant from now, 1 being the next
+	Instant     string        // crash_amid: what its process does then
 	AfterBlocks uint64        // rejoin: how many blocks later
 	NewIdentity bool          // rejoin: under another key
 	Add, Remove []string      // capability: what the runner offers from now on, and does not any more

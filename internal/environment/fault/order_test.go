@@ -15,7 +15,8 @@ import (
 var sample = map[string]Order{
 	"crash": {Node: "v0"}, "restart": {Node: "v0"}, "freeze": {Node: "v0"}, "thaw": {Node: "v0"}, "wipe": {Node: "v0"},
 	"disk_slow": {Node: "v0", Delay: time.Second}, "cpu_slow": {Node: "v0", Delay: time.Millisecond}, "sync_lies": {Node: "v0", On: true},
-	"panic": {Node: "v0", Role: "consensus"}, "hang": {Node: "v0", Contract: "dispatcher", Delay: time.Second},
+	"crash_amid": {Node: "v0", Instant: AfterAppend, Times: 3},
+	"panic":      {Node: "v0", Role: "consensus"}, "hang": {Node: "v0", Contract: "dispatcher", Delay: time.Second},
 	"disk_fail": {Node: "v0", On: true}, "host_fail": {Node: "v0", Actor: types.Address{7}, How: HostHangs},
 	"clock_skew": {Node: "v0", Skew: -time.Second}, "misbehave": {Node: "v0", Kind: "forge"},
 	"partition": {Groups: [][]string{{"v0", "v1"}, {"v2"}}}, "bridge": {Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}},
@@ -31,6 +32,7 @@ func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 	for verb, want := range map[string]string{
 		"crash": "crash v0", "restart": "restart v0", "freeze": "freeze v0", "thaw": "thaw v0", "wipe": "wipe v0", "disk_fail": "disk_fail v0",
 		"disk_slow": "disk_slow v0 1s", "cpu_slow": "cpu_slow v0 1ms", "sync_lies": "sync_lies v0", "twin": "twin v0",
+		"crash_amid": "crash_amid v0 after append 3",
 		"host_fail":  "host_fail v0 hang over 0x0700000000000000000000000000000000000000",
 		"clock_skew": "clock_skew v0 -1s", "misbehave": "misbehave v0 forge", "partition": "partition v0,v1 / v2",
 		"bridge": "bridge v0 v1 / v2,v3",
@@ -88,6 +90,8 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Hour, Times: 1}, CodeInvalid, "up", "is not within 1ms and 1m0s"},
 		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Second}, CodeInvalid, "times", "is not within 1 and 1000"},
 		{Order{Verb: "rejoin", Node: "r0", AfterBlocks: MaxRejoinAfter + 1}, CodeInvalid, "after_blocks", "is above 1000000"},
+		{Order{Verb: "crash_amid", Node: "v0", Instant: "noon", Times: 1}, CodeInvalid, "instant", `no instant "noon": they are before append`},
+		{Order{Verb: "crash_amid", Node: "v0", Instant: AfterSend}, CodeInvalid, "times", "times 0 is not within 1 and 100000"},
 		{Order{Verb: "capability", Node: "r0"}, CodeInvalid, "add", "0 capabilities"},
 		{Order{Verb: "capability", Node: "r0", Add: make([]string, MaxOffers+1)}, CodeInvalid, "add", "65 capabilities"},
 		{Order{Verb: "capability", Node: "r0", Add: []string{""}}, CodeInvalid, "add", `the capability ""`},

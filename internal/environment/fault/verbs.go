@@ -113,6 +113,11 @@ var verbs = []Verb{
 	{Name: "sync_lies", Of: Validators, Takes: []Argument{Node, On}, Lasts: Machine, Unsound: func(o *Order) bool { return o.On },
 		Part:   Disk,
 		Script: "Its disk reports writes as synced and does not sync them: a crash loses them. Called with False, it syncs them."},
+	{Name: "crash_amid", Of: Validators, Takes: []Argument{Node, Amid}, Lasts: Process, Needs: Running, Unsound: alwaysUnsound,
+		Part: Disk,
+		Script: "Ends its process, as crash does, within a step: " + listWords(instants, "or") + ", at the nth such instant from now. It " +
+			"appends to its log, and commits to its store.",
+		Words: instants},
 	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over}, Lasts: Machine,
 		Script:  "The host of programs fails on an actor: it crashes, or hangs until the validator gives it up; \"works\" ends the fault.",
 		Words:   []string{HostCrashes, HostHangs, HostCrawls, HostWorks},

@@ -85,6 +85,10 @@ var arguments = map[fault.Argument]verbArgument{
 		o.Role, o.Contract = r.Role, r.Contract
 		return nil
 	}, func(o *fault.Order, r *model.FaultRequest) { r.Role, r.Contract = o.Role, o.Contract }},
+	fault.Amid: {[]string{"instant", "times"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.Instant, o.Times = r.Instant, max(r.Times, 1)
+		return nil
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Instant, r.Times = o.Instant, o.Times }},
 	fault.Properties: {[]string{"what happens to packets between them"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Link = fault.Link{Loss: r.Loss, Duplicate: r.Duplicate, Reorder: r.Reorder, Bandwidth: r.Bandwidth, OneWay: r.OneWay}
 		if o.Link.Latency, err = parseDuration(r.Latency, "latency"); err != nil {

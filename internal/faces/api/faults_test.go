@@ -146,7 +146,7 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 		}
 	}
 	if !slices.Contains(parts, "misbehave takes node and kind") ||
-		!slices.Contains(parts, "disk_fail, disk_slow, cpu_slow, sync_lies and clock_skew are the simulator's") {
+		!slices.Contains(parts, "disk_fail, disk_slow, cpu_slow, sync_lies, crash_amid and clock_skew are the simulator's") {
 		t.Errorf("the verbs are told as %q", parts)
 	}
 }
@@ -154,7 +154,7 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 // A fault's receipt has the request that makes it again, for all arguments of a verb.
 func TestAFaultTellsTheRequestThatMakesItAgain(t *testing.T) {
 	whole := model.FaultRequest{Node: "v0", Kind: "equivocate", Actor: types.Address{7}.String(), How: "crash", On: true,
-		Skew: "-2s", Delay: "3ms", Up: "1s", Down: "2s", Times: 3,
+		Skew: "-2s", Instant: "torn append", Delay: "3ms", Up: "1s", Down: "2s", Times: 3,
 		Add: []string{"a"}, Remove: []string{"b"}, Role: "archive", Contract: "", AfterBlocks: 4, NewIdentity: true,
 		Groups: [][]string{{"v0", "v1"}, {"v2"}}, Left: []string{"v1"}, Right: []string{"v2"}, A: "v0", B: "v1", Latency: "20ms",
 		Jitter: "5ms", Loss: 0.5, Duplicate: 0.25, Reorder: 0.125, Bandwidth: 1000, OneWay: true}

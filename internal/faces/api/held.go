@@ -21,7 +21,17 @@ type Holding interface {
 	// Networks counts the networks that the run had, also as it was played again: what was
 	// remembered of one holds for no other.
 	Networks() uint64
+	// Frames are the frames between validators that it had of some views, the earliest first, as far as they are kept: of lost, those that
+	// did not arrive as usual.
+	Frames(from, to types.View, lost bool) []model.Frame
 }
+
+// maxFrames bounds the frames of one answer.
+const maxFrames = 4000
+
+// exampleFrame is a vote that a partition cut off.
+var exampleFrame = model.Frame{SentMS: 8_012, From: "v1", To: "v2", What: "vote", Vote: "finalize", View: 17, Height: 12, Size: 312,
+	Data: types.Bytes{2, 131}, Why: "cut", By: "partition v0,v1 / v2,v3"}
 
 // exampleHeld is a run that has just failed.
 var exampleHeld = model.Held{Moment: "lane.star@6:end", Step: 18231, Height: 57, TimeMS: 3_658_204,
@@ -38,6 +48,11 @@ func (s *Server) registerHeld() {
 			}
 			return s.held.Held(), nil
 		})
+	serveRoute(s, operation{id: "hold_frames", path: "/hold/frames", tag: tagHeld,
+		summary: "The frames between validators of a held run: of proposals, votes and certificates of some views",
+		description: "A frame that was lost, or came late, says why, and which fault did it. The latest 65,536 of these are kept, and 32,768 " +
+			"that arrived as usual. 409 (not_held) for a network whose time passes by itself.",
+		errors: []int{http.StatusBadRequest, http.StatusConflict}, response: model.Frames{Frames: []model.Frame{exampleFrame}}}, s.heldFrames)
 	stepped := exampleHeld
 	stepped.Moment, stepped.Step, stepped.Happened = "lane.star@6:18232", 18232, []string{"v2/consensus stepped"}
 	serveBody(s, operation{id: "hold_step", path: "/hold/step", tag: tagHeld,
@@ -64,6 +79,43 @@ func (s *Server) registerHeld() {
 		func(_ context.Context, in *model.GoRequest) (model.Held, error) {
 			return moveRun(s, in, Holding.Go)
 		})
+}
+
+// framesInput says which frames are asked for.
+type framesInput struct {
+	From optional[types.View] `query:"from" doc:"First view; where absent, the first that is kept."`
+	To   optional[types.View] `query:"to" doc:"Last view; where absent, the latest."`
+	Lost bool                 `query:"lost" doc:"Only frames that did not arrive as usual."`
+}
+
+// heldFrames are the frames of some views of the held run. Where they are too many, those that arrived as usual are left out first.
+func (s *Server) heldFrames(_ context.Context, in *framesInput) (m model.Frames, err error) {
+	from, to := in.From.orElse(0), in.To.orElse(noEnd)
+	switch {
+	case s.held == nil:
+		return m, errNoHeldRun()
+	case to < from:
+		return m, errBackwards()
+	}
+	all := s.held.Frames(from, to, in.Lost)
+	m.Frames = []model.Frame{}
+	spare := maxFrames
+	for i := range all {
+		if all[i].Why != "" {
+			spare--
+		}
+	}
+	for i := range all {
+		switch passed := all[i].Why == ""; {
+		case passed && spare <= 0, len(m.Frames) == maxFrames:
+			m.Omitted++
+			continue
+		case passed:
+			spare--
+		}
+		m.Frames = append(m.Frames, all[i])
+	}
+	return m, nil
 }
 
 // moveRun moves the held run. What the server remembers of another network is forgotten.

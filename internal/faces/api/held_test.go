@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/refusal"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -12,6 +13,20 @@ type moving struct{ networks uint64 }
 
 func (*moving) Held() model.Held { return exampleHeld }
 func (*moving) Moment() string   { return exampleHeld.Moment }
+func (*moving) Frames(from, to types.View, lost bool) (all []model.Frame) {
+	for v := types.View(1); v <= 3; v++ {
+		for range maxFrames / 2 {
+			f := exampleFrame
+			if f.View = v; v != 2 {
+				f.Why = ""
+			}
+			if v >= from && v <= to && (!lost || f.Why != "") {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
 func (m *moving) Networks() uint64 {
 	return m.networks
 }
@@ -44,6 +59,7 @@ func TestALiveNetworkIsNotHeld(t *testing.T) {
 		}
 	}
 	w.refused(409, "not_held", "GET", "/hold", nil)
+	w.refused(409, "not_held", "GET", "/hold/frames", nil)
 	if ready := get[model.Ready](w, "/ready"); ready.Held != "" {
 		t.Errorf("it is ready as held at %s", ready.Held)
 	}
@@ -55,6 +71,19 @@ func TestAHeldRunIsAsked(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.strict = true })
 	w.server.held = &moving{}
 	w.chain.mine()
+	for query, want := range map[string][2]int{ // frames, and those that were lost: order: each is judged alone
+		"": {maxFrames, maxFrames / 2}, "?lost=true": {maxFrames / 2, maxFrames / 2}, "?from=1&to=1": {maxFrames / 2, 0}, "?from=9": {0, 0}} {
+		m, lost := get[model.Frames](w, "/hold/frames"+query), 0
+		for _, f := range m.Frames {
+			if f.Why != "" {
+				lost++
+			}
+		}
+		if got := [2]int{len(m.Frames), lost}; got != want || query == "" && m.Omitted != maxFrames/2 {
+			t.Errorf("%q is answered with %d frames, %d of them lost, and %d are left out; want %d", query, got[0], got[1], m.Omitted, want)
+		}
+	}
+	w.refused(400, "invalid_range", "GET", "/hold/frames?from=3&to=2", nil)
 	if at := get[model.Held](w, "/hold"); at.Moment != exampleHeld.Moment || at.Step != exampleHeld.Step {
 		t.Errorf("it is at %+v", at)
 	}

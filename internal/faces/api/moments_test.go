@@ -11,7 +11,7 @@ import (
 
 // presentOnly are the reads of what no block says, or of what has a time of its own: nodes, links, views, faults, streams, a held run.
 var presentOnly = []string{"GET /devnet/faults", "GET /devnet/scenario",
-	"GET /events", "GET /find", "GET /health", "GET /hold", "GET /links", "GET /metrics",
+	"GET /events", "GET /find", "GET /health", "GET /hold", "GET /hold/frames", "GET /links", "GET /metrics",
 	"GET /nodes/{name}/log", "GET /openapi.json", "GET /ready", "GET /runner/{address}/jobs", "GET /validators", "GET /views"}
 
 // Every read takes a moment, and says of which one its answer is; what shows the present alone refuses one.

@@ -291,6 +291,9 @@ func (r *retelling) addFault(e *fault.Effect) {
 	if e.Order == nil {
 		return // a cheat: a transaction has it
 	}
+	if e.Order.Verb == "crash_amid" {
+		return // the crash that it led to is a fault of its own
+	}
 	begin := r.faultStatement(e.Order, false)
 	if begin == "" {
 		r.leaveOut("%s %s", e.Verb, e.Detail)

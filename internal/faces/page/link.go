@@ -10,7 +10,7 @@ import (
 
 var (
 	imports = regexp.MustCompile(`(?m)^import (?:\* as (\w+)|(\{[^}]*\})) from '([^']+)';\n?`)
-	exports = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const|let) (\w+))`)
+	exports = regexp.MustCompile(`(?m)^export ((?:async )?(function|class|const|let) (\w+))`)
 	unwordy = regexp.MustCompile(`\W`)
 )
 
@@ -41,11 +41,15 @@ func linkModules(modules map[string][]byte, entry string) []byte {
 			what := string(found[1]) + strings.ReplaceAll(string(found[2]), " as ", ": ")
 			return fmt.Appendf(nil, "const %s = %s;\n", what, moduleVariable(path.Join(path.Dir(name), string(found[3]))))
 		}))
-		out.WriteString("\nreturn {")
+		var names []string
 		for _, found := range exports.FindAllSubmatch(text, -1) {
-			fmt.Fprintf(&out, " get %s() { return %s; },", found[2], found[2])
+			one := string(found[3])
+			if string(found[2]) == "let" { // it may change
+				one = fmt.Sprintf("get %s() { return %[1]s; }", one)
+			}
+			names = append(names, one)
 		}
-		out.WriteString(" };\n})();\n")
+		fmt.Fprintf(&out, "\nreturn { %s };\n})();\n", strings.Join(names, ", "))
 		ended[name] = true
 	}
 	add(entry)

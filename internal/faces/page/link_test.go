@@ -18,28 +18,28 @@ func TestAModuleIsLinkedAfterWhatItImports(t *testing.T) {
 	want := `const $c = (() => { // c.js
 const own = 1;
 
-return { };
+return {  };
 })();
 const $of_a = (() => { // of/a.js
 const c = $c;
 const x = c;
 class z {}
 
-return { get x() { return x; }, get z() { return z; }, };
+return { x, z };
 })();
 const $b = (() => { // b.js
 const { z } = $of_a;
 let now = 0;
 async function go() { now = z; }
 
-return { get now() { return now; }, get go() { return go; }, };
+return { get now() { return now; }, go };
 })();
 const $main = (() => { // main.js
 const b = $b;
 const { x: y, z } = $of_a;
 b.go(y, z);
 
-return { };
+return {  };
 })();
 `
 	if got != want {

@@ -63,6 +63,7 @@ type network struct {
 	Blocked bool     `json:"blocked"`
 	Trouble []string `json:"troubles"`
 	Hint    string   `json:"hint"`
+	Held    string   `json:"held"` // the moment of a held run; "" of another network
 }
 
 // node is a validator.
@@ -154,7 +155,7 @@ func (s *sampler) sampleNetwork() *network {
 		return nil
 	}
 	n := &network{Ready: r.Ready, ChainID: r.ChainID, Genesis: r.Genesis.String(), Height: uint64(r.Height), Paused: r.Paused, Node: r.Node,
-		Strict: r.Strict, Version: r.Version, Stalled: r.Stalled, Blocked: r.Blocked, Trouble: r.Trouble}
+		Strict: r.Strict, Version: r.Version, Stalled: r.Stalled, Blocked: r.Blocked, Trouble: r.Trouble, Held: r.Held}
 	if r.Error != nil {
 		n.Hint = r.Error.Hint
 	}

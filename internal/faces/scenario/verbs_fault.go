@@ -75,6 +75,10 @@ var faultArguments = map[fault.Argument]faultArgument{
 		o.Role, o.Contract = argOf[string](c, "role"), argOf[string](c, "contract")
 		return nil
 	}},
+	fault.Amid: {signature: "instant: text, nth: count = 1", read: func(c *call, v *fault.Verb, o *fault.Order) error {
+		o.Instant, o.Times = argOf[string](c, "instant"), int(min(c.countOr("nth", 1), 1<<30))
+		return oneOf(c.title+": instant", o.Instant, v.Words)
+	}},
 	fault.Properties: {named: true, signature: linkProperties, read: func(c *call, _ *fault.Verb, o *fault.Order) (err error) {
 		if o.A != o.B { // otherwise Check refuses it
 			o.Link, err = linkOf(c)

@@ -36,7 +36,7 @@ def taken(j):
 
 // onlySimulated are the verbs that a live world refuses, since its disks and clocks
 // belong to this machine.
-var onlySimulated = []string{"disk_fail", "disk_slow", "cpu_slow", "sync_lies", "clock_skew", "snapshot"}
+var onlySimulated = []string{"disk_fail", "disk_slow", "cpu_slow", "sync_lies", "crash_amid", "clock_skew", "snapshot"}
 
 // withinAnEpoch are scripts that say another thing when an epoch ends amid them, as it
 // may on a slow machine: their epochs are long.

@@ -286,7 +286,7 @@ func TestWhatALiveNetworkRefuses(t *testing.T) {
 	n := up(t, quick())
 	for _, o := range []fault.Order{{Verb: "disk_fail", Node: "v0", On: true}, {Verb: "clock_skew", Node: "v0", Skew: time.Second},
 		{Verb: "disk_slow", Node: "v0", Delay: time.Second}, {Verb: "cpu_slow", Node: "v0", Delay: time.Second},
-		{Verb: "sync_lies", Node: "v0", On: true}} {
+		{Verb: "sync_lies", Node: "v0", On: true}, {Verb: "crash_amid", Node: "v0", Instant: fault.AfterSend, Times: 1}} {
 		if _, err := n.Do(o); code(err) != "unsupported" {
 			t.Errorf("%s: %v does not say that it is not there", &o, err)
 		}

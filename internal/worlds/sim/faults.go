@@ -96,19 +96,20 @@ type Moment string
 // The moments. A crash after an Append and before the Send that follows is the
 // one decision C5 is about.
 const (
-	BeforeAppend Moment = "before append" // and Rewrite
-	TornAppend   Moment = "torn append"   // some of its records survive, the last never does
-	AfterAppend  Moment = "after append"  // synced, and nothing more
-	BeforeSend   Moment = "before send"
-	AfterSend    Moment = "after send"
-	BeforeCommit Moment = "before commit"
-	AfterCommit  Moment = "after commit"
+	BeforeAppend Moment = fault.BeforeAppend
+	TornAppend   Moment = fault.TornAppend
+	AfterAppend  Moment = fault.AfterAppend
+	BeforeSend   Moment = fault.BeforeSend
+	AfterSend    Moment = fault.AfterSend
+	BeforeCommit Moment = fault.BeforeCommit
+	AfterCommit  Moment = fault.AfterCommit
 )
 
 // crashPoint is a planned crash.
 type crashPoint struct {
-	at   Moment
-	left int // times the moment comes yet
+	at     Moment
+	left   int           // times the moment comes yet
+	counts *fault.Counts // of its order; nil of a test's
 }
 
 // CrashAt crashes a node at the n-th such moment from now, 1 being the next; the
@@ -116,7 +117,7 @@ type crashPoint struct {
 func (w *World) CrashAt(name string, at Moment, n int) {
 	w.trace.traceFault(w.now, fmt.Sprintf("plan: crash %s %s %d", name, at, n))
 	machine := w.findNode(name)
-	machine.crashes = append(machine.crashes, crashPoint{at, n})
+	machine.crashes = append(machine.crashes, crashPoint{at: at, left: n})
 }
 
 // isCrashDue counts down the crashes planned for a moment, and says whether one is
@@ -125,8 +126,12 @@ func (l *process) isCrashDue(at Moment) bool {
 	due := false
 	for i := range l.node.crashes {
 		if c := &l.node.crashes[i]; c.at == at {
-			c.left--
-			due = due || c.left == 0
+			if c.left--; c.left == 0 {
+				due = true
+				if c.counts != nil {
+					c.counts.Ended.Add(1)
+				}
+			}
 		}
 	}
 	return due
@@ -229,6 +234,8 @@ func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Dur
 		if n.disk.lying = counts; counts != nil {
 			n.reportHarm(o.Verb)
 		}
+	case "crash_amid":
+		n.crashes = append(n.crashes, crashPoint{Moment(o.Instant), o.Times, counts})
 	case "clock_skew":
 		n.skewBy(o.Skew, counts)
 	case "host_fail":

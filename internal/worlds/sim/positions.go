@@ -17,6 +17,8 @@ import (
 const (
 	// maxMishaps bounds the mishaps that a record keeps: the latest.
 	maxMishaps = 1 << 16
+	// maxPassed bounds the frames that a record of frames keeps besides them: a view of a hundred validators.
+	maxPassed = 1 << 15
 	// MaxDraws bounds the draws that a record keeps, of some 60 bytes each: an hour of four validators.
 	MaxDraws = 4 << 20
 )
@@ -51,6 +53,7 @@ const (
 	WhyNotConnected Why = "not connected"
 	WhyGone         Why = "gone" // its process, or its sender's
 	WhyLate         Why = "late"
+	WhyNone         Why = "" // it arrived as usual
 )
 
 // Mishap is a frame that did not arrive as usual.
@@ -74,13 +77,37 @@ type Record struct {
 	states  map[Position]rand.PCG
 	worlds  uint16
 	cutOff  bool
+	// passed are the latest frames that arrived as usual: a ring as well. It is for a record that is only looked at, which keeps no states.
+	passed     []Mishap
+	nextPassed int
 }
 
 // NewRecord returns an empty record.
 func NewRecord() *Record { return &Record{states: map[Position]rand.PCG{}} }
 
+// NewFrameRecord returns an empty record of frames alone, those that arrive as usual too. No trial can be made of it.
+func NewFrameRecord() *Record { return &Record{} }
+
 // Mishaps are those of the run, in the order in which they happened.
 func (r *Record) Mishaps() []Mishap { return slices.Concat(r.mishaps[r.next:], r.mishaps[:r.next]) }
+
+// Passed are the latest frames that arrived as usual, in the order in which they were sent.
+func (r *Record) Passed() []Mishap {
+	return slices.Concat(r.passed[r.nextPassed:], r.passed[:r.nextPassed])
+}
+
+// addPassed adds a frame that arrives as usual.
+func (r *Record) addPassed(m Mishap) {
+	if len(r.passed) < maxPassed {
+		r.passed = append(r.passed, m)
+		return
+	}
+	r.passed[r.nextPassed] = m
+	r.nextPassed = (r.nextPassed + 1) % maxPassed
+}
+
+// isPlaced says that draws need their positions.
+func (p *positions) isPlaced() bool { return p.trial != nil || p.record.states != nil }
 
 // IsCutOff says that the run had more than MaxDraws draws: a trial differs from it beyond them.
 func (r *Record) IsCutOff() bool { return r.cutOff }
@@ -179,6 +206,9 @@ func (p *positions) count(at Position) Position {
 
 // choose prepares the draw of the role that steps next.
 func (p *positions) choose(now types.Time) {
+	if !p.isPlaced() {
+		return
+	}
 	if now != p.instant {
 		p.instant, p.choices = now, 0
 	}
@@ -188,6 +218,9 @@ func (p *positions) choose(now types.Time) {
 
 // frame prepares the draws of a frame's fate.
 func (p *positions) frame(from, to *node, content uint64) Position {
+	if !p.isPlaced() {
+		return Position{}
+	}
 	at := p.count(Position{what: drawnFrame, from: uint16(from.index), to: uint16(to.index), content: content})
 	p.draw(p.links, at)
 	return at
@@ -195,6 +228,9 @@ func (p *positions) frame(from, to *node, content uint64) Position {
 
 // carry prepares the draws of the fate of bytes over a connection.
 func (p *positions) carry(l *linkState, bytes int) Position {
+	if !p.isPlaced() {
+		return Position{}
+	}
 	at := p.count(Position{what: drawnCarriage, from: uint16(l.from.index), to: uint16(l.to.index), content: uint64(bytes)})
 	p.draw(p.links, at)
 	return at
@@ -202,6 +238,9 @@ func (p *positions) carry(l *linkState, bytes int) Position {
 
 // tear prepares the draw of what a disk loses.
 func (p *positions) tear(n *node) {
+	if !p.isPlaced() {
+		return
+	}
 	p.draw(p.links, p.count(Position{what: drawnTear, from: uint16(n.index)}))
 }
 
@@ -300,6 +339,9 @@ func (n *links) sendObserved(f *flight) {
 		arrives = min(arrives, p.usually(f.departs))
 	case arrives > p.lateAfter(f.departs):
 		p.note(n.loop.now, o, WhyLate, arrives, link.counts)
+	case !p.isPlaced():
+		p.record.addPassed(Mishap{Sent: n.loop.now, Arrives: arrives, Usual: p.usually(f.departs), From: link.from.name, To: link.to.name,
+			Bytes: len(f.frame), frame: f.frame})
 	}
 	n.loop.enterEvent(event{at: arrives, what: o})
 	if n.drawChance(link.Duplicate) {
@@ -346,6 +388,9 @@ type Saying struct {
 	View   types.View
 	Height types.Height
 }
+
+// Content is what was sent, which must not change; nil of bytes over a connection.
+func (m *Mishap) Content() []byte { return m.frame }
 
 // Says reads what the frame of a mishap says.
 func (m *Mishap) Says() Saying { return saysOf(m.frame) }

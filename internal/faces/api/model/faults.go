@@ -15,7 +15,9 @@ type FaultRequest struct {
 	Delay string `json:"delay,omitempty" maxLength:"32" doc:"For slow, disk_slow and cpu_slow: a duration; 0s ends it. For hang: time that it hangs, 1ms to 1m0s."`
 	Up    string `json:"up,omitempty" maxLength:"32" doc:"For flap: time that connections stay up, a duration."`
 	Down  string `json:"down,omitempty" maxLength:"32" doc:"For flap: time that they are down, a duration."`
-	Times int    `json:"times,omitempty" minimum:"0" maximum:"1000" doc:"For flap: number of times."`
+	Times int    `json:"times,omitempty" minimum:"0" maximum:"100000" doc:"For flap: number of times, up to 1000. For crash_amid: at which such instant from now; 1 where it is absent."`
+
+	Instant string `json:"instant,omitempty" maxLength:"32" doc:"For crash_amid: before append, torn append, after append, before send, after send, before commit or after commit."`
 
 	Add      []string `json:"add,omitempty" maxItems:"64" doc:"For capability: the runner says that it offers these from now on; entitlement:NAME is a pool."`
 	Remove   []string `json:"remove,omitempty" maxItems:"64" doc:"For capability: it says that it does not offer these any more."`

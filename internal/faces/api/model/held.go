@@ -29,6 +29,28 @@ type Held struct {
 	Omitted  int          `json:"omitted,omitempty" doc:"How many lines happened has not."`
 }
 
+// Frames are frames between validators of a held run.
+type Frames struct {
+	Frames  []Frame `json:"frames" doc:"By the time at which they were sent."`
+	Omitted int     `json:"omitted,omitempty" doc:"How many more there are; an answer has at most 4,000, and those that arrived as usual are left out first."`
+}
+
+// Frame is a frame from one validator to another.
+type Frame struct {
+	SentMS    types.Millis  `json:"sent_ms" doc:"When it was sent, by the network's clock, as views have it."`
+	ArrivesMS *types.Millis `json:"arrives_ms" nullable:"true" doc:"When it arrives, or did; null: never."`
+	From      string        `json:"from"`
+	To        string        `json:"to"`
+	What      string        `json:"what" enum:"proposal,vote,certificate"`
+	Vote      string        `json:"vote,omitempty" enum:"notarize,nullify,finalize" doc:"Of a vote, or of a certificate's votes."`
+	View      types.View    `json:"view"`
+	Height    types.Height  `json:"height"`
+	Size      int           `json:"size" doc:"Its bytes."`
+	Data      types.Bytes   `json:"data,omitempty" doc:"The bytes, as docs/WIRE.md has them, of one that did not arrive as usual, and has at most 1,024."`
+	Why       string        `json:"why" enum:",lost,cut,not connected,gone,late" doc:"Why it did not arrive as usual; empty: it did."`
+	By        string        `json:"by,omitempty" doc:"The fault that did it, as the list of faults tells it."`
+}
+
 // StepRequest moves a held run by a number of units.
 type StepRequest struct {
 	Unit  string `json:"unit,omitempty" enum:"step,block,fire,end" doc:"What is counted; step where absent. end goes to the end of the script."`

@@ -2,7 +2,7 @@
 // The drawer: what is selected. Each kind of thing says how it is asked for and shown.
 import { command } from './api.js';
 import { attr, copier, fill, h, show } from './kit.js';
-import { presentNote } from './moment.js';
+import { momentOf, presentNote } from './moment.js';
 import { linkHere } from './origin.js';
 import * as names from './names.js';
 import * as route from './route.js';
@@ -10,7 +10,7 @@ import * as store from './store.js';
 
 /**
  * @typedef {{el: any, load?: (signal: AbortSignal) => Promise<void>, draw?: () => void}} Thing
- * @typedef {{word: string, json: (id: string) => string, command: (id: string) => string, make: (id: string) => Thing, present?: string, ofMoment?: boolean}} Kind
+ * @typedef {{word: string, json: (id: string) => string, command: (id: string) => string, make: (id: string) => Thing, present?: string}} Kind
  */
 
 /** @type {{[name: string]: Kind}} */
@@ -26,8 +26,8 @@ let thing = null;
 /** @type {ReturnType<typeof presentNote>|null} */
 let note = null;
 let shownSel = '';
-/** @type {number|null} the moment that the thing is shown at, of things that are shown at moments */
-let shownAt = null;
+/** The moment that the thing is shown at; '': now. */
+let shownAt = '';
 let loadedAt = 0;
 let loadedHead = -1;
 let loaded = false;
@@ -55,7 +55,7 @@ function commandOf(text) { return text.startsWith('curl ') ? text : command(text
  * @param {string} sel
  */
 export function open(sel) {
-  const at = kinds[sel.split(':')[0]]?.ofMoment ? route.read().at : null;
+  const at = momentOf();
   if (sel === shownSel && at === shownAt && (turn === store.turns || !sel)) return;
   shownAt = at;
   asking?.abort();
@@ -97,7 +97,8 @@ export function open(sel) {
 /** draw draws what the beat tells, and asks for the rest now and then. */
 export function draw() {
   if (!thing) return;
-  if (turn !== store.turns) {
+  // a link's moment is past once the latest block is known
+  if (turn !== store.turns || momentOf() !== shownAt) {
     const sel = shownSel;
     shownSel = '';
     open(sel);
@@ -120,7 +121,7 @@ export function again() {
 
 async function refresh() {
   const one = thing;
-  if (!one?.load || asking || loadedAt && loadedHead === store.head()) return;
+  if (!one?.load || asking || loadedAt && loadedHead === store.head() || shownAt && loadedHead > 0) return;
   const rest = loadedAt && loadedAt + EACH - performance.now();
   if (rest > 0) return store.later(rest);
   const mine = asking = new AbortController();
@@ -135,6 +136,7 @@ async function refresh() {
   asking = null;
   loadedAt = performance.now();
   loaded = true;
+  if (wrong && shownAt) loadedHead = 0;
   store.nudge();
 }
 

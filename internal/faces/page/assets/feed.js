@@ -55,7 +55,7 @@ export function feed() {
       receipts.push(...(await receiptsOf(b.height, signal)).filter((r) => !ofRunners(r)));
       if (receipts.length >= LINES) break;
     }
-    const jobs = (await get('/jobs', { order: 'newest', limit: 20 }, signal)).filter((/** @type {any} */ j) => j.submitted_at <= to);
+    const jobs = (await get('/jobs', { order: 'newest', limit: 20, at: at === null ? '' : `h${at}` }, signal)).filter((/** @type {any} */ j) => j.submitted_at <= to);
     return { to, blocks, receipts: receipts.slice(0, LINES), jobs };
   }, take: ({ to, blocks, receipts, jobs }) => {
     const first = blocks[0]?.height ?? 0;

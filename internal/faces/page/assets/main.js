@@ -138,6 +138,7 @@ function words() {
   if (now.from !== null && now.at !== null) return [`${count(now.from)} to ${count(now.at)}, not following`, 'warn'];
   if (now.at !== null && now.at > store.head()) return [`block ${count(now.at)} is not final yet`, 'warn'];
   if (now.at !== null) return [`at ${count(now.at)}, not following`, 'warn'];
+  if (b.ready.held) return [`held at ${b.ready.held}`, 'warn'];
   if (b.ready.paused) return ['paused', 'warn'];
   if (b.ready.stalled) return [b.ready.stalled, b.ready.blocked ? 'bad' : 'warn'];
   const ill = b.nodes.filter((/** @type {any} */ n) => ails(b.nodes, n));

@@ -3,6 +3,7 @@
 import { get } from './api.js';
 import { count } from './format.js';
 import { h, show, write } from './kit.js';
+import { read } from './route.js';
 import * as store from './store.js';
 
 /**
@@ -10,6 +11,34 @@ import * as store from './store.js';
  * @param {import('./route.js').Route} r
  */
 export function isPast(r) { return r.at !== null && r.at < store.head(); }
+
+/**
+ * momentOf is the moment of a route, as questions have it; '' is the present.
+ * @param {import('./route.js').Route} [r]
+ */
+export function momentOf(r = read()) { return isPast(r) ? `h${r.at}` : ''; }
+
+/**
+ * bornAfter is the height at which a thing began, if that is after a moment; otherwise 0. To ask for it at that moment would be a failed
+ * question, of which a browser complains.
+ * @param {string} path
+ * @param {string} field that says when it began
+ * @param {string} at
+ * @param {AbortSignal} signal
+ * @returns {Promise<number>}
+ */
+export async function bornAfter(path, field, at, signal) {
+  const born = at ? (await get(path, {}, signal))[field] : 0;
+  return born > Number(at.slice(1)) ? born : 0;
+}
+
+/**
+ * notYet says of a thing that began later.
+ * @param {string} what it was in that block
+ * @param {number} born
+ * @param {string} at
+ */
+export function notYet(what, born, at) { return h('p', { class: 'sentence' }, `It was ${what} in block ${count(born)}: at block ${count(Number(at.slice(1)))} there was none.`); }
 
 /**
  * presentNote says, where an earlier moment is looked at, that a part shows the present.
@@ -133,36 +162,3 @@ export async function rowsAt(path, query, keep, many, signal) {
   return { list, cut: true };
 }
 
-/**
- * timerAt is the state of a timer at a moment; null: now.
- * @param {any} t
- * @param {number|null} at
- */
-export function timerAt(t, at) { return at !== null && t.ended_at !== null && t.ended_at > at ? 'pending' : t.status; }
-
-/**
- * jobAt is a job at a moment; null: now. One that had not ended then was open: Pending, Assigned or Executing.
- * @param {any} j
- * @param {number|null} at
- */
-export function jobAt(j, at) {
-  if (at === null || j.completed_at !== null && j.completed_at <= at) return j;
-  return { ...j, status: 'open', completed_at: null, error: null, result: null, winner: null, price: null, pool: null,
-    committee: j.committee.filter((/** @type {string} */ _a, /** @type {number} */ i) => (j.committee_drawn_at[i] ?? Infinity) <= at) };
-}
-
-/**
- * storyAt is a job's story up to a moment; null: now.
- * @param {any} story
- * @param {any[]} runners
- * @param {number|null} at
- */
-export function storyAt(story, runners, at) {
-  if (at === null || at >= story.height) return { story, runners };
-  const job = jobAt(story.job, at);
-  const none = (/** @type {number|null} */ h) => (h !== null && h > at ? null : h);
-  return {
-    story: { ...story, job, height: at, story: story.story.filter((/** @type {any} */ e) => e.height <= at) },
-    runners: runners.map((r) => ({ ...r, committed_at: none(r.committed_at), revealed_at: none(r.revealed_at), outcome: job === story.job ? r.outcome : 'pending' })),
-  };
-}

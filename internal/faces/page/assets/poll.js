@@ -1,6 +1,7 @@
 // @ts-check
 // What a view asks beside the beat: again while blocks are made and the view is looked at, one question at a time.
 import { attr } from './kit.js';
+import { isPast } from './moment.js';
 import * as names from './names.js';
 import * as store from './store.js';
 
@@ -87,7 +88,8 @@ export function poll({ each, els, of, ask, take, fail }) {
     }
     looked = time;
     draw();
-    if (!store.now || asking || head === store.head()) return;
+    // what was does not change
+    if (!store.now || asking || head === store.head() || answer && isPast(r)) return;
     if (time - ended < each) store.later(ended + each - time);
     else inquire(q);
   };

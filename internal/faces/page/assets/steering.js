@@ -1,5 +1,5 @@
 // @ts-check
-// Pause, resume, time travel, who joins, and parameters.
+// Pause, resume, time travel, who joins, what was done by hand as a script, and parameters.
 import { command, get, post, quoted } from './api.js';
 import { count, plural } from './format.js';
 import { action, busy, copier, field, fill, h, list, newest, show } from './kit.js';
@@ -29,9 +29,14 @@ export function steering() {
     const r = await post('/devnet/runner/join', {});
     return `${r.name || 'a runner'} joins`;
   });
+  const retell = action('copy as scenario', command('scenario'), async () => {
+    const m = await get('/devnet/scenario');
+    await navigator.clipboard.writeText(m.script);
+    return `copied: what was done by hand, as a script of ${plural(m.script.trim().split('\n').length, 'line')}${m.files.length ? '; devnet scenario FILE writes its actors beside it' : ''}`;
+  });
   const el = h('div', null,
     h('div', { class: 'orders' }, pause, resume, h('span', { class: 'action' }, blocks.el, go, copier(() => command(`advance --blocks ${blocks.input.value}`), '$', 'copy as command: advance')), next),
-    h('div', { class: 'orders' }, join, runner), paramsOf());
+    h('div', { class: 'orders' }, join, runner, retell), paramsOf());
   return {
     el,
     draw() {

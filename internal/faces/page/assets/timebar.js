@@ -52,7 +52,7 @@ export function timeBar() {
       const [first, last] = [timeOf(rows[0]), timeOf(rows[rows.length - 1])];
       const faults = (faultsWithin(first ?? 0, last ?? 0) || []).slice(-40);
       chart.set({ rows, failed, faults, many, from: r.from, to: r.at });
-      write(where, r.at === null ? store.lost ? 'no answer' : store.now ? 'live' : '' : r.from === null ? `at ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
+      write(where, r.at === null ? store.lost ? 'no answer' : store.now?.ready?.held ? 'held' : store.now ? 'live' : '' : r.from === null ? `at ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
       attr(where, 'data-tone', r.at === null ? tone : 'warn');
       show(live, r.at !== null);
     },

@@ -22,16 +22,17 @@ const asked = new Map();
  * schemaOf is the schema of an actor; null where its code has none. It is asked once: a name or another code is another key.
  * @param {string} address
  * @param {string} [code]
+ * @param {string} [at]
  * @returns {Promise<Schema|null>}
  */
-export function schemaOf(address, code = '') {
+export function schemaOf(address, code = '', at = '') {
   // the chain's own actors have none
   if (/^0x0{39}[12389]$/.test(address)) return Promise.resolve(null);
   const key = `${store.turns} ${address} ${code}`;
   let answer = asked.get(key);
   if (!answer) {
     if (asked.size > 200) asked.clear();
-    answer = get(`/actor/${part(address)}/schema`).catch((e) => {
+    answer = get(`/actor/${part(address)}/schema`, { at }).catch((e) => {
       // it is asked again
       if (e.status !== 404) asked.delete(key);
       return null;

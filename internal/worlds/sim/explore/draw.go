@@ -29,8 +29,9 @@ type draws struct {
 	focus   string          // the validator that most faults are of: what one fault leaves behind meets the next one there
 	// twin: the victim may have a second process, and no other validator and no link has a fault. The second process may vote beside the
 	// first where more than f others are slow to answer (decision C5), which any two faults can make.
-	twin bool
-	lies int // misbehaviours drawn so far: their kinds come in turns, since each is a fault of its own
+	twin    bool
+	met     meetings // of the search so far
+	present []string // the things of the program that is drawn
 }
 
 // Limits of what is drawn.
@@ -128,12 +129,14 @@ func (d *draws) drawVerb(v *fault.Verb) (e episode) {
 		return episode{lines: []string{begin(), d.drawWait(), call("thaw", "")}}
 	case "wipe":
 		return episode{lines: []string{call("crash", "may_be_idle = True"), begin(), call("restart", ""), d.drawWait()}}
+	case "crash_amid":
+		instant := d.drawRareKind(v.Name, fault.Instants())
+		return episode{lines: []string{begin(fmt.Sprintf("%q, %d", instant, 1+d.IntN(1<<d.IntN(7)))), d.drawWait(), call("restart", "")}}
 	case "partition", "bridge", "link":
 		return episode{lines: []string{begin(d.linkArguments(v.Name)...), d.drawWait(), d.network + ".heal()"}}
 	case "misbehave":
-		kinds := fault.KindsOf(of)
-		d.lies++
-		return episode{lines: []string{begin(fmt.Sprintf("%q", kinds[d.lies%len(kinds)])), d.drawWait(), call(v.Name, `""`)}}
+		kind := d.drawRareKind(v.Name, fault.KindsOf(of))
+		return episode{lines: []string{begin(fmt.Sprintf("%q", kind)), d.drawWait(), call(v.Name, `""`)}}
 	}
 	var began, ended []string
 	for _, a := range v.Takes {

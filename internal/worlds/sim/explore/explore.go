@@ -36,7 +36,7 @@ const (
 	mostSeeds    = 1000 // the seeds of programs are below it
 	mostShrinks  = 400  // runs for one find
 	provings     = 2    // how often a shrunk script is run again
-	mostRepairs  = 3    // of a program that a drawn statement ends
+	mostRepairs  = 6    // of a program that ends before its end
 )
 
 // Options say what to explore.
@@ -96,7 +96,7 @@ type search struct {
 	corpus []corpusProgram
 	counts map[string]int // in how many runs each thing was reached
 	known  map[string]bool
-	lies   int // misbehaviours drawn
+	met    meetings
 	report Report
 }
 
@@ -113,7 +113,7 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	s := &search{Options: o, base: b, rand: rand.New(rand.NewPCG(o.Seed, 3)), counts: map[string]int{}, known: map[string]bool{},
-		lies: int(o.Seed % 100)}
+		met: meetings{}}
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.For)
 	defer cancel()
@@ -162,7 +162,7 @@ func (s *search) makeRuns(ctx context.Context, t *tester) error {
 		if over {
 			return nil
 		}
-		p, out, err := t.playRepaired(ctx, p)
+		p, out, err := s.playRepaired(ctx, t, p)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -176,22 +176,57 @@ func (s *search) makeRuns(ctx context.Context, t *tester) error {
 	return nil
 }
 
-// playRepaired plays a program. Where a drawn statement ends it, as an order does that its node refuses, it plays the program without that
-// statement, up to mostRepairs times. It returns the program that it played last.
-func (t *tester) playRepaired(ctx context.Context, p *program) (*program, *outcome, error) {
+// playRepaired plays a program. Where something ends it before its end, it plays it again, repaired, up to mostRepairs times. It returns
+// the program that it played last.
+func (s *search) playRepaired(ctx context.Context, t *tester, p *program) (*program, *outcome, error) {
 	for repairs := 0; ; repairs++ {
 		out, err := t.playScript(ctx, p.scriptText(""))
 		if err != nil || out.err == nil || out.wrong != "" || repairs == mostRepairs {
 			return p, out, err
 		}
-		i := p.findStatement(lineOf(out.err))
-		if i < 0 || !p.statements[i].drawn {
+		repaired := s.repairProgram(p, p.findStatement(lineOf(out.err)))
+		if repaired == nil {
 			return p, out, nil
 		}
-		p = p.copyProgram()
-		p.statements = slices.Delete(p.statements, i, i+1)
+		p = repaired
 	}
 }
+
+// repairProgram is a program without what ended it at a statement; nil where nothing helps. A drawn statement is left out, as an order that
+// its node refuses. So is a setting that the network refuses. A statement of the script that waited for blocks in vain comes after mends.
+func (s *search) repairProgram(p *program, at int) *program {
+	if at < 0 {
+		return nil
+	}
+	r := p.copyProgram()
+	switch one := p.statements[at]; {
+	case one.drawn:
+		r.statements = slices.Delete(r.statements, at, at+1)
+	case one.ordinal == s.base.opens && len(p.settings) > 0:
+		r.settings = r.settings[1:]
+	case one.ordinal > s.base.opens && !slices.ContainsFunc(p.statements[max(at-3, 0):at], s.isMend):
+		r.statements = slices.Insert(r.statements, at, s.mendingStatements()...)
+	default:
+		return nil
+	}
+	return r
+}
+
+// drawnStatements are statements of the search, in which NET stands for the network.
+func (s *search) drawnStatements(texts ...string) (all []statement) {
+	for _, text := range texts {
+		all = append(all, statement{text: strings.ReplaceAll(text, "NET", s.base.name), drawn: true})
+	}
+	return all
+}
+
+// mendingStatements let a network go on that makes no blocks: links are sound, nothing is paused, and all validators start again.
+func (s *search) mendingStatements() []statement {
+	return s.drawnStatements("NET.heal()", "NET.resume()", "for v in NET.validators:\n    v.restart()")
+}
+
+// isMend says that a statement starts again who is down.
+func (s *search) isMend(one statement) bool { return one.text == s.mendingStatements()[2].text }
 
 // lineOf is the line of the script at which an error ended it, or 0.
 func lineOf(err error) int {
@@ -204,15 +239,14 @@ func lineOf(err error) int {
 	return 0
 }
 
-// endingStatements is what each program ends with: sound links, and some blocks for the oracles to judge.
+// endingStatements is what each program ends with: sound links, nobody down, and some blocks for the oracles to judge.
 func (s *search) endingStatements() (all []statement) {
-	return []statement{{text: s.base.name + ".heal()", drawn: true}, {text: s.base.name + ".run(blocks = 4)", drawn: true}}
+	return s.drawnStatements("NET.heal()", "for v in [v for v in NET.validators if not v.running]:\n    v.restart()", "NET.run(blocks = 4)")
 }
 
 // drawProgram makes the next program: a new one, or a program of the corpus that is changed. Rare things are followed up.
 func (s *search) drawProgram() *program {
-	d := &draws{Rand: s.rand, nodes: s.nodes, network: s.base.name, actors: s.base.actors, lies: s.lies}
-	defer func() { s.lies = d.lies }()
+	d := &draws{Rand: s.rand, nodes: s.nodes, network: s.base.name, actors: s.base.actors, met: s.met}
 	if d.focus = drawOne(d, d.validators); s.nodes.maxLiars() > 0 {
 		d.victim = drawOne(d, d.validators)
 	}
@@ -233,17 +267,15 @@ func (s *search) drawProgram() *program {
 			d.focus = p.findFocus(d)
 		}
 	}
-	if s.rand.IntN(3) == 0 {
+	if s.rand.IntN(3) == 0 || p.settings == nil && s.rand.IntN(3) == 0 {
 		p.settings = d.drawSettings()
 	}
 	d.twin = d.victim != "" && !p.hasManyFaults(d) && (p.countText(".twin(") > 0 || s.rand.IntN(12) == 0)
 	for range 1 + s.rand.IntN(mostEpisodes) {
-		e := d.drawEpisode()
-		if s.rand.IntN(4) == 0 {
-			e = d.drawOrder(p)
-		}
+		e := d.drawRareEpisode(p, end)
 		p.insertEpisode(d, max(s.base.opens, e.below), end, e.lines)
 	}
+	s.met.addProgram(d.thingsOf(p, end))
 	return p
 }
 

@@ -69,7 +69,7 @@ func TestEveryDrawnEpisodeIsAScript(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("net = network(runners = 2)\nheart = net.deploy(\"go:heartbeat\")\n")
 	p := &program{statements: []statement{{text: "net.run(blocks = 1)", repeatable: true}}}
-	for i := range 1200 {
+	for i := range 2400 {
 		d.twin = i%3 == 0
 		lines := d.drawEpisode().lines
 		if i%4 == 0 {
@@ -157,6 +157,37 @@ func TestSettingsAreAddedToTheNetwork(t *testing.T) {
 	}
 }
 
+// What met the rest of a program least is drawn next, and a verb that is done to all validators is one more thing.
+func TestWhatMetLeastIsDrawn(t *testing.T) {
+	n := &nodes{validators: []string{"v0", "v1"}}
+	verbs, kinds := n.listThings([]string{`net.validator("v0").crash(may_be_idle = True)`, `net.run(blocks = 3)`, `net.validator("v1").crash()`,
+		`net.validator("v1").restart()`, `net.validator("v0").misbehave("forge", may_be_idle = True)`, `net.validator("v0").misbehave("")`,
+		`net.validator("v0").crash_amid("after send", 4)`})
+	if got := strings.Join(verbs, ","); got != "crash,crash of all,misbehave,crash_amid" {
+		t.Errorf("the verbs are %s", got)
+	}
+	if got := strings.Join(kinds, ","); got != "misbehave forge,crash_amid after send" {
+		t.Errorf("the kinds are %s", got)
+	}
+	m := meetings{}
+	for range 3 {
+		m.addProgram([]string{"crash", "freeze", "wipe"})
+	}
+	m.addProgram([]string{"freeze", "crash"})
+	for thing, want := range map[string]int{"crash": 4, "wipe": 3, "link": 0} {
+		if got := m.countLeast(thing, []string{"freeze"}); got != want {
+			t.Errorf("%s met freeze %d times, and not %d", thing, got, want)
+		}
+	}
+	d := &draws{Rand: rand.New(rand.NewPCG(1, 2)), met: meetings{}, present: []string{"freeze"}}
+	for _, kind := range []string{"misbehave forge", "misbehave flood"} {
+		d.met.addProgram([]string{"freeze", kind})
+	}
+	if got := d.drawRareKind("misbehave", []string{"forge", "flood", "withhold_votes"}); got != "withhold_votes" {
+		t.Errorf("drawn is %s", got)
+	}
+}
+
 // Two programs that are put together have one liar, and what one names stays below the statement that makes it.
 func TestProgramsPutTogetherHaveOneLiar(t *testing.T) {
 	script := func(drawn ...string) *program {
@@ -215,7 +246,8 @@ func TestARefusedOrderIsLeftOut(t *testing.T) {
 	}
 	tester := newTester(filepath.Dir(path), 0)
 	defer tester.closeHosts()
-	got, out, err := tester.playRepaired(t.Context(), p)
+	s := &search{base: b}
+	got, out, err := s.playRepaired(t.Context(), tester, p)
 	if err != nil || out.err != nil {
 		t.Fatal(err, out.err)
 	}
@@ -226,5 +258,32 @@ func TestARefusedOrderIsLeftOut(t *testing.T) {
 	}
 	if len(p.statements) != len(got.statements)+3 {
 		t.Errorf("the program itself has %d statements", len(p.statements))
+	}
+}
+
+// A parameter that the network refuses is left out. A statement of the script that waits in vain, since too many are down, comes after
+// mends.
+func TestAProgramThatEndsEarlyIsMended(t *testing.T) {
+	path := written(t, explored)
+	b, err := readBase(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &search{base: b}
+	p := &program{statements: slices.Clone(b.statements), seed: 1, settings: []string{`"cip1.lane_timer_cycles": 5`, `"chain.epoch_blocks": 8`}}
+	for _, name := range []string{"v1", "v2"} {
+		p.statements = slices.Insert(p.statements, 2, statement{text: `net.validator("` + name + `").crash()`, drawn: true})
+	}
+	p.statements = append(p.statements, statement{text: `net.transfer("bob", "1 wei")`, ordinal: len(b.statements)})
+	tester := newTester(filepath.Dir(path), 0)
+	defer tester.closeHosts()
+	got, out, err := s.playRepaired(t.Context(), tester, p)
+	if err != nil || out.err != nil || out.wrong != "" {
+		t.Fatalf("%v, %v, %s\n%s", err, out.err, out.wrong, got.scriptText(""))
+	}
+	text := got.scriptText("")
+	if strings.Contains(text, "lane_timer_cycles") || !strings.Contains(text, "epoch_blocks") ||
+		strings.Count(text, "    v.restart()") != 1 || strings.Count(text, ".crash()") != 2 {
+		t.Error(text)
 	}
 }

@@ -53,9 +53,9 @@ const (
 var settingsDrawn = []string{`"chain.epoch_blocks": 3`, `"chain.epoch_blocks": 5`, `"chain.epoch_blocks": 8`, `"cip3.min_basefee": 1000`,
 	`"cip5.max_ttl_blocks": 10`, `"cip1.policy": "fifo"`, `"cip1.policy": "gba"`}
 
-// drawSettings draws parameters of a network, mostly none.
+// drawSettings draws parameters of a network.
 func (d *draws) drawSettings() (all []string) {
-	for d.IntN(2) == 0 && len(all) < 3 {
+	for range 1 + d.IntN(2) {
 		all = append(all, drawOne(d, settingsDrawn))
 	}
 	return all

@@ -44,7 +44,8 @@ type tester struct {
 	stage *stage.Stage
 	tip   types.Height
 	steps int
-	harms map[string]bool // validators whose log or disk an order may have harmed, or who may have lied
+	harms map[string]bool      // validators whose log or disk an order may have harmed, or who may have lied
+	stand map[string]*standing // of each validator
 }
 
 // playScript plays a program.
@@ -53,6 +54,7 @@ func (t *tester) playScript(ctx context.Context, text string) (*outcome, error) 
 		return nil, err
 	}
 	t.out, t.tip, t.steps, t.harms = &outcome{reached: map[string]bool{}}, 0, 0, map[string]bool{}
+	t.stand = map[string]*standing{}
 	open := stage.OpenWatched(stage.Watch{Hosts: t.hosts, Opened: t.onOpen, Stepped: t.onStep, Tell: t.noteReport, Final: t.noteBlock,
 		Closing: t.onClose})
 	report, err := scenario.Run(t.path, scenario.Options{MayBeIdle: true, Out: io.Discard, Stop: ctx,
@@ -77,7 +79,7 @@ func (t *tester) playScript(ctx context.Context, text string) (*outcome, error) 
 	}
 	for _, f := range report.Faults {
 		if !f.Idle {
-			t.out.reached["fault "+f.Verb] = true
+			t.out.reached["fault "+describeFault(f.Verb, f.Order)] = true
 		}
 	}
 	return t.out, nil
@@ -104,16 +106,41 @@ func (t *tester) onStep() error {
 func (t *tester) noteReport(_ types.Time, node string, report simplex.Report) {
 	kind := strings.TrimPrefix(fmt.Sprintf("%T", report), "simplex.")
 	switch r := report.(type) {
+	case simplex.Entered:
+		t.noteView(node, r.View)
+	case simplex.Notarized:
+		t.noteDeed(node, "notarized")
 	case simplex.GaveUp:
 		kind += " " + r.Cause.String()
+		t.noteDeed(node, "gave up")
 	case simplex.SitsOut:
 		if !t.harms[node] {
 			t.out.noteFirstWrong(fmt.Sprintf("%s sits out, and nothing took its log of votes from it", node))
 		}
+	case simplex.Evidence:
+		if offender := t.nameOf(r.Offender); !t.harms[offender] {
+			t.out.noteFirstWrong(fmt.Sprintf("%s has evidence that %s contradicts itself, and nothing made it", node, offender))
+		}
+	case simplex.Stranger:
+		if !t.harms[node] {
+			t.out.noteFirstWrong(fmt.Sprintf("%s sees a vote of its own that it did not cast, and nothing took its log of votes from it", node))
+		}
+	case simplex.Conflict:
+		t.out.noteFirstWrong(fmt.Sprintf("%s sees a finalization that contradicts what is final, and at most f validators lie or forget", node))
 	case simplex.Rejected:
 		kind += " " + figures.ReplaceAllString(fmt.Sprint(r.Reason), "#")
 	}
 	t.noteReach(kind)
+}
+
+// nameOf is what a validator is called.
+func (t *tester) nameOf(a types.Address) string {
+	for _, name := range t.stage.Names() {
+		if t.stage.Key(name).Address() == a {
+			return name
+		}
+	}
+	return a.String()
 }
 
 // noteReach notes something with each fault in force beside it.
@@ -136,7 +163,9 @@ func (t *tester) noteBlock(_ types.Time, r *ledger.Result) {
 	}
 	t.tip = r.Block.Header.Height
 	for i := range r.Receipts {
-		t.noteReach(fmt.Sprintf("receipt %s %s", r.Receipts[i].Origin, r.Receipts[i].Status))
+		one := &r.Receipts[i]
+		t.noteReach(fmt.Sprintf("receipt %s %s", one.Origin, one.Status))
+		t.out.reached[fmt.Sprintf("receipt of %s %s", one.Handler, one.Status)] = true
 	}
 	for i := range r.Timers {
 		t.noteReach(fmt.Sprintf("timer %v %s", r.Timers[i].Kind, r.Timers[i].Reason))
@@ -144,29 +173,15 @@ func (t *tester) noteBlock(_ types.Time, r *ledger.Result) {
 	for i := range r.Jobs {
 		t.noteReach(fmt.Sprintf("job %v %s", r.Jobs[i].Kind, r.Jobs[i].Status))
 	}
+	if r.NextSet != nil {
+		t.noteReach(fmt.Sprintf("the next epoch has %d validators", len(r.NextSet.Members)))
+	}
 }
 
 // onClose notes what an oracle saw.
 func (t *tester) onClose(s *stage.Stage) {
 	if err := s.Violation(); err != nil && !errors.Is(err, errTooLong) && !errors.Is(err, context.Canceled) {
 		t.out.noteFirstWrong(err.Error())
-	}
-}
-
-// noteMeeting notes which faults an order meets, and whether they are of its node.
-func (t *tester) noteMeeting(o *fault.Order) {
-	if t.stage == nil {
-		return
-	}
-	for _, f := range t.stage.Faults() {
-		if f.Ended {
-			continue
-		}
-		what := o.Verb + " during " + f.Verb
-		if f.Order != nil && o.Node != "" && f.Order.Node == o.Node {
-			what += " of the same node"
-		}
-		t.out.reached[what] = true
 	}
 }
 

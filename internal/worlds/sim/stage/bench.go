@@ -147,6 +147,19 @@ func (b *Bench) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 	return hash, err
 }
 
+// Pending implements api.Backend. It looks into a pool between two steps: whoever only looks does not move the network.
+func (b *Bench) Pending(hash types.Hash) (*types.Transaction, types.Address) {
+	name := b.bestValidator()
+	if name == "" {
+		return nil, types.Address{}
+	}
+	found := b.Validator(name).WaitingNow(hash)
+	if found == nil {
+		return nil, types.Address{}
+	}
+	return found.Tx, found.Sender
+}
+
 // Wait implements api.Backend: it drives the network.
 func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error) {
 	if !b.awaits {

@@ -66,6 +66,7 @@ type Held struct {
 	furthest uint64       // the step that any playing reached by itself
 	differs  string       // why the present playing is not the one before; "": it is
 	networks uint64       // how many there were
+	frames   *sim.Record  // of the present network
 	moved    look         // of the network after the last move
 }
 
@@ -154,6 +155,8 @@ func (h *Held) openNetwork(c scenario.Config) (scenario.Backend, error) {
 	h.closePresent()
 	settled := ofScript(c)
 	settled.World.Stepped, settled.Final = h.afterStep, h.noteFinal
+	h.frames = sim.NewFrameRecord()
+	settled.World.Record = h.frames
 	s, err := openStage(c, settled, newHosts(nil))
 	if err != nil {
 		return nil, err

@@ -400,6 +400,51 @@ print(net.height)
 	}
 }
 
+// cutRun has a validator cut off, so that views fail.
+const cutRun = `
+net = network(validators = 4, block_time = "500ms", link = link(latency = "20ms"))
+net.run(blocks = 3)
+net.partition([["v0"], ["v1", "v2", "v3"]])
+net.run(blocks = 5)
+net.heal()
+net.run(blocks = 2)
+`
+
+// A held run tells the frames of its views: those that were lost with the fault that did it and their bytes, the others by their times.
+func TestAHeldRunTellsItsFrames(t *testing.T) {
+	h := hold(t, write(t, cutRun), moment.Moment{})
+	lost := see[model.Frames](h, "/hold/frames?lost=true").Frames
+	votes := 0
+	for _, f := range lost {
+		tag := map[string]byte{"proposal": 1, "vote": 2, "certificate": 3}[f.What]
+		if (f.From == "v0") == (f.To == "v0") || f.ArrivesMS != nil || f.Why != "cut" && f.Why != "not connected" ||
+			f.By != "partition v0 / v1,v2,v3" || len(f.Data) != f.Size && f.Size <= maxFrameData || len(f.Data) > 0 && f.Data[0] != tag {
+			t.Errorf("a frame that was lost is %+v", f)
+		}
+		if f.What == "vote" && f.Vote == "nullify" {
+			votes++
+		}
+	}
+	if len(lost) == 0 || votes == 0 {
+		t.Errorf("of %d lost frames %d are votes to nullify", len(lost), votes)
+	}
+	counts := map[string]int{}
+	for _, f := range see[model.Frames](h, "/hold/frames?from=2&to=2").Frames {
+		if f.Why != "" || f.View != 2 || f.ArrivesMS == nil || *f.ArrivesMS-f.SentMS != 20 || f.Data != nil {
+			t.Errorf("a frame of a view that went as usual is %+v", f)
+		}
+		counts[f.What+f.Vote]++
+	}
+	if counts["proposal"] != 3 || counts["votenotarize"] != 12 || counts["votefinalize"] != 12 {
+		t.Errorf("the frames of a view that went as usual are %v", counts)
+	}
+	before := fmt.Sprint(see[model.Frames](h, "/hold/frames?lost=true"))
+	post[model.Held](h, "/hold/back", `{"unit": "block"}`)
+	if post[model.Held](h, "/hold/step", `{"unit": "end"}`); fmt.Sprint(see[model.Frames](h, "/hold/frames?lost=true")) != before {
+		t.Error("played again, it had other frames")
+	}
+}
+
 // busyRun has timers that are deferred and fire, jobs that are refused and done, a runner that leaves, and a change of parameters.
 const busyRun = `
 net = network(validators = 4, runners = 3, block_time = "500ms", link = link(latency = "20ms", jitter = "5ms"),

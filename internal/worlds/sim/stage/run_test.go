@@ -77,6 +77,52 @@ func TestARunForATimeEndsAtIt(t *testing.T) {
 	}
 }
 
+// crashesAmid has a validator end at each instant of its process.
+const crashesAmid = `
+net = network(validators = 4, block_time = "500ms", link = link(latency = "20ms", jitter = "5ms"))
+net.run(blocks = 2)
+v = net.validator("v1")
+for instant in ["before append", "torn append", "after append", "before send", "after send", "before commit", "after commit"]:
+    v.crash_amid(instant, nth = 2)
+    expect(v.running, "it ended before " + instant)
+    net.run(blocks = 3)
+    expect(not v.running, "it did not end " + instant)
+    planned, made = net.faults()[-2:]
+    expect_eq((planned.verb, planned.detail, planned.did, planned.idle), ("crash_amid", "v1 " + instant + " 2", "1 process ended", False))
+    expect_eq((made.verb, made.detail), ("crash", "v1"))
+    v.restart()
+    net.run(blocks = 2)
+v.crash_amid("after send", nth = 100000, may_be_idle = True)
+net.run(blocks = 2)
+expect(v.running, "it ended too early")
+v.crash()  # a plan ends with its process
+v.restart()
+expect_eq([f.verb for f in net.faults() if f.idle], ["crash_amid"])
+check()
+`
+
+// SCENARIOS.md, v.crash_amid: the process ends at the nth such instant from now, and starts again from what is on its disk.
+func TestACrashComesAtItsInstant(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "amid.star")
+	if err := os.WriteFile(path, []byte(crashesAmid), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(4) {
+		if _, out, err := play(path, seed); err != nil {
+			t.Errorf("seed %d: %v\n%s", seed, err, out)
+		}
+	}
+	for wrong, want := range map[string]string{`"noon"`: "net.validator(\"v1\")", `"after send", nth = 0`: "times 0 is not within 1 and 100000"} {
+		text := "net = network(validators = 4)\nnet.validator(\"v1\").crash_amid(" + wrong + ")\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := play(path, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("crash_amid(%s): %v", wrong, err)
+		}
+	}
+}
+
 // callsOutlast has links that are slower than the former patience of a call, and then no quorum.
 const callsOutlast = `
 net = network(validators = 4, block_time = "200ms", link = link(latency = "3s", jitter = "5ms"))

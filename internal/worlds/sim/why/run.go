@@ -257,7 +257,7 @@ func (p *player) noteDeed(d scenario.Deed) bool {
 }
 
 // endings are verbs that another one has to end.
-var endings = map[string]string{"crash": "restart", "drop": "restart", "freeze": "thaw", "pause": "resume"}
+var endings = map[string]string{"crash": "restart", "crash_amid": "restart", "drop": "restart", "freeze": "thaw", "pause": "resume"}
 
 // viewOf is a view of the network, as its reports tell; nil where there were none.
 func (n *network) viewOf(epoch types.Epoch, number types.View) *views.View {

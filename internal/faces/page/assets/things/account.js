@@ -3,15 +3,15 @@ import { command, get, part, post } from '../api.js';
 import { count, money, short } from '../format.js';
 import { action, amount, facts, h } from '../kit.js';
 import { fetched } from '../drawer.js';
+import { momentOf } from '../moment.js';
 import * as store from '../store.js';
 
 /** @type {import('../drawer.js').Kind} */
 export const account = {
   word: 'account',
-  present: 'What is said of it is',
   json: (id) => `/account/${part(id)}`,
   command: (id) => `account ${id}`,
-  make: (id) => fetched((signal) => get(`/account/${part(id)}`, {}, signal), (a) => [
+  make: (id) => fetched((signal) => get(`/account/${part(id)}`, { at: momentOf() }, signal), (a) => [
     facts([['name', a.name], ['address', a.address], ['balance', amount(a.balance)], ['next nonce', count(a.nonce)]]),
     store.now?.ready?.strict ? null : h('p', null, action('faucet', command(`faucet ${id}`), async () => {
       const f = await post('/faucet', { address: id });

@@ -7,7 +7,7 @@ import { name, who } from '../names.js';
 import { read, selected } from '../route.js';
 import * as store from '../store.js';
 import { gantt } from '../gantt.js';
-import { storyAt } from '../moment.js';
+import { bornAfter, momentOf, notYet } from '../moment.js';
 import { ofJob } from '../because.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -15,19 +15,20 @@ export const job = {
   word: 'job',
   json: (id) => `/job/${part(id)}/story`,
   command: (id) => `job show ${id}`,
-  ofMoment: true,
   make: (id) => fetched(async (signal) => {
-    const story = await get(`/job/${part(id)}/story`, { limit: 2000 }, signal);
-    const runners = await get(`/job/${part(id)}/runners`, { limit: 1000 }, signal);
+    const at = momentOf();
+    const born = await bornAfter(`/job/${part(id)}`, 'submitted_at', at, signal);
+    if (born) return { born, at };
+    const story = await get(`/job/${part(id)}/story`, { limit: 2000, at }, signal);
+    const runners = await get(`/job/${part(id)}/runners`, { limit: 1000, at }, signal);
     const { submitted_at: from, completed_at: to } = story.job;
     await Promise.all([from, to ?? story.height].map((height) => store.filled('blocks', 1, height)));
-    return { ...storyAt(story, runners, read().at), now: story };
-  }, ({ story, runners, now }) => {
+    return { story, runners, at };
+  }, (/** @type {any} */ { born, story, runners, at }) => {
+    if (born) return notYet('submitted', born, at);
     const j = story.job;
-    if (j.submitted_at > story.height) return h('p', { class: 'sentence' }, `It was submitted in block ${count(j.submitted_at)}, after block ${count(story.height)}.`);
-    const open = now.job.completed_at === null;
     return [
-      story.height < now.height ? h('p', { class: 'present' }, `As it was at block ${count(story.height)}.`) : null,
+      at ? h('p', { class: 'present' }, `As it was at block ${count(story.height)}.`) : null,
       ofJob(j, runners, story.height),
       // that view has the chart
       read().view === 'jobs' ? null : gantt(j, story.story, runners, story.height),
@@ -39,12 +40,12 @@ export const job = {
       j.result !== null ? [h('h3', null, 'Result'), block(bytes(j.result))] : null,
       runners.length ? [h('h3', null, 'Runners'), list(['runner', 'draw', 'committed', 'revealed', 'outcome'], runners.map((/** @type {any} */ r) => [who(r.address), r.attempt, r.committed_at === null ? '' : count(r.committed_at), r.revealed_at === null ? '' : count(r.revealed_at),
         h('span', { 'data-tone': r.outcome === 'agreed' ? 'good' : r.outcome === 'pending' ? '' : 'bad' }, r.outcome === 'disagreed' ? '≠ disagreed' : r.outcome)]))] : null,
-      open && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`job cancel ${short(j.id)}`), async () => {
+      !at && j.completed_at === null && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`job cancel ${short(j.id)}`), async () => {
         await post('/devnet/job/cancel', { id: j.id });
         again();
         return 'the job is cancelled';
       }, 'danger')) : null,
-      now.next === null ? null : h('p', { class: 'dim' }, `The first ${count(now.story.length)} events are shown, and there are more:`), now.next === null ? null : typed(command(`job show ${short(j.id)}`)),
+      story.next === null ? null : [h('p', { class: 'dim' }, `The first ${count(story.story.length)} events are shown, and there are more:`), typed(command(`job show ${short(j.id)}`))],
       h('details', null, h('summary', null, plural(story.story.length, 'event')), list(['block', 'what', 'who', 'detail'], story.story.map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), count(e.height)), e.what.replaceAll('_', ' '),
         [e.runner ? who(e.runner) : '', e.validator ? [' at ', name(e.validator)] : ''], told(e)]))),
     ];

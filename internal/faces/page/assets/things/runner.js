@@ -3,16 +3,17 @@ import { command, get, part, post } from '../api.js';
 import { count, money, plural } from '../format.js';
 import { action, facts, fill, h, link, list, refused } from '../kit.js';
 import { nodeFaults } from '../faults.js';
+import { momentOf } from '../moment.js';
 import * as names from '../names.js';
 import { name, who } from '../names.js';
-import { href, selected } from '../route.js';
+import { selected, there } from '../route.js';
 import * as store from '../store.js';
 import { logOf } from './validator.js';
 
 /** @type {import('../drawer.js').Kind} */
 export const runner = {
   word: 'runner',
-  present: 'What is said of it is',
+  present: 'Its log is',
   json: (id) => `/runner/${part(id)}`,
   command: (id) => `runner show ${id}`,
   make: (id) => {
@@ -29,7 +30,7 @@ export const runner = {
         return `${id} leaves`;
       }))] : null, log?.el),
       async load(signal) {
-        r = await get(`/runner/${part(id)}`, {}, signal).catch((e) => {
+        r = await get(`/runner/${part(id)}`, { at: momentOf() }, signal).catch((e) => {
           if (!r && !signal.aborted) fill(top, refused(e));
           throw e;
         });
@@ -43,10 +44,10 @@ export const runner = {
         last = text;
         fill(top, facts([['health', h('span', { 'data-tone': r.health === 'Healthy' ? 'good' : 'bad' }, r.health)], ['present', r.present ? 'yes' : h('span', { 'data-tone': 'bad' }, 'no')], ['accepting', r.accepting ? 'yes' : 'no'],
           ['address', r.address], ['owner', r.owner === r.address ? '' : who(r.owner)], ['place in the registry', count(r.index)], ['stake', money(r.stake)], ['reputation', count(r.reputation)], ['refusals', r.refusals ? count(r.refusals) : ''], ['jobs', `${r.active_jobs} of ${r.max_concurrent_jobs}`],
-          ['subset', r.subset.map((/** @type {string} */ a) => [h('span', { 'data-tone': r.connected.includes(a) ? 'good' : 'bad' }, r.connected.includes(a) ? '✓' : '✗'), who(a), ' '])],
-          ['also connected to', r.connected.filter((/** @type {string} */ a) => !r.subset.includes(a)).map((/** @type {string} */ a) => [who(a), ' '])],
+          ['subset', r.subset.map((/** @type {string} */ a) => [r.connected && h('span', { 'data-tone': r.connected.includes(a) ? 'good' : 'bad' }, r.connected.includes(a) ? '✓' : '✗'), who(a), ' '])],
+          ['also connected to', r.connected?.filter((/** @type {string} */ a) => !r.subset.includes(a)).map((/** @type {string} */ a) => [who(a), ' '])],
           ['capabilities', r.capabilities.join(', ')], ['entitlements', r.entitlements.join(', ')], ['registered at', count(r.registered_at)], ['last heartbeat', count(r.last_heartbeat)], ['stake returns at', r.stake_returns ? count(r.stake_returns) : '']]),
-        h('p', null, link(href('jobs', { runner: id }), 'its jobs')),
+        h('p', null, link(there('jobs', { runner: id }), 'its jobs')),
         r.heard.length ? [h('h3', null, `What validators heard${r.heard.length > 30 ? `: the latest 30 of ${plural(r.heard.length, 'event')}` : ''}`), list(['block', 'what', 'validator', 'why'], r.heard.slice(-30).reverse().map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), count(e.height)), e.what, name(e.validator), e.reason]))] : null);
       },
     };

@@ -4,6 +4,7 @@ import { bytes, count, money, plural, short, wei } from '../format.js';
 import { action, amount, block, facts, h, link, list, term, typed } from '../kit.js';
 import { ofTimer } from '../because.js';
 import { again, fetched } from '../drawer.js';
+import { bornAfter, momentOf, notYet } from '../moment.js';
 import { who } from '../names.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
@@ -14,16 +15,19 @@ import { REASONS } from '../words.js';
 /** @type {import('../drawer.js').Kind} */
 export const timer = {
   word: 'timer',
-  present: 'Its end and its status are',
   json: (id) => `/timer/${part(id)}/story`,
   command: (id) => `timer show ${id}`,
   make: (id) => fetched(async (signal) => {
-    const story = await get(`/timer/${part(id)}/story`, {}, signal);
-    const detail = story.timer.status === 'fired' ? await get(`/timer/${part(story.timer.id)}`, {}, signal) : null;
+    const at = momentOf();
+    const born = await bornAfter(`/timer/${part(id)}`, 'scheduled_at', at, signal);
+    if (born) return { born, at };
+    const story = await get(`/timer/${part(id)}/story`, { at }, signal);
+    const detail = story.timer.status === 'fired' ? await get(`/timer/${part(story.timer.id)}`, { at }, signal) : null;
     const { height, ended_at: ended } = story.timer;
     await Promise.all([Math.min(height, story.height), ended ?? story.height].map((n) => store.filled('blocks', 1, n)));
     return { story, detail };
-  }, ({ story, detail }) => {
+  }, (/** @type {any} */ { born, story, detail, at }) => {
+    if (born) return notYet('scheduled', born, at);
     const t = story.timer;
     return [
       h('p', { class: 'sentence' }, sentence(t)),

@@ -4,7 +4,7 @@ import { command, get, part } from '../api.js';
 import { count, money, short } from '../format.js';
 import { empty, fill, h, refused, show, write } from '../kit.js';
 import { handlerForm } from '../handler.js';
-import { isPast, presentNote } from '../moment.js';
+import { isPast, momentOf, presentNote } from '../moment.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
@@ -18,7 +18,7 @@ const ROWS = 40;
 
 function make() {
   const none = h('div');
-  const notes = [presentNote('Timers and balances are'), presentNote('Reads, dry runs and calls are')];
+  const note = presentNote('Reads, dry runs and calls are');
   const forms = h('div');
   const title = h('h2', null, 'Handlers');
   const table = pool({
@@ -31,16 +31,13 @@ function make() {
       { name: 'deployed', kind: 'num', text: (a) => count(a.deployed_at) },
     ] });
   const older = olderLink('actors', ROWS);
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), notes[0].el, table.el, older.el, none), h('section', { class: 'card whole' }, title, notes[1].el, forms));
-  const list = poll({ each: 1500, els: [table.el, older.el, none], of: (r) => ({ limit: isPast(r) ? 1000 : Math.min(wanted(r.params, ROWS) + 1, 1000), at: isPast(r) ? r.at : null }), ask: async ({ limit, at }, signal) => {
-    const all = await get('/actors', { limit }, signal);
-    return at === null ? all : all.filter((/** @type {any} */ a) => a.deployed_at <= at);
-  }, take: (/** @type {any[]} */ all, r) => {
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), table.el, older.el, none), h('section', { class: 'card whole' }, title, note.el, forms));
+  const list = poll({ each: 1500, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), at: momentOf(r) }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
     const rows = wanted(r.params, ROWS);
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
     show(none, !all.length);
-    if (!all.length) fill(none, isPast(r) ? empty(`No actor was deployed by block ${count(/** @type {number} */ (r.at))}.`) : empty('No actor is deployed. Begin with one of the examples:', command('actor deploy fixtures/actors/heartbeat.py --fund 10')));
+    if (!all.length) fill(none, isPast(r) ? empty('No actor was deployed then.') : empty('No actor is deployed. Begin with one of the examples:', command('actor deploy fixtures/actors/heartbeat.py --fund 10')));
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
@@ -69,7 +66,7 @@ function make() {
     el,
     /** @param {route.Route} r */
     draw(r) {
-      for (const note of notes) note.draw(r);
+      note.draw(r);
       list(r);
       one(r);
     },

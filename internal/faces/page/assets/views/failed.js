@@ -4,6 +4,7 @@ import { command } from '../api.js';
 import { clock, count, plural } from '../format.js';
 import { attr, empty, fill, h, show, write } from '../kit.js';
 import { olderLink, pool, wanted as rowsOf } from '../rows.js';
+import { lanes } from '../lanes.js';
 import { CAUSES } from '../words.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
@@ -33,7 +34,8 @@ function make() {
       { name: 'began', text: (v) => clock(v.began) },
     ]) });
   const older = olderLink('views', ROWS);
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, older.el, none));
+  const picture = lanes();
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Space-time'), picture.el), h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, older.el, none));
   let causesMade = '';
   return {
     el,
@@ -45,6 +47,7 @@ function make() {
       const before = r.from === null ? null : store.viewAt(r.from - 1);
       if (last !== null) list = list.filter((v) => v.view <= last);
       if (before !== null) list = list.filter((v) => v.view > before);
+      picture.draw(r, list);
       const bad = list.filter(gaveUp);
       const every = r.params.all === '1';
       const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';

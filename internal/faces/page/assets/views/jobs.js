@@ -4,7 +4,7 @@ import { command, get, part, post, quoted } from '../api.js';
 import { count, money, short } from '../format.js';
 import { attr, busy, choice, copier, empty, field, fill, h, link, refused, show } from '../kit.js';
 import { gantt, verdict } from '../gantt.js';
-import { isPast, jobAt, rowsAt, storyAt } from '../moment.js';
+import { bornAfter, isPast, momentOf, rowsAt } from '../moment.js';
 import * as names from '../names.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
@@ -13,8 +13,6 @@ import * as route from '../route.js';
 export const jobs = { id: 'jobs', title: 'Jobs', key: 'j', make };
 
 const ROWS = 40;
-/** OPEN are the states of a job that has not ended. */
-const OPEN = ['Pending', 'Assigned', 'Executing'];
 const STATES = ['', 'Pending', 'Assigned', 'Executing', 'Completed', 'Failed'];
 
 function make() {
@@ -41,18 +39,13 @@ function make() {
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, older.el, none),
     h('section', { class: 'card whole cheats' }, submitForm()));
 
-  const rows = poll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), past: isPast(r), at: r.at, from: r.from, ...filterOf(r.params) }), ask: async ({ past, at, from, limit, ...q }, signal) => {
-    if (!past) return { list: await get('/jobs', { ...q, limit }, signal), cut: false };
-    const then = (/** @type {any} */ j) => jobAt(j, at).status;
-    const { list, cut } = await rowsAt('/jobs', { ...q, status: '' }, (j) => j.submitted_at <= /** @type {number} */ (at) && j.submitted_at >= (from ?? 0) && (!q.status || (then(j) === 'open' ? OPEN.includes(q.status) : then(j) === q.status)), limit, signal);
-    return { list: list.map((j) => jobAt(j, at)), cut };
-  }, take: ({ list, cut }, r) => {
-    const shown = isPast(r) || r.from === null ? list : list.filter((/** @type {any} */ j) => j.submitted_at >= /** @type {number} */ (r.from));
+  const rows = poll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...filterOf(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? rowsAt('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
+    : { list: await get('/jobs', { ...q, limit }, signal), cut: false }), take: ({ list, cut }, r) => {
     const rows = wanted(r.params, ROWS);
-    table.set(shown.slice(0, rows), r.sel);
-    older.set(rows, list.length > rows || rows === 1000 && list.length === rows, cut ? 'only the latest 10,000 jobs were looked at' : '');
-    show(none, !shown.length);
-    if (!shown.length) {
+    table.set(list.slice(0, rows), r.sel);
+    older.set(rows, list.length > rows || rows === 1000 && list.length === rows, cut ? 'only the latest 10,000 were looked at' : '');
+    show(none, !list.length);
+    if (!list.length) {
       fill(none, isPast(r) ? empty(`No job had been submitted by block ${count(/** @type {number} */ (r.at))}${r.params.status ? ' that was like that' : ''}.`) : r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', command('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
     }
   }, fail: (e) => {
@@ -62,13 +55,14 @@ function make() {
     fill(none, refused(e));
   } });
   // The one that is selected, or else the latest.
-  const chosen = poll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: filterOf(r.params), at: isPast(r) ? r.at : null }), ask: async ({ id, latest, at }, signal) => {
-    const one = id || (at === null ? (await get('/jobs', { limit: 1, ...latest }, signal))[0] : (await rowsAt('/jobs', { ...latest, status: '' }, (j) => j.submitted_at <= at, 0, signal)).list[0])?.id;
+  const chosen = poll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: filterOf(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
+    const one = id || (await get('/jobs', { limit: 1, ...latest, at }, signal))[0]?.id;
     const missing = (/** @type {any} */ e) => (e.status === 404 ? null : Promise.reject(e));
-    const story = one ? await get(`/job/${part(one)}/story`, { limit: 2000 }, signal).catch(missing) : null;
-    const runners = story ? await get(`/job/${part(one)}/runners`, { limit: 1000 }, signal).catch(missing) || [] : [];
-    return { ...(story ? storyAt(story, runners, at) : { story, runners }), at };
-  }, take: ({ story, runners, at }) => drawStory(story, runners, at), fail: (e) => {
+    const later = id ? await bornAfter(`/job/${part(id)}`, 'submitted_at', at, signal).catch(missing) : 0;
+    const story = one && !later ? await get(`/job/${part(one)}/story`, { limit: 2000, at }, signal).catch(missing) : null;
+    const runners = story ? await get(`/job/${part(one)}/runners`, { limit: 1000, at }, signal).catch(missing) || [] : [];
+    return { story, runners };
+  }, take: ({ story, runners }, r) => drawStory(story, runners, isPast(r) ? r.at : null), fail: (e) => {
     made = null;
     fill(title, 'From submission to callback');
     fill(picture, refused(e));
@@ -86,13 +80,9 @@ function make() {
     made = key;
     if (!story) {
       fill(title, 'From submission to callback');
-      return void fill(picture, h('p', { class: 'dim' }, at === null ? 'The latest job is shown here.' : `No job had been submitted by block ${count(at)}.`));
+      return void fill(picture, h('p', { class: 'dim' }, at === null ? 'The latest job is shown here.' : `No such job had been submitted by block ${count(at)}.`));
     }
     const j = story.job;
-    if (j.submitted_at > story.height) {
-      fill(title, `Job ${short(j.id)}`);
-      return void fill(picture, h('p', null, `It was submitted in block ${count(j.submitted_at)}, after block ${count(story.height)}.`));
-    }
     const compared = verdict(runners);
     fill(title, `Job ${short(j.id)}${at === null ? '' : ` at block ${count(at)}`}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status), compared ? h('span', { 'data-tone': 'bad' }, ` · ${compared}`) : null);
     fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'details of the job')));

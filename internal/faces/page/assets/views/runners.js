@@ -4,7 +4,7 @@ import { command, get } from '../api.js';
 import { bit, bits, count, money, plural } from '../format.js';
 import { empty, fill, h, refused, show, typed, write } from '../kit.js';
 import { canvas } from '../chart.js';
-import { presentNote } from '../moment.js';
+import { isPast, momentOf } from '../moment.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
@@ -29,13 +29,12 @@ function make() {
   const map = heat();
   const sum = h('p', { class: 'sentence' });
   const none = h('div');
-  const note = presentNote('Health, connections and jobs are');
   const table = pool({
     label: 'runners', size: ROWS, href: (r) => route.selected(`runner:${r.name || r.address}`), sel: (r) => `runner:${r.name || r.address}`, columns: [
       { name: 'runner', text: (r) => r.name || r.address, main: true },
       { name: 'health', text: (r) => r.health, main: true, tone: (r) => (r.health === 'Healthy' ? 'good' : 'bad') },
       { name: 'present', text: (r) => (r.present ? 'yes' : 'no'), main: true, tone: (r) => (r.present ? '' : 'bad') },
-      { name: 'connected', kind: 'num', text: (r) => connected(r) },
+      { name: 'connected', kind: 'num', text: (r) => (r.connected ? connected(r) : '') },
       { name: 'jobs', kind: 'num', text: (r) => `${r.active_jobs} of ${r.max_concurrent_jobs}` },
       { name: 'accepting', text: (r) => (r.accepting ? 'yes' : 'no') },
       { name: 'reputation', kind: 'num', text: (r) => r.reputation },
@@ -43,7 +42,7 @@ function make() {
       { name: 'offers', text: (r) => r.capabilities.join(', ') },
     ] });
   const older = olderLink('runners', ROWS);
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), note.el, table.el, older.el, none));
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), table.el, older.el, none));
   /** @type {any[]} */
   let known = [];
   /** @type {any} */
@@ -54,14 +53,14 @@ function make() {
     const last = latest.p?.heights[latest.p.heights.length - 1];
     write(sum, last ? `${count(last.count)} of ${plural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${count(last.height)}: a runner counts where ${plural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
   }
-  const list = poll({ each: 1000, els: [table.el, older.el, none], of: () => ({ limit: 1000 }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
+  const list = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: 1000, at: momentOf(r) }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
     const rows = wanted(r.params, ROWS);
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
     known = all;
     drawMap();
     show(none, !all.length);
-    if (!all.length) fill(none, empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(command('runner join')));
+    if (!all.length) fill(none, isPast(r) ? empty('No runner had registered then.') : empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(command('runner join')));
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
@@ -83,7 +82,6 @@ function make() {
     el,
     /** @param {route.Route} r */
     draw(r) {
-      note.draw(r);
       list(r);
       seen(r);
     },

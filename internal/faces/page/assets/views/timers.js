@@ -5,7 +5,7 @@ import { compact, count, plural } from '../format.js';
 import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { REASONS } from '../words.js';
 import { axis, canvas, edges, scale } from '../chart.js';
-import { isPast, presentNote, rowsAt, timerAt } from '../moment.js';
+import { isPast, momentOf, rowsAt } from '../moment.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
@@ -26,7 +26,6 @@ function make() {
   const reason = h('a', { href: '#', 'aria-current': 'true', hidden: true });
   const states = h('span', { class: 'choices', role: 'group', 'aria-label': 'states' }, STATES.map((s) => h('a', { href: '#', 'data-state': s }, s ? s.replaceAll('_', ' ') : 'all')));
   const none = h('div');
-  const note = presentNote('The calendar is');
   const table = pool({
     label: 'timers', size: ROWS, href: (t) => route.selected(`timer:${t.id}`), sel: (t) => `timer:${t.id}`, columns: [
       { name: 'due', text: (t) => count(t.height), main: true },
@@ -42,25 +41,19 @@ function make() {
   const older = olderLink('timers', ROWS);
   const el = h('div', { class: 'cards' },
     h('section', { class: 'card whole' }, h('h2', null, 'The lane'), sum, lane.el, why),
-    h('section', { class: 'card whole' }, h('h2', null, 'The calendar'), note.el, calendar.el),
+    h('section', { class: 'card whole' }, h('h2', null, 'The calendar'), calendar.el),
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Timers'), states, reason), table.el, older.el, none));
 
   /** @type {number|null} the moment of the rows; null: now */
   let of = null;
   const now = () => of ?? store.head();
-  const rows = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: isPast(r) ? r.at : null, from: r.from }),
-    ask: async ({ at, from, limit, why, ...q }, signal) => {
-      if (why) return rowsAt('/timers', q, (t) => t.reason === why && (at === null || t.scheduled_at <= at), limit, signal);
-      if (at === null) return { list: await get('/timers', { limit, ...q }, signal), cut: false };
-      // Those that were there then. Of all, those that were due; of the pending ones, all.
-      const keep = (/** @type {any} */ t) => t.scheduled_at <= at && (!q.status || timerAt(t, at) === q.status) && (from === null || t.height >= from);
-      const { list, cut } = await rowsAt('/timers', { ...q, status: q.status === 'pending' ? '' : q.status, due_by: q.status === 'pending' ? '' : at }, keep, limit, signal);
-      return { list: list.map((t) => (timerAt(t, at) === t.status ? t : { ...t, status: 'pending', ended_at: null, tier: '', deferrals: '', reason: '' })), cut };
-    }, take: ({ list, cut }, r) => {
+  const rows = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: momentOf(r), from: r.from }),
+    ask: async ({ from, limit, why, ...q }, signal) => (why || from !== null ? rowsAt('/timers', q, (t) => (!why || t.reason === why) && t.height >= (from ?? 0), limit, signal)
+      : { list: await get('/timers', { limit, ...q }, signal), cut: false }), take: ({ list, cut }, r) => {
     const many = wanted(r.params, ROWS);
     of = isPast(r) ? r.at : null;
     table.set(list.slice(0, many), r.sel);
-    older.set(many, list.length > many || many === 1000 && list.length === many, cut ? 'only 10,000 timers were looked at' : '');
+    older.set(many, list.length > many || many === 1000 && list.length === many, cut ? 'only the latest 10,000 were looked at' : '');
     show(none, !list.length);
     if (!list.length) {
       fill(none, r.params.why ? empty(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? empty(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${count(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
@@ -72,12 +65,12 @@ function make() {
     show(none, true);
     fill(none, refused(e));
   } });
-  const recent = poll({ each: 500, els: [sum, lane.el, why], of: ({ at, from }) => ({ at, from }), ask: ({ at, from }, signal) => (at === null || from === null && at >= store.head() ? get('/timers/lane', { last: LAST }, signal) : lanesBefore(at, from)), take: (list) => {
+  const recent = poll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.within(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
     const parts = [[sums.fired, 'fired'], [sums.deferred, sums.deferred === 1 ? 'was left for later' : 'were left for later'], [sums.ended, 'ended unfired']].filter(([n], i) => n || !i).map(([n, what], i) => `${i ? count(n) : plural(Number(n), 'timer')} ${what}`);
-    write(sum, last ? `${last.policy ? `Policy ${last.policy}. ` : ''}In ${plural(list.length, 'block')} up to ${count(last.height)}: ${parts.join(', ')}. The lane's base fee ${last.policy ? 'is' : 'was'} ${count(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
+    write(sum, last ? `Policy ${last.policy}. In ${plural(list.length, 'block')} up to ${count(last.height)}: ${parts.join(', ')}. The lane's base fee was ${count(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
     const reasons = /** @type {{[r: string]: number}} */ ({});
     for (const b of list) for (const d of b.deferred_for) reasons[d.reason] = (reasons[d.reason] || 0) + d.count;
     write(why, Object.entries(reasons).map(([reason, n]) => `left for later ${n === 1 ? 'once' : `${count(n)} times`}: ${REASONS[reason] || reason.replaceAll('_', ' ')} (${reason})`).join('; '));
@@ -86,7 +79,7 @@ function make() {
     write(sum, e.message);
     write(why, e.hint || '');
   } });
-  const due = poll({ each: 1000, els: [calendar.el], of: () => ({ bins: 64 }), ask: (q, signal) => get('/timers/calendar', q, signal), take: (c) => calendar.set(c), fail: (e) => calendar.set({ error: e.message }) });
+  const due = poll({ each: 1000, els: [calendar.el], of: (r) => ({ bins: 64, at: momentOf(r) }), ask: (q, signal) => get('/timers/calendar', q, signal), take: (c) => calendar.set(c), fail: (e) => calendar.set({ error: e.message }) });
   return {
     el,
     /** @param {route.Route} r */
@@ -99,23 +92,11 @@ function make() {
       show(reason, Boolean(r.params.why));
       write(reason, `${r.params.why || ''} ×`);
       attr(reason, 'href', route.changed({ why: '' }));
-      note.draw(r);
       rows(r);
       recent(r);
       due(r);
     },
   };
-}
-
-/**
- * lanesBefore are the lane's blocks up to a moment, of what the blocks' columns tell.
- * @param {number} at
- * @param {number|null} from
- */
-async function lanesBefore(at, from) {
-  await store.filled('blocks', LAST, at);
-  return store.within(store.blocks.last(LAST, at), from, (b) => b.height).map((b) => ({ height: b.height, policy: '', budget: b.budget, timer_cycles_used: b.lane, gc_cycles_used: 0, fired: b.fired, deferred: b.deferred, expired: b.ended, insufficient: 0,
-    basefee_lane_timer: b.feeLane, basefee_cycle: b.feeCycle, deferred_for: [] }));
 }
 
 /**
