@@ -234,10 +234,13 @@ SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of values that isi
 
 
 def united(a, b):
-    """The union of two types or unions, each type once; one type alone is itself. With a name of typing it is one."""
+    """The union of two types or unions, each type once; one type alone is itself. With a name of typing it is one, and with
+    what is no type there is none."""
     for of in (a, b):
         if isinstance(of, Hint):
             return of
+        if not (of is None or isinstance(of, (type, Type, Alias, Union, types.UnionType))):
+            return NotImplemented
     found = tuple(dict.fromkeys(type(None) if t is None else t for t in joined(a, b)))
     return found[0] if len(found) == 1 else Union(found)
 
