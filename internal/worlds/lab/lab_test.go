@@ -245,7 +245,7 @@ func TestAMistakeOfTheFileNamesItsPlace(t *testing.T) {
 		strings.Replace(coin, "warm = 2", "warm = -2", 1):                                                "coin/experiment.star:8",
 		strings.Replace(coin, "dict(paid = net.tips", "dict(payed = net.tips", 1):                        "no figure of paid",
 		strings.Replace(coin, `"cip5.bias_reserve_price": 0`, `"cip5.bias_no_such": 0`, 1):               "cip5.bias_no_such",
-		strings.Replace(coin, "    net.run(", "    "+presence+"\n    net.run(", 1):                       "it stands alone, once, without crowds",
+		strings.Replace(coin, "    net.run(", "    "+presence+"\n    net.run(", 1):                       "it stands alone, once, without crowds and traffic",
 		strings.Replace(coin, "    net.lane(fires = 1)", "    "+presence+"\n    net.run(blocks = 1)", 1): "which stands alone",
 	} {
 		e := loaded(t, "coin", wrong)
@@ -261,6 +261,24 @@ func TestAMistakeOfTheFileNamesItsPlace(t *testing.T) {
 	} {
 		if _, err := Load("coin", []byte(wrong)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
+// Traffic is within a transaction's cells, is named before the first block, and is of no world of votes.
+func TestAMistakeOfTrafficIsTold(t *testing.T) {
+	for before, want := range map[string]string{
+		"net.traffic(cells = 100, most = 1)":                          "takes 200 to 1000000 cells",
+		"net.run(blocks = 1)\n    net.traffic(cells = 500, most = 1)": "before the first net.run",
+		"net.traffic(cells = 500, most = 1)\n    " + presence:         "without crowds and traffic",
+	} {
+		text := strings.Replace(coin, "    net.run(", "    "+before+"\n    net.run(", 1)
+		if strings.Contains(before, presence) { // beside which no crowd stands
+			text = strings.Replace(text, `net.bidders("bidder " + p.side, `, "dict(", 1)
+		}
+		e := loaded(t, "coin", text)
+		if _, err := e.Play(e.points[0], 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", before, err, want)
 		}
 	}
 }

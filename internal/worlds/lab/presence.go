@@ -33,8 +33,8 @@ func (n *net) playPresence(_ *starlark.Thread, b *starlark.Builtin, args starlar
 	if carried != "all" && carried != "quorum" {
 		return nil, errors.New("net.presence: carried is all or quorum; got " + carried)
 	}
-	if n.votes != nil || n.room != nil || len(n.crowds) > 0 {
-		return nil, errors.New("net.presence is the whole world of a run: it stands alone, once, without crowds")
+	if n.votes != nil || n.room != nil || len(n.crowds) > 0 || n.traffic != nil {
+		return nil, errors.New("net.presence is the whole world of a run: it stands alone, once, without crowds and traffic")
 	}
 	c.Fault, c.QuorumOnly = attest.Fault(fault), carried == "quorum"
 	counts, err := attest.Play(c)
