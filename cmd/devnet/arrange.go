@@ -104,9 +104,9 @@ func splitFlags(flags []cli.Flag, args []string, path string) (front, back []str
 				if visible, ok := f.(cli.VisibleFlag); ok && !visible.IsVisible() {
 					continue
 				}
-				known = append(known, dashed(f.Names()[0]))
+				known = append(known, dashFlag(f.Names()[0]))
 			}
-			return nil, nil, newUsageError(nearWords(dashed(name), known, path), "%s has no flag %s", path, flag)
+			return nil, nil, newUsageError(nearWords(dashFlag(name), known, path), "%s has no flag %s", path, flag)
 		}
 		if _, boolean := flags[at].(*cli.BoolFlag); boolean || inline {
 			continue

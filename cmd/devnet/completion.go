@@ -79,7 +79,7 @@ func completionCandidates(app *cli.App, words []string) (list []topic) {
 func flagCandidates(flags []cli.Flag) (list []topic) {
 	for _, f := range flags {
 		if documented, ok := f.(cli.DocGenerationFlag); ok && f.Names()[0] != "help" {
-			list = append(list, topic{dashed(f.Names()[0]), strings.ReplaceAll(documented.GetUsage(), "`", "")})
+			list = append(list, topic{dashFlag(f.Names()[0]), strings.ReplaceAll(documented.GetUsage(), "`", "")})
 		}
 	}
 	return append(list, topic{"--help", "how to use the command"})

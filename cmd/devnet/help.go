@@ -138,7 +138,7 @@ func flagTopics(flags []cli.Flag) (list []topic) {
 		if !ok || f.Names()[0] == "help" {
 			continue
 		}
-		name := dashed(f.Names()[0])
+		name := dashFlag(f.Names()[0])
 		if len(f.Names()) > 1 {
 			name += ", -" + f.Names()[1]
 		}
@@ -157,8 +157,8 @@ func flagTopics(flags []cli.Flag) (list []topic) {
 	return list
 }
 
-// dashed is the name of a flag as it is typed: one of a letter has one dash.
-func dashed(name string) string {
+// dashFlag is the name of a flag as it is typed: one of a letter has one dash.
+func dashFlag(name string) string {
 	if len(name) == 1 {
 		return "-" + name
 	}

@@ -141,11 +141,11 @@ func (w *World) Fill(account string, actor types.Address, handler string, cells 
 	call.Payload = call.Payload[:cells-excess]
 	tx := w.newTransaction(account, &actor, types.Wei{}, &call)
 	tx.CellsLimit = types.Cells(len(tx.Payload))
-	return price.Mul(uint64(tx.CellsLimit)), true, w.admit(account, tx)
+	return price.Mul(uint64(tx.CellsLimit)), true, w.admitTransaction(account, tx)
 }
 
 func (w *World) submit(account string, to *types.Address, value types.Wei, payload any) error {
-	return w.admit(account, w.newTransaction(account, to, value, payload))
+	return w.admitTransaction(account, w.newTransaction(account, to, value, payload))
 }
 
 func (w *World) newTransaction(account string, to *types.Address, value types.Wei, payload any) *types.Transaction {
@@ -155,7 +155,7 @@ func (w *World) newTransaction(account string, to *types.Address, value types.We
 		CellsLimit: min(cellsLimit, p.CellsLimit), MaxFeePerCycle: most, MaxFeePerCell: most, Payload: codec.Marshal(payload)}
 }
 
-func (w *World) admit(account string, tx *types.Transaction) error {
+func (w *World) admitTransaction(account string, tx *types.Transaction) error {
 	from := AccountAddress(account)
 	tx.Signature = new(types.Signature)
 	copy(tx.Signature[:], from[:])

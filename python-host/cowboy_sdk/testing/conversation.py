@@ -194,7 +194,7 @@ class Live:
     def exchange(self, method, path, body):
         with self.lock:
             try:
-                self.leave_ended()
+                self.close_ended_connection()
                 self.connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
                 answer = self.connection.getresponse()
                 status, text, after = answer.status, answer.read(MAX_ANSWER), answer.getheader("Retry-After", "")
@@ -211,8 +211,8 @@ class Live:
             raise error
         return status, body
 
-    def leave_ended(self):
-        """Leaves a connection that the network closed since its last answer, as one does that was started again."""
+    def close_ended_connection(self):
+        """Closes a connection that the network closed since its last answer, as one does that was started again."""
         kept = self.connection.sock
         if kept is not None and select.select([kept], [], [], 0)[0]:
             self.connection.close()
