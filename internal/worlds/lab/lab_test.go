@@ -245,7 +245,7 @@ func TestAMistakeOfTheFileNamesItsPlace(t *testing.T) {
 		strings.Replace(coin, "warm = 2", "warm = -2", 1):                                                "coin/experiment.star:8",
 		strings.Replace(coin, "dict(paid = net.tips", "dict(payed = net.tips", 1):                        "no figure of paid",
 		strings.Replace(coin, `"cip5.bias_reserve_price": 0`, `"cip5.bias_no_such": 0`, 1):               "cip5.bias_no_such",
-		strings.Replace(coin, "    net.run(", "    "+presence+"\n    net.run(", 1):                       "it stands alone, once, without crowds and traffic",
+		strings.Replace(coin, "    net.run(", "    "+presence+"\n    net.run(", 1):                       "it stands alone, once, without crowds",
 		strings.Replace(coin, "    net.lane(fires = 1)", "    "+presence+"\n    net.run(blocks = 1)", 1): "which stands alone",
 	} {
 		e := loaded(t, "coin", wrong)
