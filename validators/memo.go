@@ -6,6 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -24,7 +25,7 @@ const (
 	// memoSets bounds the validator sets: those of this epoch and the next, and of
 	// validators that are behind.
 	memoSets = 4
-	// memoBirths bounds the geneses; validators of one process mostly have one.
+	// memoGeneses bounds the geneses; validators of one process mostly have one.
 	memoGeneses = 4
 )
 
@@ -38,6 +39,7 @@ type Memo struct {
 	writes  *memo.Once[*ledger.Result, *history.BlockWrites]
 	frames  *memo.Once[string, decodeResult]
 	slices  *memo.Once[slice, decodeResult] // frames, if one slice reaches many; otherwise nil
+	asSent  bool                            // senders put into slices what they encode
 	sets    *memo.Once[types.Hash, simplex.Sets]
 	geneses *memo.Once[*ledger.Genesis, genesisResult]
 
@@ -62,6 +64,14 @@ func NewMemo() *Memo {
 // longer than all other work on them. It returns m.
 func (m *Memo) SameSlices() *Memo {
 	m.slices = memo.New[slice, decodeResult](memo.Bound{Count: memoFrames, Weight: memoFrameBytes}, func(s slice) int { return s.length })
+	return m
+}
+
+// AsSent has receivers take what a sender of the process encoded, if its slice reaches them. A frame that
+// something changed on its way is another slice, and decoded. Faults of encoding stay unseen,
+// so whoever declares it leaves some runs without. It needs SameSlices, and returns m.
+func (m *Memo) AsSent() *Memo {
+	m.asSent = true
 	return m
 }
 
@@ -118,20 +128,27 @@ func (m *Memo) blockWrites(result *ledger.Result, make func() *history.BlockWrit
 	return m.writes.Do(nil, result, func() (*history.BlockWrites, bool) { return make(), true })
 }
 
-// genesisResult is what a chain begins with.
+// genesisResult is what a chain begins with, and what that leaves in a store.
 type genesisResult struct {
-	state *ledger.State
-	block *types.Block
-	err   error
+	state  *ledger.State
+	block  *types.Block
+	writes []env.Write
+	err    error
 }
 
-// makeGenesis returns the state and the block that a genesis makes.
-func (m *Memo) makeGenesis(g *ledger.Genesis) (*ledger.State, *types.Block, error) {
-	b := m.geneses.Do(nil, g, func() (b genesisResult, keep bool) {
-		b.state, b.block, b.err = g.State()
-		return b, true
+// MakeGenesis returns the state and the block that a genesis makes.
+func (m *Memo) MakeGenesis(g *ledger.Genesis) (*ledger.State, *types.Block, error) {
+	made := m.makeGenesis(g)
+	return made.state, made.block, made.err
+}
+
+func (m *Memo) makeGenesis(g *ledger.Genesis) genesisResult {
+	return m.geneses.Do(nil, g, func() (made genesisResult, keep bool) {
+		if made.state, made.block, made.err = g.State(); made.err == nil {
+			made.writes = history.GenesisWrites(made.state)
+		}
+		return made, true
 	})
-	return b.state, b.block, b.err
 }
 
 // shareSets returns the sets that another validator has, if they are equal, so that they

@@ -52,6 +52,15 @@ func (m *Memo) readFrame(frame []byte) (*reading, error) {
 	return d.reading, d.err
 }
 
+// keepSent keeps what a frame says for its receivers, if senders do so.
+func (m *Memo) keepSent(frame []byte, message any) {
+	if m.asSent && isBroadcast(frame) {
+		m.slices.Do(nil, slice{&frame[0], len(frame)}, func() (decodeResult, bool) {
+			return decodeResult{reading: &reading{message: message}}, true
+		})
+	}
+}
+
 // readBytes decodes a frame, unless one of the same bytes was.
 func (m *Memo) readBytes(frame []byte) decodeResult {
 	return memo.DoBytes(m.frames, frame, func() (d decodeResult, keep bool) {

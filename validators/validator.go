@@ -343,11 +343,11 @@ func (v *Validator) restoreHead() (*Head, error) {
 	if head, err := Restore(v.node.Store); err != nil || head != nil {
 		return head, err
 	}
-	state, block, err := v.memo.makeGenesis(v.genesis)
-	if err != nil {
-		return nil, err
+	made := v.memo.makeGenesis(v.genesis)
+	if made.err != nil {
+		return nil, made.err
 	}
-	return &Head{State: state, Block: block, Hash: block.Hash()}, v.node.Store.Commit(history.GenesisWrites(state))
+	return &Head{State: made.state, Block: made.block, Hash: made.block.Hash()}, v.node.Store.Commit(made.writes)
 }
 
 // Restore reads the last finalized block and its state from a store, nil if it has

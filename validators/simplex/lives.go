@@ -10,7 +10,8 @@ import (
 // its key answers (decision C5). It holds one life and one newcomer of each member.
 type lives struct {
 	*responder
-	known map[types.Address]*acquaintance
+	known   map[types.Address]*acquaintance
+	waiting int // newcomers of known: mostly none
 }
 
 // acquaintance is the life that a member has, and a newer one that asks for its place.
@@ -41,6 +42,7 @@ func (m *lives) answerLife(from types.Address, request *LifeRequest) {
 		fallthrough
 	case a.until == types.Never:
 		a.until = m.now.Add(m.pace.pingTimeout())
+		m.waiting++
 		m.sendTo(from, m.lifeRequest())
 	}
 }
@@ -64,15 +66,20 @@ func (m *lives) hearLife(from types.Address, life types.Life) {
 	case a.life == life && a.until != types.Never:
 		m.tellLife(from, true)
 		a.until = types.Never
+		m.waiting--
 	}
 }
 
 // replaceSilent gives newcomers the place of lives that have not answered.
 func (m *lives) replaceSilent() {
+	if m.waiting == 0 {
+		return
+	}
 	for i := range m.set.Members {
 		at := m.set.Members[i].Address
 		if a := m.known[at]; a != nil && m.now >= a.until {
 			*a = acquaintance{life: a.newer, until: types.Never}
+			m.waiting--
 			m.tellLife(at, false)
 		}
 	}
@@ -81,6 +88,9 @@ func (m *lives) replaceSilent() {
 // silentDue is when the next newcomer gets the place of a silent life, or types.Never.
 func (m *lives) silentDue() types.Time {
 	at := types.Never
+	if m.waiting == 0 {
+		return at
+	}
 	for _, a := range m.known { // order: the lowest
 		at = min(at, a.until)
 	}
@@ -99,8 +109,11 @@ func (m *lives) tellLife(to types.Address, older bool) {
 
 // keepMembers forgets lives of those that are members no more.
 func (m *lives) keepMembers() {
-	for at := range m.known { // order: each by itself
+	for at, a := range m.known { // order: each by itself
 		if _, member := m.index[at]; !member {
+			if a.until != types.Never {
+				m.waiting--
+			}
 			delete(m.known, at)
 		}
 	}

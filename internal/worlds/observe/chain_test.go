@@ -67,14 +67,12 @@ func newChain(t testing.TB, overrides params.Overrides, change ...func(*ledger.G
 	for _, f := range change {
 		f(&c.genesis)
 	}
-	state, _, err := c.genesis.State()
+	state, block, err := c.genesis.State()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.head = state
-	if c.rules, err = RulesOf(&c.genesis, verifier.Recover); err != nil {
-		t.Fatal(err)
-	}
+	c.rules = RulesOf(&c.genesis, state, block, verifier.Recover)
 	return c
 }
 

@@ -141,12 +141,9 @@ func moneyOf(s *ledger.State) *oracle.Money {
 	return m
 }
 
-// RulesOf tells the oracles what a chain begins with.
-func RulesOf(g *ledger.Genesis, recover func(types.Hash, types.Signature) (types.Address, bool)) (oracle.Rules, error) {
-	state, block, err := g.State()
-	if err != nil {
-		return oracle.Rules{}, err
-	}
+// RulesOf tells the oracles what a chain begins with: a genesis, and the state and the block that it makes.
+func RulesOf(g *ledger.Genesis, state *ledger.State, block *types.Block,
+	recover func(types.Hash, types.Signature) (types.Address, bool)) oracle.Rules {
 	p := state.Params()
 	rules := oracle.Rules{ChainID: g.ChainID, Genesis: block, Set: g.Validators, FreeFees: p.Fees == params.FeesFree, Lane: LaneRules(p),
 		Accounts: []oracle.Account{}, EpochBlocks: p.EpochBlocks, Upgrades: p.Upgrades, Messages: p.HashesMessages(), SystemKey: g.SystemKey,
@@ -164,7 +161,7 @@ func RulesOf(g *ledger.Genesis, recover func(types.Hash, types.Signature) (types
 	})
 	rules.Supply = rules.Supply.Add(stakes)
 	rules.Accounts = append(rules.Accounts, oracle.Account{Address: types.RegistryAddress, Balance: stakes})
-	return rules, nil
+	return rules
 }
 
 func addressOf(key types.PublicKey) (types.Address, bool) {

@@ -60,10 +60,11 @@ func newJudge(trace io.Writer, told *scenario.Timeline) *judge {
 // beginChain gives the chain's beginning to the oracles.
 func (j *judge) beginChain(n *box.Network) error {
 	genesis := n.Genesis()
-	rules, err := observe.RulesOf(genesis, j.recover)
+	state, block, err := genesis.State()
 	if err != nil {
 		return err
 	}
+	rules := observe.RulesOf(genesis, state, block, j.recover)
 	rules.Connects = true
 	j.mu.Lock()
 	defer j.mu.Unlock()
