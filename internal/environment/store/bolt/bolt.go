@@ -13,6 +13,7 @@
 package bolt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -199,6 +200,9 @@ func applyWrite(tx *bbolt.Tx, buckets map[env.Bucket]*bbolt.Bucket, w *env.Write
 			if b, err = tx.CreateBucket([]byte(w.Bucket)); err != nil {
 				return err
 			}
+		}
+		if last, _ := b.Cursor().Last(); bytes.Compare(w.Key, last) > 0 {
+			b.FillPercent = 1 // most of what follows is appended too: no page of it will be split
 		}
 		buckets[w.Bucket] = b
 	}
