@@ -26,6 +26,7 @@ func (eip1559) priceOf(b *InBlock, t *types.Timer) feemarket.Price {
 func (eip1559) openRun(r *laneRun) policyRun {
 	e := &eip1559Run{lane: r, activated: activateAt(r.KV, r.Height), p50: previousP50(r.KV, r.Height), window: r.fairnessWindow()}
 	e.window.dropOldBlocks()
+	e.window.moveCenter()
 	return e
 }
 

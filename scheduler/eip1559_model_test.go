@@ -23,6 +23,13 @@ type lawyer struct {
 	says   map[types.Address]opinion
 	low    map[types.TimerID]low
 	last   arrears
+	moving *moving // the center, while it is smoothed
+}
+
+// moving is a moving center and the height of its last block.
+type moving struct {
+	at       types.Height
+	millions *big.Int // of a fire
 }
 
 type fireNote struct {
@@ -70,6 +77,40 @@ func (l *lawyer) p50(now types.Height) *big.Int {
 
 // weight is clip(2 − recent/max(1, center), 1, 2).
 func (l *lawyer) weight(w *world, now types.Height, party types.Address) *big.Rat {
+	recent, center := l.count(w, now)
+	if w.p.FairnessSmoothing < 1000 {
+		if center = new(big.Rat).SetFrac(l.smoothed(w, now, center), big.NewInt(1_000_000)); center.Cmp(big.NewRat(1, 1)) < 0 {
+			center = big.NewRat(1, 1)
+		}
+	}
+	weight := new(big.Rat).Sub(big.NewRat(2, 1), new(big.Rat).Quo(big.NewRat(recent[party], 1), center))
+	if weight.Cmp(big.NewRat(1, 1)) < 0 {
+		return big.NewRat(1, 1)
+	}
+	return weight
+}
+
+// smoothed is c + α·(center − c), in millionths and with the step cut toward 0; center where no c is of the window.
+func (l *lawyer) smoothed(w *world, now types.Height, center *big.Rat) *big.Int {
+	millions := new(big.Int).Quo(new(big.Int).Mul(center.Num(), big.NewInt(1_000_000)), center.Denom())
+	if l.moving == nil || l.moving.at+types.Height(w.p.FairnessWindowBlocks) < now {
+		return millions
+	}
+	step := new(big.Int).Sub(millions, l.moving.millions)
+	step.Quo(step.Mul(step, new(big.Int).SetUint64(w.p.FairnessSmoothing)), big.NewInt(1000))
+	return step.Add(step, l.moving.millions)
+}
+
+// move keeps the center of a block for the blocks after it.
+func (l *lawyer) move(w *world, now types.Height) {
+	if w.p.FairnessSmoothing < 1000 {
+		_, center := l.count(w, now)
+		l.moving = &moving{now, l.smoothed(w, now, center)}
+	}
+}
+
+// count is recent_executions, and the median or mean of them.
+func (l *lawyer) count(w *world, now types.Height) (map[types.Address]int64, *big.Rat) {
 	recent := map[types.Address]int64{}
 	for _, f := range l.fires {
 		if f.height < now && f.height+types.Height(w.p.FairnessWindowBlocks) >= now {
@@ -89,11 +130,7 @@ func (l *lawyer) weight(w *world, now types.Height, party types.Address) *big.Ra
 			center = big.NewRat(sum, int64(len(counts)))
 		}
 	}
-	weight := new(big.Rat).Sub(big.NewRat(2, 1), new(big.Rat).Quo(big.NewRat(recent[party], 1), center))
-	if weight.Cmp(big.NewRat(1, 1)) < 0 {
-		return big.NewRat(1, 1)
-	}
-	return weight
+	return recent, center
 }
 
 // brief is a due timer with the lawyer's findings about it.
@@ -359,6 +396,7 @@ func (x *trial) vary(t *rapid.T) {
 	w.p.TieBreak = rapid.SampledFrom([]string{TieByID, "age"}).Draw(t, "ties")
 	w.p.FairnessCenter = rapid.SampledFrom([]string{"median", FairnessMean}).Draw(t, "center")
 	w.p.FairnessOf = rapid.SampledFrom([]string{"actor", FairnessOfDeployer}).Draw(t, "whose fires")
+	w.p.FairnessSmoothing = rapid.SampledFrom([]uint64{1000, 1000, 400, 10}).Draw(t, "smoothing")
 	w.p.PriorityFloor = types.WeiOf(rapid.Uint64Range(0, 1).Draw(t, "floor"))
 	for _, a := range x.actors {
 		w.fund(a, types.WeiOf(rapid.SampledFrom([]uint64{0, 15_000_000, 560_000_000, 1 << 50}).Draw(t, "balance")))
@@ -397,6 +435,7 @@ func (x *trial) block(t *rapid.T) {
 		want := x.l.weight(w, w.now(), a)
 		mark := w.kv.mark()
 		w.blockNow().fairnessWindow().dropOldBlocks()
+		w.blockNow().fairnessWindow().moveCenter()
 		weights := w.blockNow().fairnessWindow().currentWeights()
 		got := weights.weightOf(a)
 		w.kv.rollback(mark)
@@ -409,6 +448,7 @@ func (x *trial) block(t *rapid.T) {
 	}
 	out := w.block()
 	want, asked := x.l.block(w, w.head, money, x.deeds)
+	x.l.move(w, w.head)
 	var got []end
 	for _, c := range out.Changes {
 		got = append(got, end{c.Timer.ID, c.Status, c.Reason, c.Timer.Deferrals})

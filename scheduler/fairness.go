@@ -18,6 +18,7 @@ import (
 //	t/w/<height>  the fires of a block: [actor, fires, actor, fires…] by actor
 //	t/u/<actor>   recent_executions: the actor's sum over the window
 //	t/v/<fires>   how many actors have that sum
+//	t/c           the moving center, while it is smoothed: [height, millionths]
 //
 // Nothing of it is 0: an actor without a fire in the window is pruned. The amount
 // that a fire adds is subtracted once, when its block leaves the window, so the
@@ -37,6 +38,13 @@ const FairnessMean = "mean"
 // together, a proposal; the other, as written, those of each actor (decision T21).
 const FairnessOfDeployer = "deployer"
 
+// unsmoothed is the value of cip1.fairness_smoothing_permille by which a block's own center counts alone, as
+// written. With less, a proposal, a moving average of it counts (decision T21).
+const unsmoothed = 1_000
+
+// centerScale is the parts of a fire in which a moving center is kept.
+const centerScale = 1_000_000
+
 // fairnessParty is whose fires those of an actor count among.
 func (b *InBlock) fairnessParty(actor types.Address) types.Address {
 	if b.Params.FairnessOf == FairnessOfDeployer {
@@ -48,6 +56,9 @@ func (b *InBlock) fairnessParty(actor types.Address) types.Address {
 func keyWindow(h types.Height) []byte {
 	return binary.BigEndian.AppendUint64([]byte("t/w/"), uint64(h))
 }
+
+var keyCenter = []byte("t/c")
+
 func keyRecent(a types.Address) []byte { return append([]byte("t/u/"), a[:]...) }
 func keySpread(fires uint64) []byte    { return binary.BigEndian.AppendUint64([]byte("t/v/"), fires) }
 
@@ -139,6 +150,45 @@ func (w window) keepFires(fires []actorFires) {
 	w.countFires(fires, func(total, n uint64) uint64 { return total + n })
 }
 
+// moveCenter moves the kept center toward that of the window by cip1.fairness_smoothing_permille. It begins
+// with the window's own, also where the last that was kept is of no block of the window.
+func (w window) moveCenter() {
+	if w.params.FairnessSmoothing >= unsmoothed {
+		return
+	}
+	center, per := w.ownCenter()
+	whole, rest := center/per, center%per
+	now := whole*centerScale + rest*centerScale/per
+	if last, ok := w.lastCenter(); ok {
+		now = moveToward(last, now, w.params.FairnessSmoothing)
+	}
+	w.kv.Set(keyCenter, codec.Marshal([2]uint64{uint64(w.height), now}))
+}
+
+// moveToward returns a number nearer to its target by permille of their difference, rounded toward it staying.
+func moveToward(from, target, permille uint64) uint64 {
+	const scale = 1_000
+	if target < from {
+		high, low := bits.Mul64(from-target, permille)
+		step, _ := bits.Div64(high, low, scale)
+		return from - step
+	}
+	high, low := bits.Mul64(target-from, permille)
+	step, _ := bits.Div64(high, low, scale)
+	return from + step
+}
+
+// lastCenter returns the center that was kept last, if its block is in the window or is this one.
+func (w window) lastCenter() (center uint64, ok bool) {
+	data := w.kv.Get(keyCenter)
+	if data == nil {
+		return 0, false
+	}
+	var kept [2]uint64
+	mustRead(data, &kept)
+	return kept[1], kept[0]+w.params.FairnessWindowBlocks >= uint64(w.height)
+}
+
 // sumByActor sorts fires by actor and adds up those of the same.
 func sumByActor(fires []actorFires) []actorFires {
 	slices.SortFunc(fires, func(a, b actorFires) int { return bytes.Compare(a.Actor[:], b.Actor[:]) })
@@ -203,13 +253,24 @@ type weights struct {
 func (w window) currentWeights() weights {
 	all := weights{kv: w.kv, least: w.params.WeightMin, most: max(w.params.WeightMin, w.params.WeightMax),
 		known: make(map[types.Address]uint64)}
-	all.center, all.per = w.centerOf()
+	all.center, all.per = w.currentCenter()
 	return all
 }
 
-// centerOf returns the network's center, as a fraction of at least 1: the lower
-// median of the sums of the actors with a fire in the window, or their mean.
-func (w window) centerOf() (center, per uint64) {
+// currentCenter returns the network's center, as a fraction of at least 1: the window's own, or the moving one
+// that the block's start has kept.
+func (w window) currentCenter() (center, per uint64) {
+	if w.params.FairnessSmoothing < unsmoothed {
+		if center, ok := w.lastCenter(); ok {
+			return max(center, centerScale), centerScale
+		}
+	}
+	return w.ownCenter()
+}
+
+// ownCenter returns the center of the window's blocks, as a fraction of at least 1: the lower median of the
+// sums of the actors with a fire in it, or their mean.
+func (w window) ownCenter() (center, per uint64) {
 	var sums, counts []uint64
 	var actors, fires uint64
 	scanPrefix(w.kv, []byte("t/v/"), func(key, value []byte) bool {

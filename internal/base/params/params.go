@@ -194,6 +194,7 @@ type Params struct {
 	FairnessWindowBlocks uint64 `param:"cip1.fairness_window_blocks" class:"block" tier:"0,2" default:"1000" min:"1" max:"1000000"`
 	FairnessCenter       string `param:"cip1.fairness_center" class:"block" tier:"2" default:"median" oneof:"median,mean"`
 	FairnessOf           string `param:"cip1.fairness_of" class:"block" tier:"2" default:"actor" oneof:"actor,deployer"` // a proposal (decision T21)
+	FairnessSmoothing    uint64 `param:"cip1.fairness_smoothing_permille" class:"block" tier:"2" default:"1000" min:"1" max:"1000"`
 	WeightMin            uint64 `param:"cip1.fairness_weight_min" class:"block" tier:"0" default:"1" min:"1" max:"1000"`
 	WeightMax            uint64 `param:"cip1.fairness_weight_max" class:"block" tier:"0" default:"2" min:"1" max:"1000"`
 

@@ -12,6 +12,25 @@ import (
 type window struct {
 	fires  []firedAt // the fires of each height
 	counts map[types.Address]uint64
+	moving movingCenter
+}
+
+// movingCenter is the center of the last block that smoothed it, in millionths of a fire.
+type movingCenter struct {
+	at    types.Height
+	value *big.Int // nil: none yet
+}
+
+// moveCenter moves it to the block of height h, by the center of the window alone, and returns it (decision T21).
+func (m *movingCenter) moveCenter(h types.Height, own *big.Rat, l *LaneRules) *big.Rat {
+	millions := big.NewInt(1_000_000)
+	next := new(big.Int).Mul(own.Num(), millions)
+	next.Quo(next, own.Denom())
+	if m.value != nil && uint64(h-m.at) <= l.Window {
+		next.Sub(next, m.value).Mul(next, new(big.Int).SetUint64(l.Smoothing)).Quo(next, big.NewInt(1000)).Add(next, m.value)
+	}
+	m.at, m.value = h, next
+	return new(big.Rat).SetFrac(next, millions)
 }
 
 type firedAt struct {
@@ -76,6 +95,9 @@ func (w *window) centerOf(byMean bool) *big.Rat {
 func (r *laneOf) judgeWeights() {
 	r.window.forgetOld(r.o.Block.Header.Height, r.rules.Window)
 	center := r.window.centerOf(r.rules.ByMean)
+	if alpha := r.rules.Smoothing; alpha > 0 && alpha < 1000 {
+		center = r.window.moving.moveCenter(r.o.Block.Header.Height, center, r.rules)
+	}
 	want := map[types.Address]*big.Rat{}
 	for i := range r.o.Timers {
 		c := &r.o.Timers[i]

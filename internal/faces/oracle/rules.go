@@ -24,6 +24,7 @@ type LaneRules struct {
 	Window               uint64 // blocks over which fires are counted
 	ByMean               bool   // measured by the mean and not by the median
 	ByDeployer           bool   // the fires of a deployer's actors weigh together
+	Smoothing            uint64 // thousandths by which a block's own center moves the one that counts; 0 and 1000: wholly
 	WeightMin, WeightMax uint64
 
 	Reserve                types.Wei // of the auctions

@@ -39,7 +39,10 @@ type Form struct {
 	Seen      Estimate // with the interval of the judgement
 }
 
-// Holds reports whether the figure is where the form says.
+// IsJudged reports whether there are seeds enough for an interval.
+func (f Form) IsJudged() bool { return !math.IsInf(f.Seen.Half(), 0) }
+
+// Holds reports whether the figure is where the form says; true where it is not judged.
 func (f Form) Holds() bool { return math.Abs(f.Seen.Mean-f.Value) <= f.Seen.Half()+f.Tolerance }
 
 // Answer is what an experiment says.
@@ -110,7 +113,7 @@ func (r *Results) addForms(p Point, figures [][]float64) error {
 		if at < 0 || !isPair || len(pair) != 2 {
 			return fmt.Errorf("%s: closed_form gives a measure its value and a tolerance; got %s: %s", r.Name, item[0], item[1])
 		}
-		form := Form{Point: p, Measure: at, Seen: r.Measures[at].estimateFrom(figures[at], formal)}
+		form := Form{Point: p, Measure: at, Seen: r.Measures[at].estimateForForm(figures[at])}
 		if form.Value, err = readFigure("a closed form", pair[0]); err != nil {
 			return fmt.Errorf("%s: %w", r.Name, err)
 		}
@@ -130,6 +133,16 @@ func (r *Results) Misses() (missed []Form) {
 		}
 	}
 	return missed
+}
+
+// countJudged is how many closed forms are judged.
+func (r *Results) countJudged() (n int) {
+	for _, f := range r.Forms {
+		if f.IsJudged() {
+			n++
+		}
+	}
+	return n
 }
 
 // Settled reports whether each point is.

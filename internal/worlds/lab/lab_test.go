@@ -303,6 +303,32 @@ func TestAPlantedLieTurnsRed(t *testing.T) {
 	}
 }
 
+// A median of few seeds has no interval of 99.9 %: its form is judged by all that was seen. A single seed judges none.
+func TestAFormOfAMedianIsJudged(t *testing.T) {
+	text := strings.Replace(coin, `paid = dict(unit`, `paid = dict(by = "median", unit`, 1)
+	text = strings.Replace(text, "(p.shade / 2000, 0.0001)", "(p.shade / 1000, 0.0001)", 1)
+	for seeds, want := range map[int]string{1: "held: 0 of 0; 4 want more seeds", 4: "held: 0 of 4", 8: "held: 0 of 4"} {
+		e := loaded(t, "coin", text)
+		var rows []Row
+		for _, p := range e.points {
+			for seed := range seeds {
+				row, err := e.Play(p, uint64(seed+1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, row)
+			}
+		}
+		results, err := e.Judge(rows, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (&Page{Results: results}).State(); !strings.Contains(got, want) {
+			t.Errorf("%d seeds: %q, want %q", seeds, got, want)
+		}
+	}
+}
+
 // The interval of 95 % holds what it is about in 180 to 198 of 200 repeats, each of other
 // seeds.
 func TestIntervalsHoldTheFormAsOftenAsTheySay(t *testing.T) {

@@ -204,7 +204,12 @@ func (p *Page) State() string {
 	if n := p.countUnsettled(); n > 0 {
 		settled = fmt.Sprintf("not settled at %d of %d points", n, len(p.Points))
 	}
-	return fmt.Sprintf("%s, %s; closed forms held: %d of %d.", capitalize(settled), seeds, len(p.Forms)-len(p.Misses()), len(p.Forms))
+	judged := p.countJudged()
+	state := fmt.Sprintf("%s, %s; closed forms held: %d of %d", capitalize(settled), seeds, judged-len(p.Misses()), judged)
+	if open := len(p.Forms) - judged; open > 0 {
+		state += fmt.Sprintf("; %d want more seeds", open)
+	}
+	return state + "."
 }
 
 func (p *Page) countUnsettled() (n int) {

@@ -129,18 +129,18 @@ type unpack func(pairs ...any) error
 
 var makers = map[string]maker{
 	"always_due": func(name string, u unpack) (*crowd.Crowd, error) {
-		members, timers, spread, price, deployers := 1, 1, uint64(1), crowd.Price{}, 1
-		err := u("members", &members, "timers?", &timers, "spread?", &spread, "tip?", &price.Tip, "deployers?", &deployers)
+		members, timers, spread, price, deployers, after := 1, 1, uint64(1), crowd.Price{}, 1, uint64(0)
+		err := u("members", &members, "timers?", &timers, "spread?", &spread, "tip?", &price.Tip, "deployers?", &deployers, "after?", &after)
 		if err == nil {
 			err = atLeastOne("timers", timers, "spread", int(spread), "deployers", deployers)
 		}
 		c := crowd.AlwaysDue(name, members, timers, spread, price)
-		c.Deployers = deployers
+		c.Deployers, c.After = deployers, after
 		return c, err
 	},
 	"heartbeats": func(name string, u unpack) (*crowd.Crowd, error) {
-		members, every, jitter, price, deployers := 1, uint64(10), uint64(0), crowd.Price{}, 1
-		err := u("members", &members, "every", &every, "jitter?", &jitter, "tip?", &price.Tip, "deployers?", &deployers)
+		members, every, jitter, price, deployers, after := 1, uint64(10), uint64(0), crowd.Price{}, 1, uint64(0)
+		err := u("members", &members, "every", &every, "jitter?", &jitter, "tip?", &price.Tip, "deployers?", &deployers, "after?", &after)
 		if err == nil && jitter >= every {
 			err = fmt.Errorf("jitter is below every; got %d and %d", jitter, every)
 		}
@@ -148,7 +148,7 @@ var makers = map[string]maker{
 			err = atLeastOne("deployers", deployers)
 		}
 		c := crowd.Heartbeats(name, members, every, jitter, price)
-		c.Deployers = deployers
+		c.Deployers, c.After = deployers, after
 		return c, err
 	},
 	"quiet": func(name string, u unpack) (*crowd.Crowd, error) {

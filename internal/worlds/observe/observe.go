@@ -180,8 +180,8 @@ func LaneRules(p *params.Params) oracle.LaneRules {
 		FireCyclesAuction: p.MaxCyclesPerFireLane, FireCells: p.MaxCellsPerFire, Examined: p.MaxExamined, Arrears: p.MaxArrears,
 		PriorityFloor: p.PriorityFloor,
 		TieByAge:      p.TieBreak == "age", Window: p.FairnessWindowBlocks, ByMean: p.FairnessCenter == "mean",
-		ByDeployer: p.FairnessOf == "deployer", WeightMin: p.WeightMin, WeightMax: p.WeightMax, Reserve: p.BiasReservePrice,
-		FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
+		ByDeployer: p.FairnessOf == "deployer", Smoothing: p.FairnessSmoothing, WeightMin: p.WeightMin, WeightMax: p.WeightMax,
+		Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
 }
 
 // Observations returns the oracles' observations of blocks that a validator made

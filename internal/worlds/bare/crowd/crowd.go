@@ -41,6 +41,8 @@ type Crowd struct {
 	Members int
 	// Deployers is how many accounts of the crowd's own deployed the members, in turn; 0: one.
 	Deployers int
+	// After is how many blocks members that Begin orders wait before their first order counts.
+	After uint64
 	// Begin returns the orders with which a member begins. It may be nil.
 	Begin func(member int, s *draw.Stream) []Order
 	// Tick returns the orders of a block by members, before it. It may be nil. since counts
@@ -183,6 +185,7 @@ func (r *Room) deployMembers() (err error) {
 			orders[i] = c.Begin(i, c.stream)
 			for k := range orders[i] {
 				orders[i][k].Slot = uint64(k)
+				orders[i][k].In += c.After
 			}
 		}
 		if err := r.submitOrders(c, orders); err != nil {
