@@ -66,7 +66,7 @@ const endJourney = "devnet status shows where to, and the journey goes on after 
 func printAdvance(w io.Writer, a model.Advance, names *naming) {
 	printFacts(w, "height", fmt.Sprintf("%d, from %d", a.To, a.From), "blocks",
 		fmt.Sprintf("%d made, %s skipped", a.Blocks, plural.Of(a.Skipped, "height")),
-		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
+		"clock", describeMove(time.Duration(a.ClockMS)*time.Millisecond),
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %s", a.Fired, a.Ended-a.Fired, plural.Of(a.Deferred, "time")))
 	nothing := "No timer was due on the way."
 	if a.Deferred > 0 {
@@ -81,6 +81,14 @@ func printAdvance(w io.Writer, a model.Advance, names *naming) {
 		fmt.Fprintf(w, replaceProgramName("… and %d more: devnet events --type timer --from %d\n"), left, a.From+1)
 	}
 	printLeft(w, a)
+}
+
+// describeMove says how far an advance moved the clock: back, where it ended a travel before its goal.
+func describeMove(by time.Duration) string {
+	if by < 0 {
+		return fmt.Sprintf("put back by %s, which the travel had left", -by)
+	}
+	return fmt.Sprintf("moved by %s", by)
 }
 
 // printLeft names what was due on the way and has not ended.

@@ -20,17 +20,18 @@ func (s *JobSpec) Check() error {
 	for _, each := range []struct {
 		field string
 		zero  bool
+		why   string
 	}{
-		{"bounds.max_input_tokens", s.Bounds.MaxInputTokens == 0},
-		{"bounds.max_output_tokens", s.Bounds.MaxOutputTokens == 0},
-		{"bounds.max_wall_time_seconds", s.Bounds.MaxWallTimeSeconds == 0},
-		{"bounds.max_memory_mb", s.Bounds.MaxMemoryMB == 0},
-		{"bounds.max_retries", s.Bounds.MaxRetries == 0},
-		{"max_price", s.MaxPrice.IsZero()},
-		{"timeout_blocks", s.TimeoutBlocks == 0},
+		{"bounds.max_input_tokens", s.Bounds.MaxInputTokens == 0, "CIP-2 bounds every job"},
+		{"bounds.max_output_tokens", s.Bounds.MaxOutputTokens == 0, "CIP-2 bounds every job"},
+		{"bounds.max_wall_time_seconds", s.Bounds.MaxWallTimeSeconds == 0, "a runner would have no time"},
+		{"bounds.max_memory_mb", s.Bounds.MaxMemoryMB == 0, "a runner would have no memory"},
+		{"bounds.max_retries", s.Bounds.MaxRetries == 0, "CIP-2 bounds every job; 1 draws again once"},
+		{"max_price", s.MaxPrice.IsZero(), "no runner works for nothing"},
+		{"timeout_blocks", s.TimeoutBlocks == 0, "no block would be left for a result"},
 	} {
 		if each.zero {
-			return &SpecError{each.field, "must not be 0"}
+			return &SpecError{each.field, "must not be 0: " + each.why}
 		}
 	}
 	if s.JobType.Kind() == 0 {

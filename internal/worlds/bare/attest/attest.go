@@ -42,6 +42,9 @@ type Config struct {
 	LostPermille uint64 // how many of a thousand votes of an honest validator lack the bit of a runner that it sees
 	Fault        Fault
 	QuorumOnly   bool // a block carries n - f of the votes, drawn anew for each; otherwise all
+	// Latencies are those of links within a region, to the next region of a line of regions, and so on, in milliseconds.
+	// There are as many regions, with nodes in turn. nil: one region.
+	Latencies []uint64
 }
 
 // Counts are the bits of all blocks.
@@ -50,6 +53,9 @@ type Counts struct {
 	Absent, Invented uint64 // of runners that are not: all, and set
 	SubsetSize       int    // links of a runner
 	VoteBytes        int    // that the votes of a block hold
+	Foreign          int    // runners that are connected and have no validator of their subset in their region
+	FirstPush        uint64 // milliseconds from the first validator of a subset to its runner, the sum of those connected
+	WorstPush        uint64 // the longest of these
 	Digest           types.Hash
 }
 
@@ -78,6 +84,10 @@ func (c *Config) check() error {
 		return fmt.Errorf("blocks are 1 to %d; got %d", MaxBlocks, c.Blocks)
 	case c.LostPermille > 1000:
 		return fmt.Errorf("lost_permille is at most 1000; got %d", c.LostPermille)
+	case len(c.Latencies) > c.Validators:
+		return fmt.Errorf("there are no more regions than validators, %d; got %d latencies", c.Validators, len(c.Latencies))
+	case !slices.IsSorted(c.Latencies):
+		return fmt.Errorf("latencies rise with the distance; got %d", c.Latencies)
 	case !slices.Contains([]Fault{NoFault, Liars, Hiders}, c.Fault):
 		return fmt.Errorf("fault is none, liars or hiders; got %q", string(c.Fault))
 	}
@@ -119,11 +129,39 @@ func newWorld(c *Config) (*world, error) {
 		}
 	}
 	w.threshold = w.rule.Threshold(selection.Electorate{Votes: w.carried, Validators: c.Validators, SubsetSize: a.SubsetSize()})
+	regions := w.drawRegions()
 	for i := range c.Runners / 2 {
-		w.sees = append(w.sees, a.Subset(crypto.DeriveKey(c.Seed, fmt.Sprint("runner/", i)).PublicKey()))
+		subset := a.Subset(crypto.DeriveKey(c.Seed, fmt.Sprint("runner/", i)).PublicKey())
+		w.sees = append(w.sees, subset)
+		w.countPush(i, subset, regions)
 	}
 	w.counts.SubsetSize = a.SubsetSize()
 	return w, nil
+}
+
+// drawRegions puts the validators into regions, as evenly as can be and in an order that no address tells.
+func (w *world) drawRegions() []int {
+	regions := make([]int, w.Validators)
+	for turn, i := range draw.New(w.Seed, "attest/regions").Permutation(w.Validators) {
+		regions[i] = turn % max(1, len(w.Latencies))
+	}
+	return regions
+}
+
+// countPush counts how far a runner is from the nearest validator of its subset: who pushes a job to it first.
+func (w *world) countPush(runner int, subset, regions []int) {
+	if len(w.Latencies) == 0 {
+		return
+	}
+	home, nearest := runner%len(w.Latencies), len(w.Latencies)-1
+	for _, i := range subset {
+		nearest = min(nearest, max(home-regions[i], regions[i]-home))
+	}
+	if nearest > 0 {
+		w.counts.Foreign++
+	}
+	first := w.Latencies[nearest]
+	w.counts.FirstPush, w.counts.WorstPush = w.counts.FirstPush+first, max(w.counts.WorstPush, first)
 }
 
 // makeBlock has each validator vote, carries some of the votes, and counts what they make of the runners.

@@ -97,3 +97,24 @@ func TestAMistakeSaysWhatMayBe(t *testing.T) {
 		}
 	}
 }
+
+// A runner is foreign as often as a draw of its subset leaves out its region, and the first push comes from the nearest.
+func TestASubsetIsForeignAsOftenAsADrawLeavesItsRegionOut(t *testing.T) {
+	const validators, links, regions = 10, 5, 2
+	counts := play(t, Config{Seed: 4, Params: ruled("quorum"), Validators: validators, Runners: 8000, Blocks: 1, Latencies: []uint64{5, 80}})
+	got, want := float64(counts.Foreign)/4000, 1-chance(validators, validators/regions, links, 1)
+	if counts.SubsetSize != links || got < want-0.002 || got > want+0.002 {
+		t.Errorf("%d links: foreign %.4f, want %.4f", counts.SubsetSize, got, want)
+	}
+	if want := uint64(counts.Foreign)*80 + uint64(4000-counts.Foreign)*5; counts.FirstPush != want || counts.WorstPush != 80 {
+		t.Errorf("first pushes take %d ms, want %d; the longest %d", counts.FirstPush, want, counts.WorstPush)
+	}
+	if none := play(t, Config{Seed: 4, Validators: validators, Runners: 20, Blocks: 1}); none.Foreign != 0 || none.FirstPush != 0 {
+		t.Errorf("without regions: %+v", none)
+	}
+	for _, latencies := range [][]uint64{{5, 80, 160, 200, 300}, {80, 5}} {
+		if _, err := Play(Config{Seed: 4, Validators: 4, Runners: 20, Blocks: 1, Fault: NoFault, Latencies: latencies}); err == nil {
+			t.Errorf("latencies %d of 4 validators are taken", latencies)
+		}
+	}
+}
