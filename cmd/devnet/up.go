@@ -59,7 +59,8 @@ func startNetwork(c *cli.Context) (err error) {
 	}
 	listener, err := net.Listen("tcp", s.HTTP)
 	if err != nil && !s.Ephemeral && homeHTTP(s.Home) == reachableURL(s.HTTP) {
-		return noStart("devnet status shows it, and devnet down stops it.", "the devnet of %s is up already, at http://%s", s.Home, reachableURL(s.HTTP))
+		return noStart("devnet status shows it, and devnet down stops it.", "the devnet of %s is up already, at http://%s", s.Home,
+			reachableURL(s.HTTP))
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
