@@ -62,7 +62,7 @@ func loadAssets() map[string]*asset {
 			data = stripComments(data)
 		}
 		if path.Ext(name) == ".css" {
-			data = cssSpace.ReplaceAll(data, []byte("$1$2"))
+			data = bytes.ReplaceAll(cssSpace.ReplaceAll(data, []byte("$1$2")), []byte(";}"), []byte("}"))
 		}
 		texts[strings.TrimPrefix(name, "assets/")] = data
 		return nil
@@ -82,7 +82,7 @@ func loadAssets() map[string]*asset {
 	return all
 }
 
-// cssSpace is space that a style sheet needs for its readers only.
+// cssSpace is space that a style sheet needs for its readers only, as it needs a semicolon after the last declaration.
 var cssSpace = regexp.MustCompile(`\s*([{};,])\s*|(:) +`)
 
 // typeNote is a type within a line.

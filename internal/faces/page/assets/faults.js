@@ -49,7 +49,7 @@ export function typedFault(o, kind) {
  * @param {string} [tone]
  * @param {string} [asks]
  */
-export function faultButton(label, order, kind, tone, asks) {
+function faultButton(label, order, kind, tone, asks) {
   return action(label, typedFault(order, kind), () => make(order), tone, asks);
 }
 
@@ -111,7 +111,7 @@ export function heal() {
  * @param {any} f
  * @returns {any}
  */
-export function mends(f) {
+function mends(f) {
   const o = f.order;
   if (!o) return null;
   switch (f.verb) {
