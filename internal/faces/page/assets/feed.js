@@ -83,7 +83,7 @@ export function feed() {
     // of views that failed one after the other of one cause
     const runs = [];
     for (const v of store.views.last(store.SIZE)) {
-      if (v.outcome !== 'nullified' || v.began < begin || v.began > end) continue;
+      if (v.outcome !== 'nullified' || v.began < begin || v.began + (v.took ?? 0) / 1000 > end) continue;
       const before = runs[runs.length - 1];
       if (before && before[0].cause === v.cause && before[before.length - 1].leader === v.leader && v.began - before[before.length - 1].began < 20000) before.push(v);
       else runs.push([v]);
