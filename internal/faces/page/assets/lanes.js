@@ -74,7 +74,7 @@ function touched({ verb, order: o }) {
  */
 function lanesOf({ names, views, faults }) {
   const lanes = /** @type {{[alike: string]: string[]}} */ ({});
-  for (const name of names) (lanes[names.length > ALONE ? [...views.filter((v) => !isUsual(v)).map((v) => voteOf(v, name)), ...faults.map((f) => touched(f).includes(name))].join() : name] ||= []).push(name);
+  for (const name of names) (lanes[names.length > ALONE ? [views.map((v) => isUsual(v) || voteOf(v, name)), faults.map((f) => touched(f).includes(name))].join() : name] ||= []).push(name);
   return Object.values(lanes);
 }
 
@@ -89,8 +89,8 @@ export function lanes() {
   const tall = (/** @type {number} */ hgt, /** @type {Data} */ d) => (hgt - 18) / d.lanes.length;
   const laneOf = (/** @type {Data} */ d, /** @type {string} */ name) => d.lanes.findIndex((l) => l.includes(name));
   const chart = canvas(/** @type {import('./chart.js').Plan<Data>} */ ({
-    title: `the last ${VIEWS} views, in the colours of their leaders; those that went as usual are folded`, height: 240, tall: (d) => Math.min(400, Math.max(80, d.lanes.length * 26 + 18)),
-    keys: () => [['good', 'voted to finalize'], ['accent', 'to notarize only'], ['bad', 'gave the view up'], ['dim', 'no vote seen'], ['warn', 'a fault; ✕, in a held run: a frame that was lost']],
+    title: `the last ${VIEWS} views, each in its leader\'s colour; those that went as usual are folded`, height: 240, tall: (d) => Math.min(400, Math.max(80, d.lanes.length * 26 + 18)),
+    keys: () => [['good', 'voted to finalize'], ['accent', 'to notarize only'], ['bad', 'gave the view up'], ['dim', 'no vote seen'], ['warn', 'a fault; ✕: a frame that was lost, in a held run']],
     words: (d) => `${d.views.filter((v) => !isUsual(v)).length} of ${d.views.length} views did not go as usual`,
     table: (d) => ({ head: ['view', 'what happened'], rows: [...d.views.map((v) => [v.view, v.text || v.outcome]), ...d.faults.map((f) => ['', faultWords(f)]), ...d.frames.filter((f) => f.why).map((f) => [f.view, frameWords(f)])] }),
     at(x, y, _w, hgt, d) {
@@ -154,7 +154,7 @@ export function lanes() {
   let views = [];
   /** @type {any[]} */
   let frames = [];
-  const asked = poll({ each: 1000, els: [], of: () => ({ held: store.now?.ready?.held, from: views[0]?.view, to: views[views.length - 1]?.view }), ask: async ({ held, ...q }, signal) => (held ? (await get('/hold/frames', q, signal)).frames : []), take: (list) => { frames = list; }, fail: () => { frames = []; } });
+  const asked = poll({ each: 1000, els: [chart.el.querySelector('.readout')], of: () => (store.now?.ready?.held ? { from: views[0]?.view, to: views[views.length - 1]?.view } : {}), ask: async (q, signal) => (q.to ? (await get('/hold/frames', q, signal)).frames : []), take: (list) => { frames = list; store.nudge(); }, fail: () => { frames = []; } });
   return {
     el: chart.el,
     /**
@@ -165,9 +165,11 @@ export function lanes() {
       views = list.slice(-VIEWS);
       asked(r);
       const last = views[views.length - 1];
+      // of a moment: that of its block
+      const end = last?.took ? last.began + last.took / 1000 : Infinity;
       const open = views.filter((v) => !isUsual(v)).map((v) => v.view);
       /** @type {Data} */
-      const d = { names: (store.now?.nodes || []).map((/** @type {any} */ n) => n.name || n.address), views, faults: last && faultsWithin(views[0].began, last.took === null ? Infinity : last.began + last.took / 1000) || [], frames: frames.filter((f) => open.includes(f.view)), lanes: [], bands: [], ends: [] };
+      const d = { names: (store.now?.nodes || []).map((/** @type {any} */ n) => n.name || n.address), views, faults: last && faultsWithin(views[0].began, end) || [], frames: frames.filter((f) => f.sent_ms <= end && open.includes(f.view)), lanes: [], bands: [], ends: [] };
       d.lanes = lanesOf(d);
       chart.set(d);
     },
