@@ -89,7 +89,7 @@ export function lanes() {
   const tall = (/** @type {number} */ hgt, /** @type {Data} */ d) => (hgt - 18) / d.lanes.length;
   const laneOf = (/** @type {Data} */ d, /** @type {string} */ name) => d.lanes.findIndex((l) => l.includes(name));
   const chart = canvas(/** @type {import('./chart.js').Plan<Data>} */ ({
-    title: `the last ${VIEWS} views, each in its leader\'s colour; those that went as usual are folded`, height: 240, tall: (d) => Math.min(400, Math.max(80, d.lanes.length * 26 + 18)),
+    title: `the last ${VIEWS} views, each in its leader\'s colour; those that went as usual are folded`, height: 240, tall: (d) => Math.min(400, Math.max(120, d.lanes.length * 26 + 18)),
     keys: () => [['good', 'voted to finalize'], ['accent', 'to notarize only'], ['bad', 'gave the view up'], ['dim', 'no vote seen'], ['warn', 'a fault; ✕: a frame that was lost, in a held run']],
     words: (d) => `${d.views.filter((v) => !isUsual(v)).length} of ${d.views.length} views did not go as usual`,
     table: (d) => ({ head: ['view', 'what happened'], rows: [...d.views.map((v) => [v.view, v.text || v.outcome]), ...d.faults.map((f) => ['', faultWords(f)]), ...d.frames.filter((f) => f.why).map((f) => [f.view, frameWords(f)])] }),
