@@ -410,6 +410,23 @@ net.heal()
 net.run(blocks = 2)
 `
 
+// A held run says how long no block came, by its own clock.
+func TestAHeldRunSaysSinceWhenNoBlockCame(t *testing.T) {
+	h := hold(t, write(t, `
+net = network(validators = 4, block_time = "500ms")
+net.run(blocks = 3)
+net.partition([["v0", "v1"], ["v2", "v3"]])
+net.run(time = "9s")
+`), moment.Moment{})
+	at, ready := see[model.Held](h, "/hold"), see[model.Ready](h, "/ready")
+	views := see[model.Views](h, fmt.Sprintf("/views?from=%d&to=%[1]d", see[model.Block](h, "/block/latest").View))
+	last := int64(views.Views[0].BeganMS) + int64(*views.Views[0].TookUS/1000)
+	since := at.TimeMS - last
+	if got := int64(ready.SinceMS); since < 8000 || got < since-1 || got > since+1 {
+		t.Errorf("%d ms after the last block it says %d", since, got)
+	}
+}
+
 // A held run tells the frames of its views: those that were lost with the fault that did it and their bytes, the others by their times.
 func TestAHeldRunTellsItsFrames(t *testing.T) {
 	h := hold(t, write(t, cutRun), moment.Moment{})
