@@ -34,7 +34,7 @@ function bandsOf({ views, frames }, w) {
   const wide = Math.min(480, (w - LEFT - folded * narrow) / open);
   let x = LEFT;
   return views.map((v, i) => {
-    const one = { v, end: v.took === null ? views[i + 1]?.began ?? v.began + 1000 : v.began + v.took / 1000, x, w: isUsual(v) ? narrow : wide, times: /** @type {number[]} */ ([]) };
+    const one = { v, end: v.took === null ? views[i + 1]?.began ?? Math.max(v.began + 1000, ...frames.map((f) => f.sent_ms)) : v.began + v.took / 1000, x, w: isUsual(v) ? narrow : wide, times: /** @type {number[]} */ ([]) };
     one.times = [...new Set([v.began, one.end, ...frames.flatMap((f) => [f.sent_ms, f.arrives_ms])])].filter((t) => t !== null && t >= v.began && t <= one.end).sort((a, b) => a - b);
     x += one.w;
     return one;

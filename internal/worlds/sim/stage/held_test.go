@@ -410,7 +410,7 @@ net.heal()
 net.run(blocks = 2)
 `
 
-// A held run says how long no block came, by its own clock.
+// A held run says how long no block came, and a view is open, by its own clock.
 func TestAHeldRunSaysSinceWhenNoBlockCame(t *testing.T) {
 	h := hold(t, write(t, `
 net = network(validators = 4, block_time = "500ms")
@@ -422,6 +422,10 @@ net.run(time = "9s")
 	views := see[model.Views](h, fmt.Sprintf("/views?from=%d&to=%[1]d", see[model.Block](h, "/block/latest").View))
 	last := int64(views.Views[0].BeganMS) + int64(*views.Views[0].TookUS/1000)
 	since := at.TimeMS - last
+	open := see[model.Views](h, "/views")
+	if text := open.Views[len(open.Views)-1].Text; !strings.HasPrefix(text, fmt.Sprintf("open for %d.", since/1000)) {
+		t.Errorf("%d ms after the last block the open view is %q", since, text)
+	}
 	if got := int64(ready.SinceMS); since < 8000 || got < since-1 || got > since+1 {
 		t.Errorf("%d ms after the last block it says %d", since, got)
 	}
