@@ -431,6 +431,25 @@ net.run(time = "9s")
 	}
 }
 
+// Links that are as the script configured them have no rule: a rule is of a fault.
+func TestALinkAsConfiguredIsNoFault(t *testing.T) {
+	h := hold(t, write(t, `
+net = network(validators = 4, link = link(latency = "20ms", jitter = "5ms"))
+net.run(blocks = 2)
+net.link("v0", "v1", latency = "90ms")
+net.run(blocks = 2)
+`), moment.Moment{})
+	ruled := 0
+	for _, l := range see[model.Links](h, "/links").Links {
+		if l.Rule != nil {
+			ruled++
+		}
+	}
+	if ruled != 2 {
+		t.Errorf("%d directions of links have a rule", ruled)
+	}
+}
+
 // A held run tells the frames of its views: those that were lost with the fault that did it and their bytes, the others by their times.
 func TestAHeldRunTellsItsFrames(t *testing.T) {
 	h := hold(t, write(t, cutRun), moment.Moment{})
