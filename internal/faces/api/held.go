@@ -50,8 +50,8 @@ func (s *Server) registerHeld() {
 		})
 	serveRoute(s, operation{id: "hold_frames", path: "/hold/frames", tag: tagHeld,
 		summary: "The frames between validators of a held run: of proposals, votes and certificates of some views",
-		description: "A frame that was lost, or came late, says why, and which fault did it. The latest 65,536 of these are kept, and 32,768 " +
-			"that arrived as usual. 409 (not_held) for a network whose time passes by itself.",
+		description: "A frame that was lost, or came late, says why, and which fault did it. The latest 65,536 that were lost are kept, " +
+			"32,768 that came late, and 32,768 that arrived as usual. 409 (not_held) for a network whose time passes by itself.",
 		errors: []int{http.StatusBadRequest, http.StatusConflict}, response: model.Frames{Frames: []model.Frame{exampleFrame}}}, s.heldFrames)
 	stepped := exampleHeld
 	stepped.Moment, stepped.Step, stepped.Happened = "lane.star@6:18232", 18232, []string{"v2/consensus stepped"}
@@ -88,7 +88,7 @@ type framesInput struct {
 	Lost bool                 `query:"lost" doc:"Only frames that did not arrive as usual."`
 }
 
-// heldFrames are the frames of some views of the held run. Where they are too many, those that arrived as usual are left out first.
+// heldFrames are the frames of some views of the held run. Where they are too many, those that tell least are left out first.
 func (s *Server) heldFrames(_ context.Context, in *framesInput) (m model.Frames, err error) {
 	from, to := in.From.orElse(0), in.To.orElse(noEnd)
 	switch {
@@ -98,24 +98,38 @@ func (s *Server) heldFrames(_ context.Context, in *framesInput) (m model.Frames,
 		return m, errBackwards()
 	}
 	all := s.held.Frames(from, to, in.Lost)
-	m.Frames = []model.Frame{}
-	spare := maxFrames
+	var places [3]int // for each rank
 	for i := range all {
-		if all[i].Why != "" {
-			spare--
-		}
+		places[rankFrame(&all[i])]++
 	}
+	free := maxFrames
+	for rank := range places {
+		places[rank] = min(places[rank], free)
+		free -= places[rank]
+	}
+	m.Frames = []model.Frame{}
 	for i := range all {
-		switch passed := all[i].Why == ""; {
-		case passed && spare <= 0, len(m.Frames) == maxFrames:
+		rank := rankFrame(&all[i])
+		if places[rank] == 0 {
 			m.Omitted++
 			continue
-		case passed:
-			spare--
 		}
+		places[rank]--
 		m.Frames = append(m.Frames, all[i])
 	}
 	return m, nil
+}
+
+// rankFrame is how much a frame tells, 0 most: one that never arrived or that a fault made late, one that was late, and one that arrived as
+// usual.
+func rankFrame(f *model.Frame) int {
+	switch {
+	case f.Why == "":
+		return 2
+	case f.ArrivesMS != nil && f.By == "":
+		return 1
+	}
+	return 0
 }
 
 // moveRun moves the held run. What the server remembers of another network is forgotten.

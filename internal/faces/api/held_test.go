@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/refusal"
@@ -17,8 +18,11 @@ func (*moving) Frames(from, to types.View, lost bool) (all []model.Frame) {
 	for v := types.View(1); v <= 3; v++ {
 		for range maxFrames / 2 {
 			f := exampleFrame
-			if f.View = v; v != 2 {
-				f.Why = ""
+			switch f.View = v; v {
+			case 1:
+				f.Why, f.By = "", ""
+			case 3:
+				f.Why, f.By, f.ArrivesMS = "late", "", new(f.SentMS+50)
 			}
 			if v >= from && v <= to && (!lost || f.Why != "") {
 				all = append(all, f)
@@ -71,16 +75,15 @@ func TestAHeldRunIsAsked(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.strict = true })
 	w.server.held = &moving{}
 	w.chain.mine()
-	for query, want := range map[string][2]int{ // frames, and those that were lost: order: each is judged alone
-		"": {maxFrames, maxFrames / 2}, "?lost=true": {maxFrames / 2, maxFrames / 2}, "?from=1&to=1": {maxFrames / 2, 0}, "?from=9": {0, 0}} {
-		m, lost := get[model.Frames](w, "/hold/frames"+query), 0
+	for query, want := range map[string][3]int{ // frames that were cut, late, and as usual: order: each is judged alone
+		"": {maxFrames / 2, maxFrames / 2, 0}, "?lost=true": {maxFrames / 2, maxFrames / 2, 0}, "?to=2": {maxFrames / 2, 0, maxFrames / 2},
+		"?from=1&to=1": {0, 0, maxFrames / 2}, "?from=9": {0, 0, 0}} {
+		m, got := get[model.Frames](w, "/hold/frames"+query), [3]int{}
 		for _, f := range m.Frames {
-			if f.Why != "" {
-				lost++
-			}
+			got[slices.Index([]string{"cut", "late", ""}, f.Why)]++
 		}
-		if got := [2]int{len(m.Frames), lost}; got != want || query == "" && m.Omitted != maxFrames/2 {
-			t.Errorf("%q is answered with %d frames, %d of them lost, and %d are left out; want %d", query, got[0], got[1], m.Omitted, want)
+		if got != want || query == "" && m.Omitted != maxFrames/2 {
+			t.Errorf("%q is answered with %d frames, and %d are left out; want %d", query, got, m.Omitted, want)
 		}
 	}
 	w.refused(400, "invalid_range", "GET", "/hold/frames?from=3&to=2", nil)

@@ -62,7 +62,7 @@ func loadAssets() map[string]*asset {
 			data = stripComments(data)
 		}
 		if path.Ext(name) == ".css" {
-			data = cssSpace.ReplaceAll(data, []byte("$1$2"))
+			data = bytes.ReplaceAll(cssSpace.ReplaceAll(data, []byte("$1$2")), []byte(";}"), []byte("}"))
 		}
 		texts[strings.TrimPrefix(name, "assets/")] = data
 		return nil
@@ -82,17 +82,20 @@ func loadAssets() map[string]*asset {
 	return all
 }
 
-// cssSpace is space that a style sheet needs for its readers only.
+// cssSpace is space that a style sheet needs for its readers only, as it needs a semicolon after the last declaration.
 var cssSpace = regexp.MustCompile(`\s*([{};,])\s*|(:) +`)
+
+// blockNote is a block that holds a comment alone.
+var blockNote = regexp.MustCompile(`\{ /\* [^*\n]* \*/ \}`)
 
 // typeNote is a type within a line.
 var typeNote = regexp.MustCompile(`/\*\* @[^*\n]*\*/ ?`)
 
 // stripComments empties the lines of a module that hold a comment only, and removes types within
-// lines and indents: a quarter of its compressed size. Lines keep their numbers. No text of a
+// lines, comments of empty blocks and indents: a quarter of its compressed size. Lines keep their numbers. No text of a
 // module has several lines.
 func stripComments(data []byte) []byte {
-	data = typeNote.ReplaceAll(data, nil)
+	data = blockNote.ReplaceAll(typeNote.ReplaceAll(data, nil), []byte("{}"))
 	lines, within := bytes.Split(data, []byte("\n")), false
 	for i, line := range lines {
 		text := bytes.TrimSpace(line)

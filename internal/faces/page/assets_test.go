@@ -95,11 +95,12 @@ func TestWhatThePageHasNotIsRefusedInJSON(t *testing.T) {
 
 func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 	for in, want := range map[string]string{
-		"// a\nx = 1; // b\n/** c */\ny":       "\nx = 1; // b\n\ny",
-		"/**\n * a\n */\nx":                    "\n\n\nx",
-		"f((/** @type {any} */ a) => a)":       "f((a) => a)",
-		"  /* a */ x\n  // b":                  "/* a */ x\n",
-		"s = 'http://h';\nr = 2 /* a\n * b */": "s = 'http://h';\nr = 2 /* a\n* b */",
+		"// a\nx = 1; // b\n/** c */\ny":         "\nx = 1; // b\n\ny",
+		"/**\n * a\n */\nx":                      "\n\n\nx",
+		"f((/** @type {any} */ a) => a)":         "f((a) => a)",
+		"try { f(); } catch { /* as before */ }": "try { f(); } catch {}",
+		"  /* a */ x\n  // b":                    "/* a */ x\n",
+		"s = 'http://h';\nr = 2 /* a\n * b */":   "s = 'http://h';\nr = 2 /* a\n* b */",
 	} {
 		if got := string(stripComments([]byte(in))); got != want {
 			t.Errorf("%q is sent as %q, want %q", in, got, want)

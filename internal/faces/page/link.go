@@ -35,7 +35,7 @@ func linkModules(modules map[string][]byte, entry string) []byte {
 		for _, found := range imports.FindAllSubmatch(text, -1) {
 			add(path.Join(path.Dir(name), string(found[3])))
 		}
-		fmt.Fprintf(&out, "const %s = (() => { // %s\n", moduleVariable(name), name)
+		fmt.Fprintf(&out, "const %s = (() => {\n", moduleVariable(name))
 		out.Write(imports.ReplaceAllFunc(text, func(line []byte) []byte {
 			found := imports.FindSubmatch(line)
 			what := string(found[1]) + strings.ReplaceAll(string(found[2]), " as ", ": ")

@@ -15,26 +15,26 @@ func TestAModuleIsLinkedAfterWhatItImports(t *testing.T) {
 		"c.js":      []byte("const own = 1;\n"),
 		"unused.js": []byte("unused();\n"),
 	}, "main.js"))
-	want := `const $c = (() => { // c.js
+	want := `const $c = (() => {
 const own = 1;
 
 return {  };
 })();
-const $of_a = (() => { // of/a.js
+const $of_a = (() => {
 const c = $c;
 const x = c;
 class z {}
 
 return { x, z };
 })();
-const $b = (() => { // b.js
+const $b = (() => {
 const { z } = $of_a;
 let now = 0;
 async function go() { now = z; }
 
 return { get now() { return now; }, go };
 })();
-const $main = (() => { // main.js
+const $main = (() => {
 const b = $b;
 const { x: y, z } = $of_a;
 b.go(y, z);

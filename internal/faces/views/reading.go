@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -142,12 +143,62 @@ func (v *View) listSurrenders(lead string) string {
 	}
 	for i, reason := range reasons {
 		slices.Sort(who[reason])
-		reasons[i] = fmt.Sprintf("%s (%s)", reason, strings.Join(who[reason], " "))
+		reasons[i] = fmt.Sprintf("%s (%s)", reason, nameValidators(who[reason]))
 	}
 	if len(reasons) == 0 {
 		return ""
 	}
 	return lead + strings.Join(reasons, "; ")
+}
+
+// fewNames is how many validators are named one by one.
+const fewNames = 8
+
+// numbered is a name that ends in a number, such as v17.
+type numbered struct {
+	stem   string
+	number uint64
+}
+
+func (n numbered) String() string { return n.stem + strconv.FormatUint(n.number, 10) }
+
+// readNumbered parts a name from its number; false without one that is written as Go writes it.
+func readNumbered(name string) (n numbered, isNumbered bool) {
+	n.stem = strings.TrimRight(name, "0123456789")
+	number, err := strconv.ParseUint(name[len(n.stem):], 10, 64)
+	n.number = number
+	return n, err == nil && n.String() == name
+}
+
+// nameValidators lists sorted names. Of many, those whose numbers follow one another are a range: v0-v39.
+func nameValidators(names []string) string {
+	if len(names) <= fewNames {
+		return strings.Join(names, " ")
+	}
+	var words []string
+	var rest []numbered
+	for _, name := range names {
+		if n, isNumbered := readNumbered(name); isNumbered {
+			rest = append(rest, n)
+		} else {
+			words = append(words, name)
+		}
+	}
+	slices.SortFunc(rest, func(a, b numbered) int { return cmp.Or(cmp.Compare(a.stem, b.stem), cmp.Compare(a.number, b.number)) })
+	for len(rest) > 0 {
+		n := 1
+		for n < len(rest) && rest[n].stem == rest[0].stem && rest[n].number == rest[n-1].number+1 {
+			n++
+		}
+		if n > 2 {
+			words = append(words, rest[0].String()+"-"+rest[n-1].String())
+		} else {
+			words = append(words, rest[0].String())
+			n = 1
+		}
+		rest = rest[n:]
+	}
+	return strings.Join(words, " ")
 }
 
 // Cause is the cause that most validators gave the view up for, the first of equals, or

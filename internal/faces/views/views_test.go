@@ -112,3 +112,18 @@ func TestTheTableIsBounded(t *testing.T) {
 		t.Errorf("%+v", some)
 	}
 }
+
+// Of many validators, those whose numbers follow one another are named as a range. Others, and few, are named one by one.
+func TestManyValidatorsAreNamedAsRanges(t *testing.T) {
+	for want, names := range map[string][]string{
+		"v0 v1 v2 v3 v4 v5 v6 v7":                    {"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7"},
+		"v0-v12":                                     {"v0", "v1", "v10", "v11", "v12", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"},
+		"v0 v1 v3-v7 v9 v20":                         {"v0", "v1", "v20", "v3", "v4", "v5", "v6", "v7", "v9"},
+		"0x1f 0x2f a b c d e f g":                    {"0x1f", "0x2f", "a", "b", "c", "d", "e", "f", "g"},
+		"n02 v v18446744073709551616 n1 n3-n5 v1-v3": {"n02", "n1", "n3", "n4", "n5", "v", "v1", "v18446744073709551616", "v2", "v3"},
+	} {
+		if got := nameValidators(names); got != want {
+			t.Errorf("%v are %q, want %q", names, got, want)
+		}
+	}
+}

@@ -17,6 +17,7 @@ type links struct {
 	machines *machines
 	rand     *rand.Rand         // what links and crashing disks do
 	rules    *network.LinkRules // in force
+	usual    Link               // as configured, which no order changed
 	made     []*linkState       // all that were used
 	troubled bool               // nodes were divided, or a process died, at some time
 	sent     []byte             // the frame sent last: one goes to many
@@ -121,11 +122,14 @@ func (n *links) upTo(d time.Duration) time.Duration {
 	return time.Duration(n.rand.Int64N(int64(d) + 1))
 }
 
-// Standing returns the present state of the link from one node to another.
+// Standing returns the present state of the link from one node to another. Its rule is zero where the link is as configured.
 func (w *World) Standing(from, to string) (up, cut bool, rule Link) {
 	a, b := w.findNode(from), w.findNode(to)
 	l := w.findOrAddLink(a, b)
-	return a.process != nil && a.process.canReach(b), l.cut != nil, l.Link
+	if rule = l.Link; rule == w.usual {
+		rule = Link{}
+	}
+	return a.process != nil && a.process.canReach(b), l.cut != nil, rule
 }
 
 // findOrAddLink returns the link from one node to another, made on first use.

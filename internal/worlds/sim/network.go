@@ -95,6 +95,7 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fillDefaults()
 	n := &Network{World: New(c.World), config: c, system: wallet.AccountKey(c.World.Seed, wallet.System)}
 	n.composeParts()
+	n.tipAt = n.now
 	n.answers = c.Answers
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
 	if c.Real {
@@ -318,8 +319,8 @@ func (n *Network) observeFinal(f validators.FinalBlocks) {
 	for i, r := range f.Results {
 		if r.Block.Header.Height > n.tip {
 			higher = append(higher, r)
+			n.tip, n.tipAt = r.Block.Header.Height, n.now
 		}
-		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])
 		if seen != nil {
 			one := seen[i]
@@ -339,6 +340,9 @@ func (n *Network) observeFinal(f validators.FinalBlocks) {
 		n.Network.Final(r)
 	}
 }
+
+// SinceBlock is how long no validator has finalized a higher block, or since the start.
+func (n *Network) SinceBlock() time.Duration { return n.now.Sub(n.tipAt) }
 
 // tellRunners reports the connections of runners to the oracles and to the watcher.
 func (n *Network) tellRunners(name string, report gateway.Report) {

@@ -17,7 +17,8 @@ import (
 const (
 	// maxMishaps bounds the mishaps that a record keeps: the latest.
 	maxMishaps = 1 << 16
-	// maxPassed bounds the frames that a record of frames keeps besides them: a view of a hundred validators.
+	// maxPassed bounds the frames that a record of frames keeps besides them, of those that came late and of those that arrived as usual:
+	// a view of a hundred validators.
 	maxPassed = 1 << 15
 	// MaxDraws bounds the draws that a record keeps, of some 60 bytes each: an hour of four validators.
 	MaxDraws = 4 << 20
@@ -72,15 +73,33 @@ type Mishap struct {
 // Record is what a run keeps so that it can be made again with single things undone: its mishaps, and the
 // state of the random generators at each draw. A run fills one record, which is not changed afterwards.
 type Record struct {
-	mishaps []Mishap // a ring, once there are maxMishaps
-	next    int
+	mishaps frameRing
 	states  map[Position]rand.PCG
 	worlds  uint16
 	cutOff  bool
-	// passed are the latest frames that arrived as usual: a ring as well. It is for a record that is only looked at, which keeps no states.
-	passed     []Mishap
-	nextPassed int
+	// A record that is only looked at keeps no states, and two rings more: of frames that came late by chance, and of those that arrived as
+	// usual. On links with jitter a fourth of all frames is late, which would soon leave no lost one in mishaps.
+	late, passed frameRing
 }
+
+// frameRing are the latest frames of a kind.
+type frameRing struct {
+	frames []Mishap
+	next   int // where the next one goes, once the ring is full
+}
+
+// addFrame adds a frame, in place of the oldest where there are so many.
+func (r *frameRing) addFrame(m Mishap, most int) {
+	if len(r.frames) < most {
+		r.frames = append(r.frames, m)
+		return
+	}
+	r.frames[r.next] = m
+	r.next = (r.next + 1) % most
+}
+
+// listFrames are the frames, oldest first.
+func (r *frameRing) listFrames() []Mishap { return slices.Concat(r.frames[r.next:], r.frames[:r.next]) }
 
 // NewRecord returns an empty record.
 func NewRecord() *Record { return &Record{states: map[Position]rand.PCG{}} }
@@ -88,23 +107,15 @@ func NewRecord() *Record { return &Record{states: map[Position]rand.PCG{}} }
 // NewFrameRecord returns an empty record of frames alone, those that arrive as usual too. No trial can be made of it.
 func NewFrameRecord() *Record { return &Record{} }
 
-// Mishaps are those of the run, in the order in which they happened.
-func (r *Record) Mishaps() []Mishap { return slices.Concat(r.mishaps[r.next:], r.mishaps[:r.next]) }
+// Mishaps are those of the run, in the order in which they happened. Of a record of frames they are those that never arrived,
+// or that a fault made late.
+func (r *Record) Mishaps() []Mishap { return r.mishaps.listFrames() }
 
-// Passed are the latest frames that arrived as usual, in the order in which they were sent.
-func (r *Record) Passed() []Mishap {
-	return slices.Concat(r.passed[r.nextPassed:], r.passed[:r.nextPassed])
-}
+// Late are the latest frames of a record of frames that came late by chance, in the order in which they were sent.
+func (r *Record) Late() []Mishap { return r.late.listFrames() }
 
-// addPassed adds a frame that arrives as usual.
-func (r *Record) addPassed(m Mishap) {
-	if len(r.passed) < maxPassed {
-		r.passed = append(r.passed, m)
-		return
-	}
-	r.passed[r.nextPassed] = m
-	r.nextPassed = (r.nextPassed + 1) % maxPassed
-}
+// Passed are the latest frames of a record of frames that arrived as usual, in the order in which they were sent.
+func (r *Record) Passed() []Mishap { return r.passed.listFrames() }
 
 // isPlaced says that draws need their positions.
 func (p *positions) isPlaced() bool { return p.trial != nil || p.record.states != nil }
@@ -113,12 +124,11 @@ func (p *positions) isPlaced() bool { return p.trial != nil || p.record.states !
 func (r *Record) IsCutOff() bool { return r.cutOff }
 
 func (r *Record) add(m Mishap) {
-	if len(r.mishaps) < maxMishaps {
-		r.mishaps = append(r.mishaps, m)
+	if r.states == nil && m.Arrives != 0 && m.By == nil {
+		r.late.addFrame(m, maxPassed)
 		return
 	}
-	r.mishaps[r.next] = m
-	r.next = (r.next + 1) % maxMishaps
+	r.mishaps.addFrame(m, maxMishaps)
 }
 
 // Trial is a run of a recorded seed in which single frames fare otherwise. All else is drawn as it was
@@ -340,8 +350,8 @@ func (n *links) sendObserved(f *flight) {
 	case arrives > p.lateAfter(f.departs):
 		p.note(n.loop.now, o, WhyLate, arrives, link.counts)
 	case !p.isPlaced():
-		p.record.addPassed(Mishap{Sent: n.loop.now, Arrives: arrives, Usual: p.usually(f.departs), From: link.from.name, To: link.to.name,
-			Bytes: len(f.frame), frame: f.frame})
+		p.record.passed.addFrame(Mishap{Sent: n.loop.now, Arrives: arrives, Usual: p.usually(f.departs), From: link.from.name,
+			To: link.to.name, Bytes: len(f.frame), frame: f.frame}, maxPassed)
 	}
 	n.loop.enterEvent(event{at: arrives, what: o})
 	if n.drawChance(link.Duplicate) {

@@ -100,3 +100,25 @@ func TestAFrameThatArrivesAfterAllChangesNoOtherDraw(t *testing.T) {
 		t.Fatal("no vote was lost")
 	}
 }
+
+// A frame that was lost stays in a record of frames, however many came late or as usual since. One that a fault made late is kept with it.
+func TestLateFramesDisplaceNoLostOnes(t *testing.T) {
+	r := NewFrameRecord()
+	r.add(Mishap{Sent: 1, Why: WhyCut})
+	r.add(Mishap{Sent: 2, Arrives: 9, Why: WhyLate, By: &fault.Order{Verb: "link"}})
+	for range maxMishaps + 1 {
+		r.add(Mishap{Sent: 3, Arrives: 4, Why: WhyLate})
+	}
+	r.add(Mishap{Sent: 5, Arrives: 6, Why: WhyLate})
+	if kept := r.Mishaps(); len(kept) != 2 || kept[0].Why != WhyCut || kept[1].By == nil {
+		t.Errorf("%d mishaps are kept", len(kept))
+	}
+	if late := r.Late(); len(late) != maxPassed || late[0].Sent != 3 || late[len(late)-1].Sent != 5 {
+		t.Errorf("%d late frames are kept", len(late))
+	}
+	trials := NewRecord()
+	trials.add(Mishap{Sent: 1, Arrives: 2, Why: WhyLate})
+	if len(trials.Mishaps()) != 1 || len(trials.Late()) != 0 {
+		t.Error("a record for trials parts late frames from its mishaps")
+	}
+}

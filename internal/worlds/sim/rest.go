@@ -33,6 +33,7 @@ type Rest struct {
 	joining []string     // validators whose membership was asked for
 	goal    simplex.Goal // of the latest advance
 	tip     types.Height
+	tipAt   types.Time
 	told    []word // what the oracles were told so far
 }
 
@@ -67,7 +68,7 @@ func (n *Network) Rest() (*Rest, error) {
 		return nil, err
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
-		nonces: maps.Clone(n.nonces), sets: n.sets, joining: n.Joining(), goal: n.Goal(), tip: n.tip,
+		nonces: maps.Clone(n.nonces), sets: n.sets, joining: n.Joining(), goal: n.Goal(), tip: n.tip, tipAt: n.tipAt,
 		heads: map[string]*validators.Head{}}
 	r.told = slices.Clip(n.told)
 	r.runners = slices.Clone(n.runners)
@@ -137,7 +138,7 @@ func (n *Network) hasPooled() bool {
 // resumeFrom makes a new network that one at rest.
 func (n *Network) resumeFrom(r *Rest) {
 	n.Genesis, n.keys, n.nonces = r.genesis, maps.Clone(r.keys), maps.Clone(r.nonces)
-	n.scheme, n.memo, n.rules, n.tip = r.scheme, r.memo, r.rules, r.tip
+	n.scheme, n.memo, n.rules, n.tip, n.tipAt = r.scheme, r.memo, r.rules, r.tip, r.tipAt
 	n.now, n.offset = r.now, r.offset
 	n.sets = r.sets
 	n.runners = slices.Clone(r.runners)

@@ -18,6 +18,7 @@ type validatorNodes struct {
 	names   []string
 	running map[string]*validators.Validator // looked up only
 	tip     types.Height                     // highest height that any validator finalized
+	tipAt   types.Time                       // when it was finalized first; until then the start
 	failure error
 }
 

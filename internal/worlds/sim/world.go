@@ -89,7 +89,7 @@ func New(c Config) *World {
 			positions: newPositions(&c, chance, schedule),
 			trace:     newTrace(c.Seed, c.Trace)},
 		machines: machines{byName: make(map[string]*node), byAddress: make(map[types.Address]*node)}}
-	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(chance), rules: &network.LinkRules{}}
+	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(chance), rules: &network.LinkRules{}, usual: c.Link}
 	w.hooks.height, w.hooks.can = func() types.Height { return 0 }, network.Simulated
 	w.trace.traceFault(w.now, "network the links as configured")
 	w.orders = network.NewOrders(backend{w}, network.NewTurn(&w.loop), fault.Simulated)

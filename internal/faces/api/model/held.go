@@ -32,7 +32,7 @@ type Held struct {
 // Frames are frames between validators of a held run.
 type Frames struct {
 	Frames  []Frame `json:"frames" doc:"By the time at which they were sent."`
-	Omitted int     `json:"omitted,omitempty" doc:"How many more there are; an answer has at most 4,000, and those that arrived as usual are left out first."`
+	Omitted int     `json:"omitted,omitempty" doc:"How many more there are; an answer has at most 4,000, and it leaves out first those that arrived as usual, then those that came late."`
 }
 
 // Frame is a frame from one validator to another.

@@ -40,7 +40,7 @@ function deed(f, at, what = '') {
  * @param {any} f
  * @param {string[]} nodes
  */
-export function touches(f, nodes) {
+function touches(f, nodes) {
   const o = f.order;
   if (f.verb === 'partition' || f.verb === 'bridge') {
     const sides = f.verb === 'partition' ? o.groups : [o.left, o.right];

@@ -49,7 +49,7 @@ export function typedFault(o, kind) {
  * @param {string} [tone]
  * @param {string} [asks]
  */
-export function faultButton(label, order, kind, tone, asks) {
+function faultButton(label, order, kind, tone, asks) {
   return action(label, typedFault(order, kind), () => make(order), tone, asks);
 }
 
@@ -85,7 +85,8 @@ export function faultWords(f) {
   if (f.verb === 'partition' && o?.groups) {
     const runners = store.now?.runners.all || 0;
     const spared = !o.groups.flat().some((/** @type {string} */ n) => !names.includes(n));
-    const rest = names.filter((/** @type {string} */ n) => !o.groups.flat().includes(n));
+    // who joined since is of no side
+    const rest = f.ended && o.groups.every((/** @type {string[]} */ g) => g.length) ? [] : names.filter((/** @type {string} */ n) => !o.groups.flat().includes(n));
     const groups = [...o.groups.filter((/** @type {string[]} */ g) => g.length), ...(rest.length ? [rest] : [])];
     return `partition: ${groups.map((g) => (g.length > 4 ? plural(g.length, 'node') : words(g))).join(' cut off from ')}${runners && spared ? '; runners reach all' : ''}`;
   }
@@ -111,7 +112,7 @@ export function heal() {
  * @param {any} f
  * @returns {any}
  */
-export function mends(f) {
+function mends(f) {
   const o = f.order;
   if (!o) return null;
   switch (f.verb) {

@@ -38,6 +38,13 @@ function lineOf(r) {
     r.error ? h('small', { class: 'wrong' }, ` ${r.error.code}: ${r.error.message}`) : r.logs.length ? h('small', { class: 'said' }, ` ${r.logs[r.logs.length - 1]}`) : null];
 }
 
+/**
+ * placeOf has what happened behind a block in the order of its time.
+ * @param {number} height
+ * @param {number} ms
+ */
+function placeOf(height, ms) { return height + 0.8 + ms % 1e8 / 1e9; }
+
 /** feed is the list. */
 export function feed() {
   const list = h('ol', { class: 'feed' });
@@ -77,13 +84,13 @@ export function feed() {
     for (const f of store.now.faults || []) {
       if (!f.began_ms || f.began_ms < begin || f.began_ms > end) continue;
       const height = heightOf(f.began_ms);
-      all.push({ at: height + 0.9, height, key: f.verb + f.began_ms + f.ended, line: [h('strong', { class: 'warn' }, 'fault '), faultWords(f), f.ended ? h('small', null, ' ended') : null] });
+      all.push({ at: placeOf(height, f.began_ms), height, key: f.verb + f.began_ms + f.ended, line: [h('strong', { class: 'warn' }, 'fault '), faultWords(f), f.ended ? h('small', null, ' ended') : null] });
     }
     /** @type {store.View[][]} */
     // of views that failed one after the other of one cause
     const runs = [];
     for (const v of store.views.last(store.SIZE)) {
-      if (v.outcome !== 'nullified' || v.began < begin || v.began > end) continue;
+      if (v.outcome !== 'nullified' || v.began < begin || v.began + (v.took ?? 0) / 1000 > end) continue;
       const before = runs[runs.length - 1];
       if (before && before[0].cause === v.cause && before[before.length - 1].leader === v.leader && v.began - before[before.length - 1].began < 20000) before.push(v);
       else runs.push([v]);
@@ -91,7 +98,7 @@ export function feed() {
     for (const run of runs) {
       const v = run[run.length - 1];
       const height = heightOf(v.began);
-      all.push({ at: height + 0.8, height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${plural(run.length, 'view')} of ${v.leader}` : `view ${count(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
+      all.push({ at: placeOf(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${plural(run.length, 'view')} of ${v.leader}` : `view ${count(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
     }
     const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
     show(none, !shown.length);

@@ -131,7 +131,7 @@ export function bytes(hex) {
  * @param {string} hex
  * @returns {Uint8Array}
  */
-export function unhex(hex) {
+function unhex(hex) {
   const digits = hex.startsWith('0x') ? hex.slice(2) : hex;
   const out = new Uint8Array(digits.length >> 1);
   for (let i = 0; i < out.length; i++) out[i] = parseInt(digits.slice(2 * i, 2 * i + 2), 16);

@@ -20,7 +20,8 @@ const BAD = /** @type {{[outcome: string]: string}} */ ({ disagreed: '≠ disagr
  * @param {any[]} runners
  */
 export function verdict(runners) {
-  const draw = Math.max(...runners.map((r) => r.attempt)); // the last one
+  // the last one
+  const draw = Math.max(...runners.map((r) => r.attempt));
   const of = (/** @type {string} */ outcome) => runners.filter((r) => r.outcome === outcome && r.attempt === draw);
   const parts = [];
   if (of('disagreed').length || of('silent').length || of('refused').length) {

@@ -1,8 +1,10 @@
 // @ts-check
-// Who has an address: validators by the beat; runners, accounts and actors by what is asked now and then.
+// Who has an address: validators by the beat; runners, accounts and actors by what is asked now and then. Runners are those of the moment that
+// is looked at: one that left has a name there.
 import { get } from './api.js';
 import { short } from './format.js';
 import { link } from './kit.js';
+import { momentOf } from './moment.js';
 import { selected } from './route.js';
 import * as store from './store.js';
 
@@ -11,6 +13,7 @@ import * as store from './store.js';
 /** @type {Map<string, Known>} by address */
 const known = new Map();
 let turn = -1;
+let moment = '';
 let before = '';
 let asked = 0;
 let latest = 0;
@@ -36,9 +39,10 @@ export async function refresh(now = false) {
   const time = performance.now();
   // the next drawing asks
   if (!store.now) return;
-  if (turn !== store.turns) {
-    known.clear();
+  const at = momentOf();
+  if (turn !== store.turns || at !== moment) {
     turn = store.turns;
+    moment = at;
     answered = false;
     now = true;
   }
@@ -46,10 +50,11 @@ export async function refresh(now = false) {
   asked = time;
   const strict = store.now.ready?.strict;
   const mine = ++latest;
-  const [runners, accounts, actors] = await Promise.all([get('/runners', { limit: 1000 }).catch(() => []),
+  const [runners, accounts, actors] = await Promise.all([get('/runners', { limit: 1000, at }).catch(() => []),
     strict ? [] : get('/devnet/accounts').catch(() => []), get('/actors', { limit: 1000 }).catch(() => [])]);
   // a later question has the answer
   if (mine !== latest || turn !== store.turns) return;
+  if (!answered) known.clear();
   for (const [kind, list] of /** @type {[Known['kind'], any[]][]} */ ([['account', accounts], ['actor', actors], ['runner', runners]])) {
     for (const one of list) known.set(one.address, { kind, name: one.name || '', address: one.address });
   }

@@ -43,7 +43,8 @@ export function ring(cut) {
       const [p, q] = [/** @type {any} */ (at.get(a)), /** @type {any} */ (at.get(b))];
       const title = h('svg:title');
       const line = h('svg:line', { x1: p.x, y1: p.y, x2: q.x, y2: q.y, class: 'link', pathLength: 100 }, title);
-      const gap = h('svg:text', { x: (p.x + q.x) / 2, y: (p.y + q.y) / 2, class: 'gap', 'text-anchor': 'middle', 'dominant-baseline': 'central' });
+      // not where links cross
+      const gap = h('svg:text', { x: p.x + (q.x - p.x) * 0.38, y: p.y + (q.y - p.y) * 0.38, class: 'gap', 'text-anchor': 'middle', 'dominant-baseline': 'central' });
       links.append(line, gap);
       lines.set(a + ' ' + b, { line, gap, title });
     }));

@@ -93,7 +93,7 @@ export let now = null;
 /** lost is since when no beat comes, by performance.now(); 0: they come. */
 export let lost = 0;
 /** changedAt is when the head moved last, by performance.now(). */
-export let changedAt = performance.now();
+let changedAt = performance.now();
 /** turns counts how often all was dropped: what was fetched before is stale. */
 export let turns = 0;
 /** cast counts how often validators got other names, or the network became strict. */
@@ -225,7 +225,7 @@ export function viewAt(height) { return blocks.last(1, height)[0]?.view ?? null;
  * takeBlocks keeps the columns of blocks.
  * @param {any} c
  */
-export function takeBlocks(c) {
+function takeBlocks(c) {
   const names = c.nodes.map((/** @type {any} */ n) => n.name || n.address);
   for (let i = 0; i < c.height.length; i++) {
     blocks.put(c.height[i], { height: c.height[i], skipped: c.skipped[i], view: c.view[i], proposer: names[c.proposer[i]] || '', at: c.timestamp_ms[i],
@@ -239,7 +239,7 @@ export function takeBlocks(c) {
  * takeViews keeps views.
  * @param {any} v
  */
-export function takeViews(v) {
+function takeViews(v) {
   const names = v.validators.map((/** @type {any} */ n) => n.name || n.address);
   const of = (/** @type {number[]} */ list) => (list || []).map((i) => names[i] || '?');
   for (const one of v.views) {

@@ -22,7 +22,8 @@ export function stream(each) {
     mine.addEventListener('beat', (e) => each({ beat: e.data }));
     mine.addEventListener('error', () => {
       each({ lost: true });
-      if (mine.readyState === EventSource.CLOSED && source === mine) { // it was refused
+      // it was refused
+      if (mine.readyState === EventSource.CLOSED && source === mine) {
         source = null;
         setTimeout(open, AGAIN);
       }

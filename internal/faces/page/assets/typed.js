@@ -5,6 +5,7 @@ import { bytes, count } from './format.js';
 import { h, link, write } from './kit.js';
 import { name } from './names.js';
 import { selected } from './route.js';
+import { momentOf } from './moment.js';
 import * as store from './store.js';
 
 /**
@@ -19,16 +20,17 @@ import * as store from './store.js';
 const asked = new Map();
 
 /**
- * schemaOf is the schema of an actor; null where its code has none. It is asked once: a name or another code is another key.
+ * schemaOf is the schema of an actor; null where its code has none. It is asked once: a name, another code, or another moment without
+ * a code, is another key.
  * @param {string} address
  * @param {string} [code]
  * @param {string} [at]
  * @returns {Promise<Schema|null>}
  */
-export function schemaOf(address, code = '', at = '') {
+export function schemaOf(address, code = '', at = momentOf()) {
   // the chain's own actors have none
   if (/^0x0{39}[12389]$/.test(address)) return Promise.resolve(null);
-  const key = `${store.turns} ${address} ${code}`;
+  const key = `${store.turns} ${address} ${code || at}`;
   let answer = asked.get(key);
   if (!answer) {
     if (asked.size > 200) asked.clear();

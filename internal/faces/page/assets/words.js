@@ -2,7 +2,7 @@
 // What words of the page mean: of the chain, of views that failed, of timers that wait, of jobs that failed, and of lies.
 
 /** @type {{[word: string]: string}} */
-export const MEANINGS = {
+const MEANINGS = {
   view: 'One attempt to decide a block, with one leader. A view that fails is nullified, and the next has another leader.',
   leader: 'The validator that proposes the block of a view.',
   'to notarize': 'A vote for the block of a view. A quorum of them notarizes it.',

@@ -19,7 +19,8 @@ addEventListener('connect', (e) => {
     else tabs.set(port, m.data === 'seen');
     if (m.data === 'seen' && latest) port.postMessage({ beat: latest });
     const seen = [...tabs.values()].some(Boolean);
-    if (!seen) latest = null; // nobody looks: nothing is asked
+    // nobody looks: nothing is asked
+    if (!seen) latest = null;
     beats.want(seen);
   });
   port.start();

@@ -241,7 +241,11 @@ func lineOf(err error) int {
 
 // endingStatements is what each program ends with: sound links, nobody down, and some blocks for the oracles to judge.
 func (s *search) endingStatements() (all []statement) {
-	return s.drawnStatements("NET.heal()", "for v in [v for v in NET.validators if not v.running]:\n    v.restart()", "NET.run(blocks = 4)")
+	all = s.drawnStatements("NET.heal()", "for v in [v for v in NET.validators if not v.running]:\n    v.restart()", "NET.run(blocks = 4)")
+	for i := range all {
+		all[i].isEnding = true
+	}
+	return all
 }
 
 // drawProgram makes the next program: a new one, or a program of the corpus that is changed. Rare things are followed up.
@@ -250,15 +254,14 @@ func (s *search) drawProgram() *program {
 	if d.focus = drawOne(d, d.validators); s.nodes.maxLiars() > 0 {
 		d.victim = drawOne(d, d.validators)
 	}
-	end := len(s.endingStatements())
 	p := &program{statements: append(slices.Clone(s.base.statements), s.endingStatements()...), seed: s.rand.Uint64N(mostSeeds)}
 	if len(s.corpus) > 1 && s.rand.IntN(4) > 0 {
 		p = s.drawRareProgram(d).copyProgram()
 		if s.rand.IntN(3) == 0 {
 			p.seed = s.rand.Uint64N(mostSeeds)
 		}
-		p.dropSomeDraws(d, end)
-		p.drawWaitsAgain(d, end)
+		p.dropSomeDraws(d)
+		p.drawWaitsAgain(d)
 		if s.rand.IntN(6) == 0 {
 			p.spliceFrom(s.drawRareProgram(d))
 		}
@@ -272,10 +275,10 @@ func (s *search) drawProgram() *program {
 	}
 	d.twin = d.victim != "" && !p.hasManyFaults(d) && (p.countText(".twin(") > 0 || s.rand.IntN(12) == 0)
 	for range 1 + s.rand.IntN(mostEpisodes) {
-		e := d.drawRareEpisode(p, end)
-		p.insertEpisode(d, max(s.base.opens, e.below), end, e.lines)
+		e := d.drawRareEpisode(p)
+		p.insertEpisode(d, max(s.base.opens, e.below), e.lines)
 	}
-	s.met.addProgram(d.thingsOf(p, end))
+	s.met.addProgram(d.thingsOf(p))
 	return p
 }
 
@@ -296,11 +299,11 @@ func (s *search) drawRareProgram(d *draws) *program {
 }
 
 // insertEpisode puts an episode below a statement of the script, and before the end: together, or spread.
-func (p *program) insertEpisode(d *draws, below, end int, lines []string) {
+func (p *program) insertEpisode(d *draws, below int, lines []string) {
 	first := 1 + slices.IndexFunc(p.statements, func(s statement) bool { return !s.drawn && s.ordinal == below })
-	at := first + d.IntN(len(p.statements)-end-first+1)
+	at := first + d.IntN(p.findEnd()-first+1)
 	var drawn []int // among what was drawn before, faults meet
-	for i := first; i < len(p.statements)-end; i++ {
+	for i := first; i < p.findEnd(); i++ {
 		if p.statements[i].drawn {
 			drawn = append(drawn, i)
 		}
@@ -312,14 +315,14 @@ func (p *program) insertEpisode(d *draws, below, end int, lines []string) {
 		p.statements = slices.Insert(p.statements, at, statement{text: line, drawn: true})
 		at++
 		if i < len(lines)-1 && d.IntN(4) == 0 { // others come between
-			at += d.IntN(len(p.statements) - end - at + 1)
+			at += d.IntN(p.findEnd() - at + 1)
 		}
 	}
 }
 
 // dropSomeDraws leaves some drawn statements out.
-func (p *program) dropSomeDraws(d *draws, end int) {
-	last := len(p.statements) - end
+func (p *program) dropSomeDraws(d *draws) {
+	last := p.findEnd()
 	var keep []statement
 	for i, s := range p.statements {
 		if i < last && s.drawn && d.IntN(4) == 0 {
@@ -331,8 +334,8 @@ func (p *program) dropSomeDraws(d *draws, end int) {
 }
 
 // drawWaitsAgain draws some of the drawn waits again.
-func (p *program) drawWaitsAgain(d *draws, end int) {
-	for i := range p.statements[:len(p.statements)-end] {
+func (p *program) drawWaitsAgain(d *draws) {
+	for i := range p.statements[:p.findEnd()] {
 		s := &p.statements[i]
 		if s.drawn && strings.HasPrefix(s.text, d.network+".run(") && d.IntN(4) == 0 {
 			s.text = d.drawWait()

@@ -261,6 +261,29 @@ func TestARefusedOrderIsLeftOut(t *testing.T) {
 	}
 }
 
+// A repair may leave out what refused of a program's ending. What is drawn later stands before the rest of it.
+func TestWhatIsDrawnStandsBeforeTheEnding(t *testing.T) {
+	b, err := readBase(written(t, explored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &search{base: b}
+	for left := range len(s.endingStatements()) + 1 {
+		ending := s.endingStatements()[left:]
+		p := &program{statements: slices.Concat(b.statements, ending), seed: 1}
+		d := &draws{Rand: rand.New(rand.NewPCG(1, 2)), network: b.name}
+		for range 50 {
+			p.insertEpisode(d, len(b.statements)-1, []string{"net.pause()", "net.run(blocks = 1)", "net.resume()"})
+		}
+		p.dropSomeDraws(d)
+		p.drawWaitsAgain(d)
+		last := p.statements[len(p.statements)-len(ending):]
+		if !slices.Equal(last, ending) || len(p.statements) < len(b.statements)+len(ending)+50 {
+			t.Errorf("without %d statements of its ending a program of %d ends with %+v", left, len(p.statements), last)
+		}
+	}
+}
+
 // A parameter that the network refuses is left out. A statement of the script that waits in vain, since too many are down, comes after
 // mends.
 func TestAProgramThatEndsEarlyIsMended(t *testing.T) {

@@ -48,9 +48,9 @@ func (n *nodes) listThings(lines []string) (verbs, kinds []string) {
 }
 
 // thingsOf lists all that the search put into a program.
-func (n *nodes) thingsOf(p *program, end int) []string {
+func (n *nodes) thingsOf(p *program) []string {
 	var lines []string
-	for i := range p.statements[:len(p.statements)-end] {
+	for i := range p.statements[:p.findEnd()] {
 		if p.statements[i].drawn {
 			lines = append(lines, p.statements[i].text)
 		}
@@ -87,8 +87,8 @@ func pairOf(one, other string) [2]string {
 
 // drawRareEpisode draws some episodes, and takes the one with the verb that met the things of the program least. Kinds do not count here:
 // they are so many that lies alone would be drawn.
-func (d *draws) drawRareEpisode(p *program, end int) (best episode) {
-	d.present = d.thingsOf(p, end)
+func (d *draws) drawRareEpisode(p *program) (best episode) {
+	d.present = d.thingsOf(p)
 	fewest := -1
 	for range candidates {
 		e := d.drawEpisode()

@@ -26,6 +26,7 @@ type program struct {
 type statement struct {
 	text       string
 	drawn      bool // by the search; otherwise it stands in the script
+	isEnding   bool // it is of what each program ends with, before which others are put
 	ordinal    int  // its place in the script; of one that was drawn undefined
 	repeatable bool // it may come again
 }
@@ -221,6 +222,14 @@ func (p *program) findStatement(line int) int {
 		}
 	}
 	return -1
+}
+
+// findEnd is the index at which the ending begins. A repair may have left out some of it, or all.
+func (p *program) findEnd() int {
+	if end := slices.IndexFunc(p.statements, func(s statement) bool { return s.isEnding }); end >= 0 {
+		return end
+	}
+	return len(p.statements)
 }
 
 // countLines counts the lines of the script.

@@ -215,15 +215,15 @@ func (b *Bench) Tell() {
 
 // Liveness implements api.Backend.
 func (b *Bench) Liveness() api.Liveness {
+	l := api.Liveness{Since: b.SinceBlock()}
 	switch {
-	case b.Paused() && !b.awaits:
-		return api.Liveness{} // what is handed in waits in the pool
+	case b.Paused() && !b.awaits: // what is handed in waits in the pool
 	case b.Paused():
-		return api.Liveness{Blocked: true, Cause: "the network is paused", Hint: "Call resume."}
+		l.Blocked, l.Cause, l.Hint = true, "the network is paused", "Call resume."
 	case b.bestValidator() == "":
-		return api.Liveness{Blocked: true, Cause: "no validator is running", Hint: "Restart one."}
+		l.Blocked, l.Cause, l.Hint = true, "no validator is running", "Restart one."
 	}
-	return api.Liveness{}
+	return l
 }
 
 // Run implements bench.Network.

@@ -17,7 +17,7 @@ func (h *Held) Frames(from, to types.View, lost bool) (all []model.Frame) {
 	if h.frames == nil {
 		return nil
 	}
-	list := h.frames.Mishaps()
+	list := append(h.frames.Mishaps(), h.frames.Late()...)
 	if !lost {
 		list = append(list, h.frames.Passed()...)
 	}

@@ -410,6 +410,46 @@ net.heal()
 net.run(blocks = 2)
 `
 
+// A held run says how long no block came, and a view is open, by its own clock.
+func TestAHeldRunSaysSinceWhenNoBlockCame(t *testing.T) {
+	h := hold(t, write(t, `
+net = network(validators = 4, block_time = "500ms")
+net.run(blocks = 3)
+net.partition([["v0", "v1"], ["v2", "v3"]])
+net.run(time = "9s")
+`), moment.Moment{})
+	at, ready := see[model.Held](h, "/hold"), see[model.Ready](h, "/ready")
+	views := see[model.Views](h, fmt.Sprintf("/views?from=%d&to=%[1]d", see[model.Block](h, "/block/latest").View))
+	last := int64(views.Views[0].BeganMS) + int64(*views.Views[0].TookUS/1000)
+	since := at.TimeMS - last
+	open := see[model.Views](h, "/views")
+	if text := open.Views[len(open.Views)-1].Text; !strings.HasPrefix(text, fmt.Sprintf("open for %d.", since/1000)) {
+		t.Errorf("%d ms after the last block the open view is %q", since, text)
+	}
+	if got := int64(ready.SinceMS); since < 8000 || got < since-1 || got > since+1 {
+		t.Errorf("%d ms after the last block it says %d", since, got)
+	}
+}
+
+// Links that are as the script configured them have no rule: a rule is of a fault.
+func TestALinkAsConfiguredIsNoFault(t *testing.T) {
+	h := hold(t, write(t, `
+net = network(validators = 4, link = link(latency = "20ms", jitter = "5ms"))
+net.run(blocks = 2)
+net.link("v0", "v1", latency = "90ms")
+net.run(blocks = 2)
+`), moment.Moment{})
+	ruled := 0
+	for _, l := range see[model.Links](h, "/links").Links {
+		if l.Rule != nil {
+			ruled++
+		}
+	}
+	if ruled != 2 {
+		t.Errorf("%d directions of links have a rule", ruled)
+	}
+}
+
 // A held run tells the frames of its views: those that were lost with the fault that did it and their bytes, the others by their times.
 func TestAHeldRunTellsItsFrames(t *testing.T) {
 	h := hold(t, write(t, cutRun), moment.Moment{})

@@ -49,7 +49,7 @@ function make() {
   const one = poll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
     const id = wanted || (await get('/actors', { limit: 1 }, signal))[0]?.address;
     const a = id ? await get(`/actor/${part(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
-    return { a, schema: a ? await schemaOf(a.address, a.code_hash) : null };
+    return { a, schema: a ? await schemaOf(a.address, a.code_hash, '') : null };
   }, take: ({ a, schema }, r) => {
     const key = JSON.stringify([a?.address, a?.name, a?.code_hash, a?.undescribed, schema !== null, store.turns]);
     // what was typed into its forms stays

@@ -5,6 +5,7 @@ import { clock, count, plural } from '../format.js';
 import { attr, empty, fill, h, show, write } from '../kit.js';
 import { olderLink, pool, wanted as rowsOf } from '../rows.js';
 import { lanes } from '../lanes.js';
+import { presentNote } from '../moment.js';
 import { CAUSES } from '../words.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
@@ -35,7 +36,8 @@ function make() {
     ]) });
   const older = olderLink('views', ROWS);
   const picture = lanes();
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Space-time'), picture.el), h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, older.el, none));
+  const note = presentNote('Votes of the last view are');
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Space-time'), note.el, picture.el), h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, older.el, none));
   let causesMade = '';
   return {
     el,
@@ -48,6 +50,7 @@ function make() {
       if (last !== null) list = list.filter((v) => v.view <= last);
       if (before !== null) list = list.filter((v) => v.view > before);
       picture.draw(r, list);
+      note.draw(r);
       const bad = list.filter(gaveUp);
       const every = r.params.all === '1';
       const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';
