@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -111,7 +112,11 @@ func (v *View) Sentence(leader string) string {
 	if leader != "" {
 		of += " of " + leader
 	}
-	text := fmt.Sprintf("%s nullified after %.3f s%s", of, v.Nullified.Sub(v.Began).Seconds(), v.listSurrenders(": "))
+	took := "at once"
+	if after := v.Nullified.Sub(v.Began); after >= time.Millisecond {
+		took = fmt.Sprintf("after %.3f s", after.Seconds())
+	}
+	text := fmt.Sprintf("%s nullified %s%s", of, took, v.listSurrenders(": "))
 	if v.Final != 0 {
 		text += fmt.Sprintf("; but block %d is final", v.Height)
 	}

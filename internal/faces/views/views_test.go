@@ -65,6 +65,9 @@ func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 		text != "nullified after 0.002: no proposal (v0); too few votes: 1 of 3 (v1)" {
 		t.Errorf("%q, %+v", text, two)
 	}
+	if quick := (&View{View: 4, Began: at(20), Nullified: at(20)}).Sentence("v1"); quick != "view 4 of v1 nullified at once" {
+		t.Errorf("%q", quick)
+	}
 	table.Tell(at(12), "v0", simplex.Entered{View: 3})
 	table.Pass(at(5012))
 	table.Pass(at(13)) // a clock that was read earlier
