@@ -10,11 +10,11 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -62,7 +62,7 @@ func loadAssets() map[string]*asset {
 			data = stripComments(data)
 		}
 		if path.Ext(name) == ".css" {
-			data = cssSpace.ReplaceAll(data, []byte("$1$2"))
+			data = cssSpace().ReplaceAll(data, []byte("$1$2"))
 		}
 		texts[strings.TrimPrefix(name, "assets/")] = data
 		return nil
@@ -83,16 +83,16 @@ func loadAssets() map[string]*asset {
 }
 
 // cssSpace is space that a style sheet needs for its readers only.
-var cssSpace = regexp.MustCompile(`\s*([{};,])\s*|(:) +`)
+var cssSpace = pattern.CompileOnNeed(`\s*([{};,])\s*|(:) +`)
 
 // typeNote is a type within a line.
-var typeNote = regexp.MustCompile(`/\*\* @[^*\n]*\*/ ?`)
+var typeNote = pattern.CompileOnNeed(`/\*\* @[^*\n]*\*/ ?`)
 
 // stripComments empties the lines of a module that hold a comment only, and removes types within
 // lines and indents: a quarter of its compressed size. Lines keep their numbers. No text of a
 // module has several lines.
 func stripComments(data []byte) []byte {
-	data = typeNote.ReplaceAll(data, nil)
+	data = typeNote().ReplaceAll(data, nil)
 	lines, within := bytes.Split(data, []byte("\n")), false
 	for i, line := range lines {
 		text := bytes.TrimSpace(line)
