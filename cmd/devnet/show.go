@@ -83,7 +83,7 @@ func (u *running) printBanner(ready model.Ready, python pythonProbe) error {
 	}
 	where, stop := ", in another terminal", "Ctrl-C"
 	if u.Bool(detachedFlag) || u.settings.Wait { // it is left running
-		where, stop = "", self+" down"+ofHome(u.settings.Home)
+		where, stop = "", self()+" down"+ofHome(u.settings.Home)
 	}
 	fmt.Fprintf(w, "Next%s:\n", where)
 	for _, command := range u.nextCommands() {
@@ -109,7 +109,7 @@ func (u *running) nextCommands() []string {
 		}
 	}
 	for i, c := range commands {
-		commands[i] = self + " " + c + u.networkFlags()
+		commands[i] = self() + " " + c + u.networkFlags()
 	}
 	return commands
 }

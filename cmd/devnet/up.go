@@ -360,7 +360,7 @@ func (u *running) deployFile(file string) error {
 		}
 		if h, schema := u.typedStart(name); needsArguments(h) {
 			u.printLine("%s.start was not called, since it takes arguments: %s\n  Type: %s actor call %s start %s%s", name,
-				handlerSignature(schema, h), self, name, argumentBlanks(h), u.networkFlags())
+				handlerSignature(schema, h), self(), name, argumentBlanks(h), u.networkFlags())
 			continue
 		}
 		r, err := u.client.Send(ctx, model.SendRequest{From: "alice", To: name, Handler: "start"})
@@ -404,7 +404,7 @@ func (u *running) lacksArguments(file, name string) (bool, error) {
 		return false, nil
 	}
 	u.printLine("%s was not deployed, since its init takes arguments: %s\n  Type: %s actor deploy %s %s --fund %s%s", name,
-		handlerSignature(schema, schema.Init()), self, file, argumentBlanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"),
+		handlerSignature(schema, schema.Init()), self(), file, argumentBlanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"),
 		u.networkFlags())
 	return true, nil
 }
@@ -421,7 +421,7 @@ func (u *running) goesOn(file string, actor model.Actor) error {
 		return nil
 	}
 	u.printLine("%s is already deployed, and continues with its code: %s differs from it.\n"+
-		"  To run the file: %s actor deploy %s --replace", printable(actor.Name), file, self, file)
+		"  To run the file: %s actor deploy %s --replace", printable(actor.Name), file, self(), file)
 	return nil
 }
 
@@ -440,7 +440,7 @@ func (u *running) stopNetwork() error {
 
 // againCommand is the command that continues a stopped network.
 func (s *settings) againCommand() string {
-	command := self + " up"
+	command := self() + " up"
 	if s.Processes {
 		command += " --processes"
 	}
