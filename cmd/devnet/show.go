@@ -28,16 +28,14 @@ func (u *running) pageURL(at string) string {
 
 // printBanner prints the network's parts, and the commands to type next.
 func (u *running) printBanner(ready model.Ready, python pythonProbe) error {
-	ctx := u.Context.Context
-	validators, err := u.client.Validators(ctx)
-	if err != nil {
-		return err
-	}
+	validators := u.server.Validators()
 	var accounts []model.DevnetAccount
 	if !ready.Strict {
-		if accounts, err = u.client.Accounts(ctx); err != nil {
+		listed, err := u.server.Accounts()
+		if err != nil {
 			return err
 		}
+		accounts = listed
 	}
 	if u.settings.JSON {
 		return json.NewEncoder(u.App.Writer).Encode(struct {

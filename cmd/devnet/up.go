@@ -19,11 +19,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
-// How long up waits for the first blocks, and how often it looks.
+// How long up waits for the first blocks. It looks when a validator made a block final, and
+// besides this often, for what else may be missing.
 const (
 	readyPatience = 2 * time.Minute
 	readyEvery    = 20 * time.Millisecond
@@ -232,10 +234,7 @@ type running struct {
 	*cli.Context
 	settings settings
 	network  upNetwork
-	server   interface {
-		Serve(net.Listener) error
-		Close() error
-	}
+	server   *api.Server
 	bound   string // what the API listens on; "" of a network that another process runs
 	address string // at which this machine reaches it
 	client  *client.API
@@ -294,21 +293,33 @@ func (u *running) homeDir() string { return u.network.Dir() }
 func (u *running) waitForReady() (model.Ready, error) {
 	ctx, cancel := context.WithTimeout(u.Context.Context, readyPatience)
 	defer cancel()
+	heard := make(chan struct{}, 1)
+	defer u.network.WatchFinal(func() {
+		select {
+		case heard <- struct{}{}:
+		default:
+		}
+	})()
+	look := time.NewTicker(readyEvery)
+	defer look.Stop()
 	for {
-		ready, err := u.client.Ready(ctx)
-		if err == nil && (ready.Ready || u.goesWithout(ready)) {
+		ready := u.server.Ready()
+		if ready.Ready || u.goesWithout(ready) {
 			return ready, nil
 		}
 		if err := u.network.networkFailure(); err != nil {
 			return ready, err
 		}
-		if waitFor(ctx, readyEvery) {
-			continue
+		select {
+		case <-heard:
+		case <-look.C:
+		case <-ctx.Done():
+			err := context.Cause(ctx)
+			if ready.Error != nil {
+				err = errors.New(ready.Error.Message)
+			}
+			return ready, noStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", readyPatience, err)
 		}
-		if err == nil && ready.Error != nil {
-			err = errors.New(ready.Error.Message)
-		}
-		return ready, noStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", readyPatience, err)
 	}
 }
 
