@@ -235,13 +235,13 @@ type running struct {
 	settings settings
 	network  upNetwork
 	server   *api.Server
-	bound   string // what the API listens on; "" of a network that another process runs
-	address string // at which this machine reaches it
-	client  *client.API
-	from    types.Height        // the fires from this height on are shown
-	shown   bool                // people have seen that it is up
-	told    map[types.Hash]bool // executions that were shown already
-	python  chan pythonProbe
+	bound    string // what the API listens on; "" of a network that another process runs
+	address  string // at which this machine reaches it
+	client   *client.API
+	from     types.Height        // the fires from this height on are shown
+	shown    bool                // people have seen that it is up
+	told     map[types.Hash]bool // executions that were shown already
+	python   chan pythonProbe
 }
 
 // pythonProbe is the Python that runs actors, or what is missing.

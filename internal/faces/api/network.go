@@ -117,7 +117,9 @@ func NotReady(nodes []model.ReadyNode) *model.ErrorBody {
 		Hint: "Wait and ask again; devnet logs NODE says what a node does."}
 }
 
-func (s *Server) listValidators(context.Context, *struct{}) ([]model.Validator, error) { return s.Validators(), nil }
+func (s *Server) listValidators(context.Context, *struct{}) ([]model.Validator, error) {
+	return s.Validators(), nil
+}
 
 // Validators is the answer of GET /validators.
 func (s *Server) Validators() []model.Validator {
