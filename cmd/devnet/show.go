@@ -26,16 +26,26 @@ func (u *running) pageURL(at string) string {
 	return at + ", and of --web: " + at + web.Path
 }
 
+// listParts returns the validators, and the accounts that the devnet signs for: as this process's own
+// server knows them, or as the one of the process that runs the network says.
+func (u *running) listParts(signs bool) (validators []model.Validator, accounts []model.DevnetAccount, err error) {
+	if u.server != nil {
+		if signs {
+			accounts, err = u.server.Accounts()
+		}
+		return u.server.Validators(), accounts, err
+	}
+	if validators, err = u.client.Validators(u.Context.Context); err == nil && signs {
+		accounts, err = u.client.Accounts(u.Context.Context)
+	}
+	return validators, accounts, err
+}
+
 // printBanner prints the network's parts, and the commands to type next.
 func (u *running) printBanner(ready model.Ready, python pythonProbe) error {
-	validators := u.server.Validators()
-	var accounts []model.DevnetAccount
-	if !ready.Strict {
-		listed, err := u.server.Accounts()
-		if err != nil {
-			return err
-		}
-		accounts = listed
+	validators, accounts, err := u.listParts(!ready.Strict)
+	if err != nil {
+		return err
 	}
 	if u.settings.JSON {
 		return json.NewEncoder(u.App.Writer).Encode(struct {

@@ -234,9 +234,9 @@ type running struct {
 	*cli.Context
 	settings settings
 	network  upNetwork
-	server   *api.Server
-	bound    string // what the API listens on; "" of a network that another process runs
-	address  string // at which this machine reaches it
+	server   *api.Server // nil of a network that another process runs
+	bound    string      // what the API listens on; "" of a network that another process runs
+	address  string      // at which this machine reaches it
 	client   *client.API
 	from     types.Height        // the fires from this height on are shown
 	shown    bool                // people have seen that it is up
