@@ -1,4 +1,4 @@
-"""The first that runs: takes the host's modules from standard input, so that nothing is read from disk.
+"""The first that runs: takes the host's modules from standard input, so that it reads nothing from disk.
 
 Their code comes with their sources if a host of the same Python compiled them before. Otherwise
 this host compiles them, and sends their code before its hello.

@@ -41,7 +41,8 @@ class Build:
 
     def compile_all(self):
         environment = dict(os.environ, CGO_ENABLED="0")
-        subprocess.run(["go", "build", "-o", self.path("devnet"), "./cmd/devnet"], cwd=self.sources, env=environment, check=True)
+        subprocess.run(["make", "-s", "build"], cwd=self.sources, env=environment, check=True)  # as each commit is built
+        shutil.copy(os.path.join(self.sources, "bin", "devnet"), self.path("devnet"))
         for name, package in PACKAGES.items():
             subprocess.run(["go", "test", "-c", "-o", self.path(name), "./" + package], cwd=self.sources, env=environment, check=True)
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -199,17 +200,18 @@ func (d jsonDecimal) scaleTo(exponent int) *big.Int {
 	if d.exponent == exponent {
 		return d.mantissa
 	}
-	return new(big.Int).Mul(powersOfTen[d.exponent-exponent], d.mantissa)
+	return new(big.Int).Mul(powersOfTen()[d.exponent-exponent], d.mantissa)
 }
 
 // powersOfTen are those between any two exponents that numbers have.
-var powersOfTen = func() (powers [2*numberShift + 1]*big.Int) {
+var powersOfTen = memo.OnNeed(func() *[2*numberShift + 1]*big.Int {
+	powers := new([2*numberShift + 1]*big.Int)
 	powers[0] = big.NewInt(1)
 	for i := range powers[1:] {
 		powers[i+1] = new(big.Int).Mul(powers[i], big.NewInt(10))
 	}
 	return powers
-}()
+})
 
 // commonExponent brings two numbers to one exponent. Neither must be changed.
 func (d jsonDecimal) commonExponent(other jsonDecimal) (a, b *big.Int) {

@@ -9,11 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 )
 
 //go:embed newactor
@@ -24,7 +25,7 @@ var actorStyles = []string{"functions", "class", "typed"}
 
 // newActorName is what a file of an actor may be called: Python's tests are found and
 // imported by such names.
-var newActorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
+var newActorName = pattern.CompileOnNeed(`^[a-z][a-z0-9_]{0,30}$`)
 
 func actorNewCommand() *cli.Command {
 	return &cli.Command{Name: "new", Usage: "begin an actor: its file, tests, a scenario, files for CI and an editor", ArgsUsage: "NAME",
@@ -43,7 +44,7 @@ type newFile struct{ path, template string }
 
 func actorNew(c *cli.Context, args []string) error {
 	name, style := args[0], c.String("style")
-	if !newActorName.MatchString(name) || strings.HasPrefix(name, "test_") {
+	if !newActorName().MatchString(name) || strings.HasPrefix(name, "test_") {
 		return newUsageError("Give at most 31 lower-case letters, digits and underscores, like price_feed.",
 			"NAME: invalid name %q of an actor's file", name)
 	}
@@ -74,7 +75,7 @@ func actorNew(c *cli.Context, args []string) error {
 		for _, path := range paths {
 			fmt.Fprintln(w, path)
 		}
-		fmt.Fprintf(w, "\nIn %s:\n  %s test --unittest\n  %s run %s.star\n  %s up --actor %s.py\n", dir, self, self, name, self, name)
+		fmt.Fprintf(w, "\nIn %s:\n  %s test --unittest\n  %s run %s.star\n  %s up --actor %s.py\n", dir, self(), self(), name, self(), name)
 	})
 }
 

@@ -63,15 +63,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 func runWaiting(ctx context.Context, w *waiting, args []string, stdout, stderr io.Writer) int {
 	defer w.forgetOrder()
 	cli.HelpPrinter = printHelp
-	app := newApp(stdout, stderr)
 	if len(args) > 1 && args[1] == completing {
-		printCompletions(stdout, app, args[2:])
+		printCompletions(stdout, newApp(stdout, stderr), args[2:])
 		return exitDone
 	}
 	if len(args) > 1 && args[1] == "--version" {
 		args = append([]string{args[0], "version"}, args[2:]...)
 	}
-	arranged, err := arrangeFlags(app, args)
+	app, arranged, err := arrangeApp(args, stdout, stderr)
 	if err == nil {
 		err = app.RunContext(w.traceOrders(ctx), arranged)
 	}
@@ -81,7 +80,54 @@ func runWaiting(ctx context.Context, w *waiting, args []string, stdout, stderr i
 	return reportError(&endableWriter{to: stderr, ended: ctx}, err, wantsJSON(args))
 }
 
-func newApp(stdout, stderr io.Writer) *cli.App {
+// arrangeApp makes the app of a command line, with the line as arrangeFlags leaves it. Of a line
+// that begins with a command, it makes that command alone: the others matter to what is
+// wrong with a line, and to a page of the manual.
+func arrangeApp(args []string, stdout, stderr io.Writer) (*cli.App, []string, error) {
+	if len(args) > 1 {
+		at := slices.IndexFunc(commandMakers, func(m commandMaker) bool { return m.name == args[1] })
+		if at >= 0 && args[1] != "man" {
+			app := newAppOf(commandMakers[at:at+1], stdout, stderr)
+			if arranged, err := arrangeFlags(app, args); err == nil {
+				return app, arranged, nil
+			}
+		}
+	}
+	app := newApp(stdout, stderr)
+	arranged, err := arrangeFlags(app, args)
+	return app, arranged, err
+}
+
+// commandMaker makes a command of the top level.
+type commandMaker struct {
+	name string
+	make func() *cli.Command
+}
+
+// commandMakers are all of them, in the order of the help. The commands advise one another, so
+// that it is set when they exist.
+var commandMakers []commandMaker
+
+func init() {
+	commandMakers = []commandMaker{
+		{"up", upCommand}, {"down", downCommand}, {"init", initCommand}, {"status", statusCommand}, {"logs", logsCommand},
+		{"actor", actorCommand}, {"timer", timerCommand}, {"job", jobCommand}, {"runner", runnerCommand}, {"validator", validatorCommand},
+		{"block", blockCommand}, {"tx", txCommand}, {"debug", debugCommand}, {"events", eventsCommand}, {"views", viewsCommand},
+		{"links", linksCommand}, {"find", findCommand}, {"account", accountCommand},
+		{"transfer", transferCommand}, {"faucet", faucetCommand}, {"params", paramsCommand},
+		{"advance", advanceCommand}, {"step", stepCommand}, {"mine", mineCommand}, {"automine", automineCommand},
+		{"pause", func() *cli.Command { return paceCommand(true) }}, {"resume", func() *cli.Command { return paceCommand(false) }},
+		{"cheat", cheatCommand}, {"fault", faultCommand}, {"heal", healCommand}, {"snapshot", snapshotCommand},
+		{"run", runCommand}, {"why", whyCommand}, {"explore", exploreCommand}, {"scenario", scenarioCommand}, {"report", reportCommand},
+		{"lab", labCommand}, {"test", testCommand}, {"console", consoleCommand}, {"bench", benchCommand},
+		{"node", nodeCommand}, {"check", checkCommand}, {"doctor", doctorCommand}, {"version", versionCommand},
+		{"examples", examplesCommand}, {"completion", completionCommand}, {"man", manCommand},
+	}
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App { return newAppOf(commandMakers, stdout, stderr) }
+
+func newAppOf(makers []commandMaker, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
 		Name:            "devnet",
 		Usage:           "a Cowboy network on this machine",
@@ -95,20 +141,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		// Errors return to run, which prints them once.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageError,
-		Commands: []*cli.Command{
-			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
-			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
-			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), findCommand(),
-			accountCommand(),
-			transferCommand(), faucetCommand(), paramsCommand(),
-			advanceCommand(), stepCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
-			healCommand(), snapshotCommand(),
-			runCommand(), whyCommand(), exploreCommand(), scenarioCommand(), reportCommand(), labCommand(), testCommand(), consoleCommand(),
-			benchCommand(),
-			nodeCommand(), checkCommand(),
-			doctorCommand(), versionCommand(),
-			examplesCommand(), completionCommand(), manCommand(),
-		},
+	}
+	for _, m := range makers {
+		app.Commands = append(app.Commands, m.make())
 	}
 	handOnErrors(app.Commands)
 	return app

@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
@@ -81,7 +81,7 @@ func asksForHelp(args []string) bool {
 }
 
 // number finds what is a negative number rather than a flag.
-var number = regexp.MustCompile(`^-[0-9.]+$`)
+var number = pattern.CompileOnNeed(`^-[0-9.]+$`)
 
 // splitFlags parts flags, with their values, from arguments.
 func splitFlags(flags []cli.Flag, args []string, path string) (front, back []string, err error) {
@@ -90,7 +90,7 @@ func splitFlags(flags []cli.Flag, args []string, path string) (front, back []str
 		if word == "--" {
 			return front, append(back, args[i+1:]...), nil
 		}
-		if !strings.HasPrefix(word, "-") || word == "-" || number.MatchString(word) {
+		if !strings.HasPrefix(word, "-") || word == "-" || number().MatchString(word) {
 			back = append(back, word)
 			continue
 		}

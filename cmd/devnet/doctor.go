@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -19,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -203,7 +203,7 @@ func checkPython(ctx context.Context) finding {
 }
 
 // aVersion is what an interpreter says of itself.
-var aVersion = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+var aVersion = pattern.CompileOnNeed(`^\d+\.\d+\.\d+$`)
 
 // pythonAt asks an interpreter for its version. One that is slow, crashes or prints something
 // else is there, and not too old.
@@ -220,7 +220,7 @@ func pythonAt(ctx context.Context, path string, patience time.Duration) finding 
 	case short.Err() != nil:
 		f.Is = fmt.Sprintf("%s did not answer in %v: the machine may be busy", path, patience)
 		f.Do = "Run devnet doctor again when it is less so, or run this by hand: " + path + " --version"
-	case !aVersion.MatchString(version):
+	case !aVersion().MatchString(version):
 		f.Is = fmt.Sprintf("%s printed %.40q, and no version", path, version)
 		if err != nil {
 			f.Is = fmt.Sprintf("%s does not run: %v", path, err)

@@ -39,6 +39,6 @@ func writeExamples(c *cli.Context, args []string) error {
 		} else {
 			fmt.Fprintf(w, "%d files are in %s. Next:\n  cd %s\n", len(paths), dir, shellQuote(dir))
 		}
-		fmt.Fprintf(w, "  %s up --actor actors/heartbeat.py\n%s says more.\n", self, filepath.Join(dir, "README.md"))
+		fmt.Fprintf(w, "  %s up --actor actors/heartbeat.py\n%s says more.\n", self(), filepath.Join(dir, "README.md"))
 	})
 }

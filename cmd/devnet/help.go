@@ -31,7 +31,7 @@ func messageColumns(w io.Writer) int {
 // self is how this binary was called, so that commands in help and messages can be
 // typed unchanged. A binary that the shell finds by PATH goes by its name, and one
 // built by go run by the installed name.
-var self = withProgramName(os.Args[0])
+var self = sync.OnceValue(func() string { return withProgramName(os.Args[0]) })
 
 func withProgramName(as string) string {
 	name := filepath.Base(as)
@@ -52,26 +52,21 @@ func withProgramName(as string) string {
 	return as
 }
 
-// commandLine finds the commands that a text advises. The commands advise one another, so
-// that it is set when they exist.
-var commandLine func() *regexp.Regexp
-
-func init() {
-	commandLine = sync.OnceValue(func() *regexp.Regexp {
-		names := []string{"COMMAND", "--help"}
-		for _, c := range newApp(io.Discard, io.Discard).Commands {
-			names = append(names, c.Name)
-		}
-		return regexp.MustCompile(`(^|[^-./\w])devnet (` + strings.Join(names, "|") + `)\b`)
-	})
-}
+// commandLine finds the commands that a text advises.
+var commandLine = sync.OnceValue(func() *regexp.Regexp {
+	names := []string{"COMMAND", "--help"}
+	for _, m := range commandMakers {
+		names = append(names, m.name)
+	}
+	return regexp.MustCompile(`(^|[^-./\w])devnet (` + strings.Join(names, "|") + `)\b`)
+})
 
 // replaceProgramName puts how this binary was called into the commands of a text.
 func replaceProgramName(text string) string {
-	if self == "devnet" {
+	if self() == "devnet" {
 		return text
 	}
-	return commandLine().ReplaceAllString(text, "${1}"+strings.ReplaceAll(self, "$", "$$")+" ${2}")
+	return commandLine().ReplaceAllString(text, "${1}"+strings.ReplaceAll(self(), "$", "$$")+" ${2}")
 }
 
 // printHelp prints an app's or a command's help.

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -147,10 +147,10 @@ func (m *initReport) printReport(w io.Writer, plan hosts.Plan) {
 		fmt.Fprintf(w, "\nEach node needs genesis.cbor, its NAME.toml and its NAME.key on its machine, and there UDP and TCP of its port.\n"+
 			"Its API signs for the named accounts: any client that reaches it drives the network, so keep others out.\n")
 	}
-	fmt.Fprintf(w, "\nStart each validator in a separate terminal, then each runner:\n  %s node validator --config %s\n", self,
+	fmt.Fprintf(w, "\nStart each validator in a separate terminal, then each runner:\n  %s node validator --config %s\n", self(),
 		filepath.Join(m.Out, m.Validators[0]+".toml"))
 	if len(m.Runners) > 0 {
-		fmt.Fprintf(w, "  %s node runner --config %s\n", self, filepath.Join(m.Out, m.Runners[0]+".toml"))
+		fmt.Fprintf(w, "  %s node runner --config %s\n", self(), filepath.Join(m.Out, m.Runners[0]+".toml"))
 	}
 }
 
@@ -247,13 +247,13 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 }
 
 // namespaceName matches the name of a namespace: a label of RFC 1123.
-var namespaceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+var namespaceName = pattern.CompileOnNeed(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func checkNamespace(c *cli.Context, p hosts.Plan) error {
 	switch {
 	case p.Format != hosts.Kubernetes && c.IsSet("namespace"):
 		return newUsageError("Leave it out, or give --format kubernetes.", "--namespace: the format %s has none", p.Format)
-	case !namespaceName.MatchString(p.Namespace):
+	case !namespaceName().MatchString(p.Namespace):
 		return newUsageError("Give a name like "+hosts.Namespace+".",
 			"--namespace: want 1 to 63 lower-case letters, digits and inner hyphens, got %.80q",
 			p.Namespace)
@@ -262,7 +262,7 @@ func checkNamespace(c *cli.Context, p hosts.Plan) error {
 }
 
 // storageSize matches a size that Kubernetes takes for a volume: a whole number, and a unit.
-var storageSize = regexp.MustCompile(`^[1-9][0-9]{0,5}(Mi|Gi|Ti|M|G|T)$`)
+var storageSize = pattern.CompileOnNeed(`^[1-9][0-9]{0,5}(Mi|Gi|Ti|M|G|T)$`)
 
 // clusterFlags are those of --format kubernetes alone.
 var clusterFlags = []string{"no-namespace", "storage-class", "storage", "pull-secret", "monitor"}
@@ -277,19 +277,19 @@ func clusterOf(c *cli.Context, format string) (hosts.Cluster, error) {
 		}
 	}
 	for flag, name := range map[string]string{"storage-class": all.StorageClass, "pull-secret": all.PullSecret} {
-		if c.IsSet(flag) && !objectName.MatchString(name) {
+		if c.IsSet(flag) && !objectName().MatchString(name) {
 			return all, newUsageError("kubectl get storageclass and kubectl get secret list them.",
 				"--%s: want a name of lower-case letters, digits, hyphens and dots, got %.80q", flag, name)
 		}
 	}
-	if !storageSize.MatchString(all.Storage) {
+	if !storageSize().MatchString(all.Storage) {
 		return all, newUsageError("Give a size like 10Gi.", "--storage: want a number and Mi, Gi or Ti, got %.80q", all.Storage)
 	}
 	return all, nil
 }
 
 // objectName matches the name of an object of Kubernetes: a domain name of RFC 1123.
-var objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+var objectName = pattern.CompileOnNeed(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
 // hostsOf reads the addresses of validators on separate machines.
 func hostsOf(given []string) (map[string]string, error) {

@@ -347,7 +347,7 @@ else:
 
 // startSlowPython starts a network whose Python takes half a minute, at each start of a host too.
 func (l *laptop) startSlowPython() {
-	real, err := pyhost.Interpreter("")
+	real, err := pyhost.Interpreter("", nil)
 	if err != nil {
 		l.t.Fatal(err)
 	}

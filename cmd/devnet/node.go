@@ -230,7 +230,7 @@ func introduceRunner(c *cli.Context, n *client.API, set *runnerfile.Runner, chai
 // joinCommand is the command that registers a runner with its settings, at the devnet
 // that they name, with the runner's signature for its owner.
 func joinCommand(c *cli.Context, n *client.API, set *runnerfile.Runner, chainID uint64) string {
-	words := []string{self, "runner", "join", "--public-key", set.Key.PublicKey().String()}
+	words := []string{self(), "runner", "join", "--public-key", set.Key.PublicKey().String()}
 	owner := c.String("owner")
 	if account, err := n.Account(c.Context, owner); err == nil {
 		signed := set.Key.Sign(types.RegistrationDigest(chainID, account.Address, set.Key.PublicKey()))

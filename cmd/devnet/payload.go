@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -46,16 +46,16 @@ func payloadOf(c *cli.Context, what, text string) (string, error) {
 var resolveFlag = &cli.BoolFlag{Name: "resolve", Usage: "replace @alice or @NAME of an actor in the payload by its address"}
 
 // aName is a name within a payload, not preceded by a part of a word.
-var aName = regexp.MustCompile(`(^|[^\w@.])@([A-Za-z_][\w-]*)`)
+var aName = pattern.CompileOnNeed(`(^|[^\w@.])@([A-Za-z_][\w-]*)`)
 
 // aloneName is a payload that is a name and nothing else.
-var aloneName = regexp.MustCompile(`^@[A-Za-z_][\w-]*$`)
+var aloneName = pattern.CompileOnNeed(`^@[A-Za-z_][\w-]*$`)
 
 // resolveNames returns a payload with addresses instead of names, if that was
 // requested: as text, even if the name is the whole text.
 func resolveNames(c *cli.Context, text string) (string, error) {
 	payload, err := text, error(nil)
-	if named := c.Bool("resolve") && aloneName.MatchString(text); !named { // with --resolve, @club is an actor and no file
+	if named := c.Bool("resolve") && aloneName().MatchString(text); !named { // with --resolve, @club is an actor and no file
 		payload, err = payloadOf(c, "the payload", text)
 	}
 	if err != nil || !c.Bool("resolve") {
@@ -66,7 +66,7 @@ func resolveNames(c *cli.Context, text string) (string, error) {
 		payload = string(held) // of a file or standard input
 	}
 	n, known := networkClient(c), map[string]string{}
-	for _, found := range aName.FindAllStringSubmatch(payload, -1) {
+	for _, found := range aName().FindAllStringSubmatch(payload, -1) {
 		if _, asked := known[found[2]]; asked {
 			continue
 		}
@@ -80,7 +80,7 @@ func resolveNames(c *cli.Context, text string) (string, error) {
 		return "", newUsageError("Write @alice, or @ and an actor's name, for an address. A plain @alice is written @@alice.",
 			"--resolve: there is no name in the payload")
 	}
-	text = aName.ReplaceAllStringFunc(payload, func(match string) string {
+	text = aName().ReplaceAllStringFunc(payload, func(match string) string {
 		at := strings.IndexByte(match, '@')
 		return match[:at] + known[match[at+1:]]
 	})

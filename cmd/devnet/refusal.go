@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 )
 
 // inWords returns the API's refusal for a person who typed a command: its hints
@@ -115,11 +115,11 @@ var hints = map[string]string{
 }
 
 // misuse is how the library says that a flag has no value of its kind.
-var misuse = regexp.MustCompile(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([a-z0-9-]+): `)
+var misuse = pattern.CompileOnNeed(`^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([a-z0-9-]+): `)
 
 // usageError says it as the rest of the command line does.
 func usageError(c *cli.Context, err error, _ bool) error {
-	match := misuse.FindStringSubmatch(err.Error())
+	match := misuse().FindStringSubmatch(err.Error())
 	if match == nil || c.Command == nil {
 		return newUsageError("", "%v", err)
 	}

@@ -54,6 +54,6 @@ func retellNetwork(c *cli.Context, args []string) error {
 			return newFailure(givePath, "%v", err)
 		}
 	}
-	fmt.Fprintf(c.App.Writer, "%s: play it by %s run %s\n", printable(args[0]), self, printable(args[0]))
+	fmt.Fprintf(c.App.Writer, "%s: play it by %s run %s\n", printable(args[0]), self(), printable(args[0]))
 	return nil
 }

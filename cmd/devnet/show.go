@@ -26,18 +26,26 @@ func (u *running) pageURL(at string) string {
 	return at + ", and of --web: " + at + web.Path
 }
 
+// listParts returns the validators, and the accounts that the devnet signs for: as this process's own
+// server knows them, or as the one of the process that runs the network says.
+func (u *running) listParts(signs bool) (validators []model.Validator, accounts []model.DevnetAccount, err error) {
+	if u.server != nil {
+		if signs {
+			accounts, err = u.server.Accounts()
+		}
+		return u.server.Validators(), accounts, err
+	}
+	if validators, err = u.client.Validators(u.Context.Context); err == nil && signs {
+		accounts, err = u.client.Accounts(u.Context.Context)
+	}
+	return validators, accounts, err
+}
+
 // printBanner prints the network's parts, and the commands to type next.
 func (u *running) printBanner(ready model.Ready, python pythonProbe) error {
-	ctx := u.Context.Context
-	validators, err := u.client.Validators(ctx)
+	validators, accounts, err := u.listParts(!ready.Strict)
 	if err != nil {
 		return err
-	}
-	var accounts []model.DevnetAccount
-	if !ready.Strict {
-		if accounts, err = u.client.Accounts(ctx); err != nil {
-			return err
-		}
 	}
 	if u.settings.JSON {
 		return json.NewEncoder(u.App.Writer).Encode(struct {
@@ -83,7 +91,7 @@ func (u *running) printBanner(ready model.Ready, python pythonProbe) error {
 	}
 	where, stop := ", in another terminal", "Ctrl-C"
 	if u.Bool(detachedFlag) || u.settings.Wait { // it is left running
-		where, stop = "", self+" down"+ofHome(u.settings.Home)
+		where, stop = "", self()+" down"+ofHome(u.settings.Home)
 	}
 	fmt.Fprintf(w, "Next%s:\n", where)
 	for _, command := range u.nextCommands() {
@@ -109,7 +117,7 @@ func (u *running) nextCommands() []string {
 		}
 	}
 	for i, c := range commands {
-		commands[i] = self + " " + c + u.networkFlags()
+		commands[i] = self() + " " + c + u.networkFlags()
 	}
 	return commands
 }

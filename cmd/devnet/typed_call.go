@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/typo"
@@ -19,7 +19,7 @@ import (
 const typedHelp = "A typed handler takes NAME=VALUE for each argument: who=bob amount=5. Lists and records are JSON."
 
 // anArgument is NAME=VALUE.
-var anArgument = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*)=`)
+var anArgument = pattern.CompileOnNeed(`^([A-Za-z][A-Za-z0-9_]*)=`)
 
 // handlerInput is what a call gives its handler: bytes as the HTTP API takes them, or arguments.
 type handlerInput struct {
@@ -32,7 +32,7 @@ type handlerInput struct {
 // charge for it.
 func calledWith(c *cli.Context) (who []string, given handlerInput, err error) {
 	all := c.Args().Slice()
-	if len(all) < 3 || len(all) == 3 && !anArgument.MatchString(all[2]) {
+	if len(all) < 3 || len(all) == 3 && !anArgument().MatchString(all[2]) {
 		if who, err = readArguments(c, "ACTOR", "HANDLER", "[PAYLOAD]"); err != nil {
 			return nil, given, err
 		}
@@ -138,7 +138,7 @@ func argumentBlanks(h *typed.Handler) string {
 // typed init. The payload of an init that takes bytes is in --init.
 func deployedWith(c *cli.Context) (file string, given handlerInput, err error) {
 	all := c.Args().Slice()
-	if len(all) < 2 || !anArgument.MatchString(all[1]) {
+	if len(all) < 2 || !anArgument().MatchString(all[1]) {
 		who, err := readArguments(c, "FILE", "[NAME=VALUE]")
 		if err != nil {
 			return "", given, err
@@ -192,7 +192,7 @@ func namedArguments(h *typed.Handler, given []string) (map[string]json.RawMessag
 	args := map[string]json.RawMessage{}
 	for _, text := range given {
 		name, value, ok := strings.Cut(text, "=")
-		if !ok || !anArgument.MatchString(text) {
+		if !ok || !anArgument().MatchString(text) {
 			return nil, newUsageError(typedHelp, "%q is not NAME=VALUE", text)
 		}
 		if args[name] != nil {

@@ -19,11 +19,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
-// How long up waits for the first blocks, and how often it looks.
+// How long up waits for the first blocks. It looks when a validator made a block final, and
+// besides this often, for what else may be missing.
 const (
 	readyPatience = 2 * time.Minute
 	readyEvery    = 20 * time.Millisecond
@@ -233,17 +235,14 @@ type running struct {
 	*cli.Context
 	settings settings
 	network  upNetwork
-	server   interface {
-		Serve(net.Listener) error
-		Close() error
-	}
-	bound   string // what the API listens on; "" of a network that another process runs
-	address string // at which this machine reaches it
-	client  *client.API
-	from    types.Height        // the fires from this height on are shown
-	shown   bool                // people have seen that it is up
-	told    map[types.Hash]bool // executions that were shown already
-	python  chan pythonProbe
+	server   *api.Server // nil of a network that another process runs
+	bound    string      // what the API listens on; "" of a network that another process runs
+	address  string      // at which this machine reaches it
+	client   *client.API
+	from     types.Height        // the fires from this height on are shown
+	shown    bool                // people have seen that it is up
+	told     map[types.Hash]bool // executions that were shown already
+	python   chan pythonProbe
 }
 
 // pythonProbe is the Python that runs actors, or what is missing.
@@ -295,21 +294,33 @@ func (u *running) homeDir() string { return u.network.Dir() }
 func (u *running) waitForReady() (model.Ready, error) {
 	ctx, cancel := context.WithTimeout(u.Context.Context, readyPatience)
 	defer cancel()
+	heard := make(chan struct{}, 1)
+	defer u.network.WatchFinal(func() {
+		select {
+		case heard <- struct{}{}:
+		default:
+		}
+	})()
+	look := time.NewTicker(readyEvery)
+	defer look.Stop()
 	for {
-		ready, err := u.client.Ready(ctx)
-		if err == nil && (ready.Ready || u.goesWithout(ready)) {
+		ready := u.server.Ready()
+		if ready.Ready || u.goesWithout(ready) {
 			return ready, nil
 		}
 		if err := u.network.networkFailure(); err != nil {
 			return ready, err
 		}
-		if waitFor(ctx, readyEvery) {
-			continue
+		select {
+		case <-heard:
+		case <-look.C:
+		case <-ctx.Done():
+			err := context.Cause(ctx)
+			if ready.Error != nil {
+				err = errors.New(ready.Error.Message)
+			}
+			return ready, noStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", readyPatience, err)
 		}
-		if err == nil && ready.Error != nil {
-			err = errors.New(ready.Error.Message)
-		}
-		return ready, noStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", readyPatience, err)
 	}
 }
 
@@ -361,7 +372,7 @@ func (u *running) deployFile(file string) error {
 		}
 		if h, schema := u.typedStart(name); needsArguments(h) {
 			u.printLine("%s.start was not called, since it takes arguments: %s\n  Type: %s actor call %s start %s%s", name,
-				handlerSignature(schema, h), self, name, argumentBlanks(h), u.networkFlags())
+				handlerSignature(schema, h), self(), name, argumentBlanks(h), u.networkFlags())
 			continue
 		}
 		r, err := u.client.Send(ctx, model.SendRequest{From: "alice", To: name, Handler: "start"})
@@ -405,7 +416,7 @@ func (u *running) lacksArguments(file, name string) (bool, error) {
 		return false, nil
 	}
 	u.printLine("%s was not deployed, since its init takes arguments: %s\n  Type: %s actor deploy %s %s --fund %s%s", name,
-		handlerSignature(schema, schema.Init()), self, file, argumentBlanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"),
+		handlerSignature(schema, schema.Init()), self(), file, argumentBlanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"),
 		u.networkFlags())
 	return true, nil
 }
@@ -422,7 +433,7 @@ func (u *running) goesOn(file string, actor model.Actor) error {
 		return nil
 	}
 	u.printLine("%s is already deployed, and continues with its code: %s differs from it.\n"+
-		"  To run the file: %s actor deploy %s --replace", printable(actor.Name), file, self, file)
+		"  To run the file: %s actor deploy %s --replace", printable(actor.Name), file, self(), file)
 	return nil
 }
 
@@ -441,7 +452,7 @@ func (u *running) stopNetwork() error {
 
 // againCommand is the command that continues a stopped network.
 func (s *settings) againCommand() string {
-	command := self + " up"
+	command := self() + " up"
 	if s.Processes {
 		command += " --processes"
 	}

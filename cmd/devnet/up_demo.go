@@ -106,5 +106,5 @@ func (u *running) playDemo() {
 		}
 	}
 	u.printLine("demo: That was it, and the network goes on. Open %s in a browser,\n  or type %s job list, %s timer list, %s views.",
-		u.client.URL(), self, self, self)
+		u.client.URL(), self(), self(), self())
 }

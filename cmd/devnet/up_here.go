@@ -16,6 +16,8 @@ type upNetwork interface {
 	// Probe returns the version of Python that runs actors, or what is missing.
 	Probe() (string, error)
 	Liveness() api.Liveness
+	// WatchFinal calls each whenever a validator made blocks final.
+	WatchFinal(each func()) (cancel func())
 	// askedNodes refuses a home whose network is not the one that was asked for.
 	askedNodes(*settings) error
 	// networkFailure is why the network cannot become ready any more, nil while it can.

@@ -290,7 +290,7 @@ func (u *running) restartCommand(node string) string {
 	if strings.HasPrefix(node, "r") {
 		kind = "runner"
 	}
-	return fmt.Sprintf("%s fault %s restart %s%s", self, kind, node, u.networkFlags())
+	return fmt.Sprintf("%s fault %s restart %s%s", self(), kind, node, u.networkFlags())
 }
 
 func (n *apartNetwork) Dir() string     { return n.home.Dir() }
@@ -328,7 +328,7 @@ func (n *apartNetwork) spareValidators() int { return (len(n.folder.Validators) 
 // tooFew is the error of a start without as many validators as make blocks.
 func (n *apartNetwork) tooFew(why string) error {
 	first, _, _ := strings.Cut(why, ":")
-	return noStart(fmt.Sprintf("Mend what is said, or start over with --reset. More: %s logs %s%s", self, first, ofHome(n.u.settings.Home)),
+	return noStart(fmt.Sprintf("Mend what is said, or start over with --reset. More: %s logs %s%s", self(), first, ofHome(n.u.settings.Home)),
 		"too few validators start to make blocks: %s", why)
 }
 
@@ -351,7 +351,7 @@ func reasonOf(name, how string) string {
 	if _, why, said := strings.Cut(how, ": devnet: "); said {
 		how = why
 	}
-	how, _, _ = strings.Cut(how, " "+self+" doctor shows")
+	how, _, _ = strings.Cut(how, " "+self()+" doctor shows")
 	return strings.TrimPrefix(strings.TrimPrefix(how, "the network does not start: "), name+": ")
 }
 

@@ -29,8 +29,8 @@ func TestTheHintAtTheEndNamesTheHome(t *testing.T) {
 		" --home /tmp/a":                   {Home: "/tmp/a"},
 		" --processes --home 'my network'": {Home: "my network", Processes: true},
 	} {
-		if got := s.againCommand(); got != self+" up"+want {
-			t.Errorf("%+v is continued by %q, want %q", s, got, self+" up"+want)
+		if got := s.againCommand(); got != self()+" up"+want {
+			t.Errorf("%+v is continued by %q, want %q", s, got, self()+" up"+want)
 		}
 	}
 }

@@ -1,9 +1,13 @@
 package exact
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/cowboyinc/devnet/internal/base/memo"
+)
 
 // Exp is e^x in units of 2^-64: the exact value rounded down. x is below 256.
-func Exp(x Fixed) *big.Int { return usual.exactExp(x) }
+func Exp(x Fixed) *big.Int { return usual().exactExp(x) }
 
 // exponential computes e^x from below, by products of tabled powers of e for each
 // four bits of x, with a fixed number of bits after the point.
@@ -24,7 +28,7 @@ const (
 )
 
 // usual leaves some 120 bits between its error and the precision needed.
-var usual = newExponential(expBits)
+var usual = memo.OnNeed(func() *exponential { return newExponential(expBits) })
 
 // newExponential builds the tables. A row's first power is cut off by little
 // more than one unit of 2^-bits (series), and each further one adds that and

@@ -3,6 +3,8 @@ package draw
 import (
 	"math/big"
 	"math/bits"
+
+	"github.com/cowboyinc/devnet/internal/base/memo"
 )
 
 // ln2 is ln 2 in units of 2^-64.
@@ -42,9 +44,10 @@ func minusLog(n uint64) uint64 {
 }
 
 // roots are 2^(2^-i) in units of 2^-62, from i = 1 on.
-var roots = rootsOfTwo()
+var roots = memo.OnNeed(rootsOfTwo)
 
-func rootsOfTwo() (all [32]uint64) {
+func rootsOfTwo() *[32]uint64 {
+	all := new([32]uint64)
 	root := new(big.Int).Lsh(big.NewInt(2), 124) // 2 in units of 2^-124
 	for i := range all {
 		root.Sqrt(root)
@@ -57,9 +60,9 @@ func rootsOfTwo() (all [32]uint64) {
 // power2 is 2^(x/2^32) without its whole part, in units of 2^-62, and the whole part.
 func power2(x uint64) (fraction, whole uint64) {
 	fraction, whole = 1<<62, x>>32
-	for i := range roots {
+	for i, root := range roots() {
 		if x>>(31-i)&1 == 1 {
-			high, low := bits.Mul64(fraction, roots[i])
+			high, low := bits.Mul64(fraction, root)
 			fraction = high<<2 | low>>62
 		}
 	}

@@ -12,6 +12,7 @@ import (
 // force: neither genesis nor an instruction may set it.
 func (p *Params) Check() error {
 	var wrong []error
+	entries := readEntries()
 	for i := range entries {
 		if e := &entries[i]; !e.isValid(p) {
 			wrong = append(wrong, e.refuseValue(e.textIn(p)))

@@ -26,8 +26,8 @@ func nearestKeys(key string) []string {
 	if !found {
 		name = key
 	}
-	for i := range entries {
-		known := entries[i].Key
+	for _, e := range readEntries() {
+		known := e.Key
 		_, knownName, _ := strings.Cut(known, ".")
 		typos := min(typo.Distance(key, known), 1+typo.Distance(name, knownName))
 		if typos <= maxTypos && typos < len(name) {

@@ -41,9 +41,9 @@ func (m oldDefaults) takeKey(e *entry) bool {
 // default is what older chains keep.
 func ForNewChains() Overrides {
 	stated := Overrides{}
-	for i := range entries {
-		if begins := entries[i].Begins; begins != "" {
-			stated[entries[i].Key] = begins
+	for _, e := range readEntries() {
+		if e.Begins != "" {
+			stated[e.Key] = e.Begins
 		}
 	}
 	return stated
@@ -59,35 +59,38 @@ type Addition struct {
 
 // BeforeAdding takes parameters out of the table.
 func BeforeAdding(keys ...string) *Addition {
-	a := &Addition{whole: entries, added: map[string]bool{}}
+	a := &Addition{whole: readEntries(), added: map[string]bool{}}
 	for _, key := range keys {
 		if _, err := findEntry(key); err != nil {
 			panic(err)
 		}
 		a.added[key] = true
 	}
-	entries = nil
+	var kept []entry
 	for _, e := range a.whole {
 		if !a.added[e.Key] {
-			entries = append(entries, e)
+			kept = append(kept, e)
 		}
 	}
-	indexTable()
+	a.replaceTable(kept)
 	return a
 }
 
 // Add puts them into the table, as ones that older chains lack.
 func (a *Addition) Add() {
-	entries = nil
+	var all []entry
 	for _, e := range a.whole {
 		e.Later = e.Later || a.added[e.Key]
-		entries = append(entries, e)
+		all = append(all, e)
 	}
-	indexTable()
+	a.replaceTable(all)
 }
 
 // Undo makes the table what it was.
-func (a *Addition) Undo() {
-	entries = a.whole
-	indexTable()
+func (a *Addition) Undo() { a.replaceTable(a.whole) }
+
+func (a *Addition) replaceTable(entries []entry) {
+	t := readTable()
+	t.entries = entries
+	t.indexKeys()
 }

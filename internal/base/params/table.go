@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -45,46 +46,52 @@ type entry struct {
 	min, max types.Wei // of integers and amounts
 }
 
-var (
+// table is all parameters, and their defaults.
+type table struct {
 	entries  []entry        // sorted by key
 	byKey    map[string]int // positions in entries
 	defaults Params
-)
+}
 
-// The table is built from the tags when the program starts. A tag that cannot
-// be read, or a default out of its range, stops it there. So does a change of what homes of
-// the oldest format were made with.
-func init() {
+// readTable builds the table from the tags when it is first asked for. A tag that cannot
+// be read, or a default out of its range, stops the program there. So does a change of what
+// homes of the oldest format were made with.
+var readTable = memo.OnNeed(func() *table {
 	fields, first := reflect.TypeFor[Params](), firstDefaults(oldest)
+	t := &table{entries: make([]entry, 0, fields.NumField())}
 	for i := range fields.NumField() {
 		e := newEntry(fields.Field(i), i)
 		e.Later = !first.takeKey(&e)
-		entries = append(entries, e)
+		t.entries = append(t.entries, e)
 	}
 	if len(first) > 0 {
 		panic(fmt.Sprintf("params: homes of the oldest format were made with parameters that are gone: %v", first))
 	}
-	indexTable()
-	for i := range entries {
-		e := &entries[i]
-		if err := defaults.Set(e.Key, e.Default); err != nil {
-			panic(fmt.Sprintf("params: the default is refused: %v", err))
+	t.indexKeys()
+	for i := range t.entries {
+		e := &t.entries[i]
+		if !e.setFrom(&t.defaults, e.Default) {
+			panic(fmt.Sprintf("params: the default is refused: %v", e.refuseValue(e.Default)))
 		}
-		if with := defaults; e.Begins != "" && with.Set(e.Key, e.Begins) != nil {
+		if with := t.defaults; e.Begins != "" && !e.setFrom(&with, e.Begins) {
 			panic(fmt.Sprintf("params: new chains begin with %s = %q, which is refused", e.Key, e.Begins))
 		}
 	}
-}
+	return t
+})
 
-// indexTable sorts the table, and enters its keys.
-func indexTable() {
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.Key, b.Key) })
-	byKey = make(map[string]int, len(entries))
-	for i := range entries {
-		if _, taken := byKey[entries[i].Key]; taken {
-			panic(fmt.Sprintf("params: two fields are %s", entries[i].Key))
+// readEntries is the entries of the table.
+func readEntries() []entry { return readTable().entries }
+
+// indexKeys sorts the table, and enters its keys.
+func (t *table) indexKeys() {
+	slices.SortFunc(t.entries, func(a, b entry) int { return strings.Compare(a.Key, b.Key) })
+	t.byKey = make(map[string]int, len(t.entries))
+	for i := range t.entries {
+		if _, taken := t.byKey[t.entries[i].Key]; taken {
+			panic(fmt.Sprintf("params: two fields are %s", t.entries[i].Key))
 		}
-		byKey[entries[i].Key] = i
+		t.byKey[t.entries[i].Key] = i
 	}
 }
 
@@ -144,10 +151,11 @@ func (e *entry) readLimit(tag reflect.StructTag, name string, otherwise types.We
 }
 
 // Defaults returns every parameter as the specs and decisions define it.
-func Defaults() Params { return defaults }
+func Defaults() Params { return readTable().defaults }
 
 // Keys describes every parameter, sorted by key.
 func Keys() []Info {
+	entries := readEntries()
 	infos := make([]Info, len(entries))
 	for i := range entries {
 		infos[i] = entries[i].Info
@@ -176,8 +184,9 @@ func StateKey(key string) string {
 }
 
 func findEntry(key string) (*entry, error) {
-	if i, known := byKey[key]; known {
-		return &entries[i], nil
+	t := readTable()
+	if i, known := t.byKey[key]; known {
+		return &t.entries[i], nil
 	}
 	if len(key) > maxKeyBytes {
 		key = key[:maxKeyBytes] + "…"

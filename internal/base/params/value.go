@@ -119,7 +119,7 @@ func (p *Params) Decode(key string, data []byte) error {
 // Load returns the parameters in force, where read returns the value at a key
 // of actor 0x09's state, or nil. A parameter missing in state has its default.
 func Load(read func(stateKey string) []byte) (Params, error) {
-	p := Defaults()
+	p, entries := Defaults(), readEntries()
 	for i := range entries {
 		data := read(StateKey(entries[i].Key))
 		if data == nil {
@@ -156,7 +156,7 @@ func (p *Params) Apply(o Overrides) error {
 // Changed returns the values that are not their defaults: what genesis and the
 // home need to write down.
 func (p *Params) Changed() Overrides {
-	changed := make(Overrides)
+	changed, entries := make(Overrides), readEntries()
 	for i := range entries {
 		if text := entries[i].textIn(p); text != entries[i].Default {
 			changed[entries[i].Key] = text

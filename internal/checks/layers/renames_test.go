@@ -13,6 +13,7 @@ var renaming = map[string]string{
 	"internal/environment/home/snapshot.go":   "a whole snapshot gets another name, and that back: TestSnapshotsAreWholeOnALosingDisk",
 	"internal/environment/home/logfile.go":    "a log for people",
 	"internal/environment/pyhost/cache.go":    "what it forgets is asked again",
+	"internal/environment/pyhost/kept.go":     "what it loses is compiled again, and its checksum finds what is cut",
 	"internal/environment/pyhost/unpack.go":   "what is missing is unpacked again",
 }
 

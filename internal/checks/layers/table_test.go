@@ -128,8 +128,8 @@ var table = []layer{
 		why: "an oracle imports types and their encoding, so that it shares no code with the judged packages"},
 	{name: "read model", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
 		why: "the read model shows a validator to a face, for every world"},
-	{name: "page", packages: pages, imports: []string{"internal/faces/api/model"},
-		why: "the page knows a network by the API's answers, as a browser does"},
+	{name: "page", packages: pages, imports: []string{"internal/faces/api/model", "internal/base/pattern"},
+		why: "the page knows a network by the API's answers, as a browser does; patterns are of texts"},
 	{name: "face", packages: faces, imports: join(below, carried, pages,
 		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words", "internal/faces/views"}),
 		libraries: anyLibrary,
@@ -188,6 +188,7 @@ var allowedIn = map[string]map[string]string{
 		"internal/base/trie/hash.go":         "a pool of hashers, each reset before use",
 		"internal/base/trie/node.go":         "publishes a hash that every goroutine computes alike",
 		"internal/base/memo/once.go":         "remembers results of pure functions, independent of the caller",
+		"internal/base/memo/onneed.go":       "remembers the result of a pure function, independent of the caller",
 		"internal/base/crypto/memory.go":     "remembers results of a pure function",
 		"internal/base/crypto/keyedhash.go":  "remembers results of a pure function",
 		"internal/worlds/network/guarded.go": "guards a value for as long as one function uses it, which cannot wait",
@@ -195,6 +196,9 @@ var allowedIn = map[string]map[string]string{
 	},
 	"encoding/json": {
 		"actors/system/json.go": "reads tokens, and of a number its digits",
+	},
+	"regexp": {
+		"internal/base/pattern/pattern.go": "a pattern's matches follow from the expression and the text",
 	},
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 )
 
 // MaxBytes bounds a file.
@@ -113,13 +114,13 @@ func (f *File) tomlMessage(bad toml.ParseError) string {
 
 // typeError matches the decoder's message about a value of the wrong type: it is a
 // plain text, unlike the message about invalid TOML.
-var typeError = regexp.MustCompile(`^toml: line (\d+) \(last key "(.*)"\): (.*)$`)
+var typeError = pattern.CompileOnNeed(`^toml: line (\d+) \(last key "(.*)"\): (.*)$`)
 
 // wrongType and wantsTable match the decoder's two messages about a type: found and wanted,
 // and found in place of a table.
 var (
-	wrongType  = regexp.MustCompile(`^incompatible types: TOML value has type (.+); destination has type (.+)$`)
-	wantsTable = regexp.MustCompile(`^type mismatch for .+: expected table but found (.+)$`)
+	wrongType  = pattern.CompileOnNeed(`^incompatible types: TOML value has type (.+); destination has type (.+)$`)
+	wantsTable = pattern.CompileOnNeed(`^type mismatch for .+: expected table but found (.+)$`)
 )
 
 // kindWords returns the words for a type that the decoder names.
@@ -141,13 +142,13 @@ func kindWords(of string) string {
 
 func (f *File) newTypeError(err error) *Error {
 	wrong := &Error{File: f.path, Detail: strings.TrimPrefix(err.Error(), "toml: ")}
-	if parts := typeError.FindStringSubmatch(err.Error()); parts != nil {
+	if parts := typeError().FindStringSubmatch(err.Error()); parts != nil {
 		wrong.Line, _ = strconv.Atoi(parts[1])
 		wrong.Key, wrong.Detail = parts[2], parts[3]
 	}
-	if parts := wrongType.FindStringSubmatch(wrong.Detail); parts != nil {
+	if parts := wrongType().FindStringSubmatch(wrong.Detail); parts != nil {
 		wrong.Detail = "got " + kindWords(parts[1]) + ", want " + kindWords(parts[2])
-	} else if parts := wantsTable.FindStringSubmatch(wrong.Detail); parts != nil {
+	} else if parts := wantsTable().FindStringSubmatch(wrong.Detail); parts != nil {
 		wrong.Detail = "got " + kindWords(parts[1]) + ", want a table"
 	}
 	return wrong

@@ -12,8 +12,8 @@ const maxCompilations = 4
 
 // compilations are the host's modules as an interpreter compiled them at its first start in
 // this process. Compiling takes more than half of a start, and the first deploy on a
-// network starts several hosts. They stay in memory, so that nothing is read from disk. A
-// host sends them before it has met any code of an author.
+// network starts several hosts. A host sends them before it has met any code of an author. They
+// are kept for later processes too, under the mark of a proof: interpreter, library and sources.
 type compilations struct {
 	mu sync.Mutex
 	of map[compiledBy][]byte

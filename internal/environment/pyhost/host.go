@@ -162,7 +162,7 @@ func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*h
 	}()
 	h.setDeadline(deadline, false)
 	by := compiledBy{python, p.sources.digest()}
-	modules := p.compiled.knownModules(by)
+	modules, mark := p.modulesOf(by)
 	noting := uint64(0)
 	if tellsLines {
 		noting = 1
@@ -178,7 +178,9 @@ func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*h
 		}
 	}
 	if err == nil && len(modules) == 0 {
-		err = h.handBack(p.compiled, by)
+		if err = h.handBack(p.compiled, by); err == nil {
+			writeKept(mark, p.compiled.knownModules(by))
+		}
 	}
 	if err == nil {
 		err = h.readHello()
@@ -187,6 +189,19 @@ func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*h
 		return nil, h.failDuring("start of the host", err)
 	}
 	return h, nil
+}
+
+// modulesOf returns what a host is to be given: what this process has, or what one before it kept
+// under the mark. It is empty if the host has to compile, and what it sends is to be kept.
+func (p *Pool) modulesOf(by compiledBy) (modules []byte, mark string) {
+	if modules := p.compiled.knownModules(by); modules != nil {
+		return modules, ""
+	}
+	mark = p.proofMark(by.python)
+	if modules = readKept(mark); modules != nil {
+		p.compiled.keepModules(by, modules)
+	}
+	return modules, mark
 }
 
 // handBack keeps the modules of a host that compiled them, for the next hosts.

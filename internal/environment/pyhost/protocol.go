@@ -2,6 +2,7 @@ package pyhost
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -215,7 +216,7 @@ func byName(groups ...[]*form) map[string]*form {
 
 // fieldNames are all names of fields that a host may send. A map with another name
 // is refused, and known names need no new strings.
-var fieldNames = func() map[string]string {
+var fieldNames = sync.OnceValue(func() map[string]string {
 	found := map[string]string{fieldOperation: fieldOperation, fieldSteps: fieldSteps}
 	for _, forms := range [][]*form{requests, effects, ends, fromHost} {
 		for _, f := range forms {
@@ -225,7 +226,7 @@ var fieldNames = func() map[string]string {
 		}
 	}
 	return found
-}()
+})
 
 // Fields that every map of a conversation has in addition to its own.
 const (

@@ -14,8 +14,8 @@ import (
 
 // Interpreter returns the path of the Python that a pool with that name of one would
 // run, or a *MissingError.
-func Interpreter(named string) (string, error) {
-	found, err := findPython(named, "", nil, askInterpreter)
+func Interpreter(named string, slow func(string)) (string, error) {
+	found, err := findPython(named, "", slow, recallAnswer)
 	return found.path, err
 }
 

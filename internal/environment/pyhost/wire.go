@@ -155,7 +155,7 @@ type field struct {
 
 func (d *decoder) readField() field {
 	key := d.readText()
-	name, known := fieldNames[string(key)]
+	name, known := fieldNames()[string(key)]
 	if !known {
 		d.failWith("the name %.32q", key)
 		return field{}

@@ -153,6 +153,7 @@ func TestOneAddressLeavesRoomForOthers(t *testing.T) {
 func TestSlowBodiesMakeRoomForOthers(t *testing.T) {
 	w := newWorld(t)
 	g := gate{hosts: map[string]bool{}, bodyTime: time.Hour, bodies: bodies{most: 4}}
+	w.server.made()
 	w.server.http.Handler = g.refuseEarly(w.server.mux, func(*http.Request) *Error { return nil })
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -44,6 +44,15 @@ func (s *Server) permitPath(path string) *Error {
 		Hint("Sign with your own key and use POST /submit, or start the network without --strict.")
 }
 
+// Accounts is the answer of GET /devnet/accounts of a network that is not strict.
+func (s *Server) Accounts() ([]model.DevnetAccount, error) {
+	latest, err := s.backend.Reader("")
+	if err != nil {
+		return nil, err
+	}
+	return s.listAccounts(context.Background(), latest, nil)
+}
+
 func (s *Server) listAccounts(_ context.Context, v Reader, _ *OnMoment) ([]model.DevnetAccount, error) {
 	out := []model.DevnetAccount{}
 	for _, named := range s.backend.Accounts() {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -185,7 +185,7 @@ func mistakeOf(err error) mistake {
 		return mistake{text: err.Error()}
 	}
 	field, text := parameterOf(d.ErrorDetail().Location), d.ErrorDetail().Message
-	if choice := choices.FindStringSubmatch(text); choice != nil && field != "" {
+	if choice := choices().FindStringSubmatch(text); choice != nil && field != "" {
 		if given, is := d.ErrorDetail().Value.(string); is {
 			text = fmt.Sprintf("%q is none of %s", clipText(given), choice[1])
 		}
@@ -193,17 +193,17 @@ func mistakeOf(err error) mistake {
 	if field != "" {
 		return mistake{field, field + ": " + text}
 	}
-	if missing := absent.FindStringSubmatch(text); missing != nil {
+	if missing := absent().FindStringSubmatch(text); missing != nil {
 		field = missing[1]
 	}
 	return mistake{field, text}
 }
 
 // choices is how huma says that a text is none of those that a field takes.
-var choices = regexp.MustCompile(`^expected value to be one of "(.*)"$`)
+var choices = pattern.CompileOnNeed(`^expected value to be one of "(.*)"$`)
 
 // absent is how huma says that a field is missing.
-var absent = regexp.MustCompile(`^expected required property (\S+) to be present$`)
+var absent = pattern.CompileOnNeed(`^expected required property (\S+) to be present$`)
 
 // parameterOf strips where huma found a field: "body.from" is the field from.
 func parameterOf(location string) string {

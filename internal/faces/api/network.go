@@ -41,7 +41,7 @@ func (s *Server) registerReady() {
 		Description: http.StatusText(http.StatusServiceUnavailable),
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema, Example: example{waiting}}}}}
 	registerRoute(s, op, h, func(context.Context, *struct{}) (*readyAnswer, error) {
-		m := s.getReady()
+		m := s.Ready()
 		status := http.StatusOK
 		if !m.Ready {
 			status = http.StatusServiceUnavailable
@@ -50,7 +50,8 @@ func (s *Server) registerReady() {
 	})
 }
 
-func (s *Server) getReady() model.Ready {
+// Ready is the answer of GET /ready.
+func (s *Server) Ready() model.Ready {
 	info := s.info
 	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict, Paused: s.backend.Steer().Paused(),
 		Version: info.Version, Strategy: info.Strategy.String(), Node: info.Node, Origins: s.origins, Nodes: []model.ReadyNode{}}
@@ -117,6 +118,11 @@ func NotReady(nodes []model.ReadyNode) *model.ErrorBody {
 }
 
 func (s *Server) listValidators(context.Context, *struct{}) ([]model.Validator, error) {
+	return s.Validators(), nil
+}
+
+// Validators is the answer of GET /validators.
+func (s *Server) Validators() []model.Validator {
 	nodes := slices.Clone(s.backend.Nodes())
 	slices.SortFunc(nodes, func(a, b Node) int {
 		return bytes.Compare(a.Validator.Address[:], b.Validator.Address[:])
@@ -125,5 +131,5 @@ func (s *Server) listValidators(context.Context, *struct{}) ([]model.Validator, 
 	for i, n := range nodes {
 		out = append(out, ShowValidator(i, n))
 	}
-	return out, nil
+	return out
 }

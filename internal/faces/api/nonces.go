@@ -100,7 +100,7 @@ func (s *sender) lowestFreeNonce(next types.Nonce, head types.Height) types.Nonc
 // again: nonces taken since are free, and events continue after its latest block.
 func (s *Server) Reverted() {
 	s.nonces.forgetIdle()
-	s.page.Revert()
+	s.made().page.Revert()
 	if v, err := s.backend.Reader(""); err == nil {
 		s.feed.revertTo(v.Head().Height)
 	}

@@ -58,9 +58,9 @@ func (free) Unlock() {}
 type Server struct {
 	directory
 	info     Info
-	api      huma.API
+	api      huma.API // while operations are made
 	mux      *http.ServeMux
-	handler  http.Handler
+	made     func() *mountedRoutes // at the first request
 	hosts    map[string]bool
 	domains  []string // each is .NAME: all names below NAME are hosts
 	origins  []string
@@ -80,7 +80,6 @@ type Server struct {
 	nonces   *nonces
 	feed     *feed
 	metrics  *metrics
-	page     *page.Page
 	held     Holding // or nil
 	http     *http.Server
 	ended    context.Context
@@ -88,7 +87,8 @@ type Server struct {
 	once     sync.Once
 }
 
-// New returns a server over backend. Close has to be called at the end.
+// New returns a server over backend. Close has to be called at the end. Its operations are made
+// with the first request: a hundred of them are a tenth of what the start of a network takes.
 func New(backend Backend, cfg Config) *Server {
 	s := &Server{
 		directory: directory{backend},
@@ -127,6 +127,13 @@ func New(backend Backend, cfg Config) *Server {
 	}
 	s.metrics = newMetrics(backend, s.feed, cfg.Processes)
 	s.feed.startAfterLatest()
+	s.made = sync.OnceValue(func() *mountedRoutes { return s.makeOperations(&cfg) })
+	s.http = HTTPServer(s.Handler(), s.ended)
+	return s
+}
+
+// makeOperations makes what answers requests.
+func (s *Server) makeOperations(cfg *Config) *mountedRoutes {
 	s.api = humago.New(s.mux, s.openAPIHead())
 	s.refusals = map[string]*huma.Response{}
 	s.registerChain()
@@ -161,10 +168,15 @@ func New(backend Backend, cfg Config) *Server {
 	if cfg.Web != nil {
 		s.mux.Handle("GET "+web.Path, cfg.Web)
 	}
-	s.page = page.Serve(s.mux, cfg.World)
-	s.handler = s.guardRoutes(billReads(answerInterim(s.mux)), s.mux)
-	s.http = HTTPServer(s.handler, s.ended)
-	return s
+	page := page.Serve(s.mux, cfg.World)
+	return &mountedRoutes{s.api, page, s.guardRoutes(billReads(answerInterim(s.mux)), s.mux)}
+}
+
+// mountedRoutes is what answers requests.
+type mountedRoutes struct {
+	api     huma.API
+	page    *page.Page
+	handler http.Handler
 }
 
 // HTTPServer serves a guarded handler within the limits of the API. Requests end with
@@ -188,10 +200,12 @@ func Bounded(l net.Listener) net.Listener {
 }
 
 // Handler serves the API, guards included.
-func (s *Server) Handler() http.Handler { return s.handler }
+func (s *Server) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.made().handler.ServeHTTP(w, r) })
+}
 
 // OpenAPI is the description of the API.
-func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
+func (s *Server) OpenAPI() *huma.OpenAPI { return s.made().api.OpenAPI() }
 
 // Serve answers on l until Close.
 func (s *Server) Serve(l net.Listener) error {

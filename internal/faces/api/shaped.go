@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strconv"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -32,7 +32,7 @@ type shapedConn struct{ net.Conn }
 // one write, as written whole.
 func (c shapedConn) Write(data []byte) (int, error) {
 	if len(data) < maxOwnRefusal && bytes.HasPrefix(data, []byte("HTTP/1.1 ")) {
-		if refusal := ownRefusal.FindSubmatch(data); refusal != nil {
+		if refusal := ownRefusal().FindSubmatch(data); refusal != nil {
 			if _, err := c.Conn.Write(reshapeRefusal(refusal)); err != nil {
 				return 0, err
 			}
@@ -47,7 +47,7 @@ func (c shapedConn) Write(data []byte) (int, error) {
 const maxOwnRefusal = 1024
 
 // ownRefusal is such an answer. No handler's answer begins so: those have a date.
-var ownRefusal = regexp.MustCompile(`^HTTP/1\.1 ([45]\d\d) [^\r\n]*\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n(?s:(.*))$`)
+var ownRefusal = pattern.CompileOnNeed(`^HTTP/1\.1 ([45]\d\d) [^\r\n]*\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n(?s:(.*))$`)
 
 // ownWords are the codes and remedies for net/http's refusals, by status.
 var ownWords = map[int]struct{ code, hint string }{

@@ -10,11 +10,11 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -62,7 +62,7 @@ func loadAssets() map[string]*asset {
 			data = stripComments(data)
 		}
 		if path.Ext(name) == ".css" {
-			data = bytes.ReplaceAll(cssSpace.ReplaceAll(data, []byte("$1$2")), []byte(";}"), []byte("}"))
+			data = bytes.ReplaceAll(cssSpace().ReplaceAll(data, []byte("$1$2")), []byte(";}"), []byte("}"))
 		}
 		texts[strings.TrimPrefix(name, "assets/")] = data
 		return nil
@@ -83,19 +83,19 @@ func loadAssets() map[string]*asset {
 }
 
 // cssSpace is space that a style sheet needs for its readers only, as it needs a semicolon after the last declaration.
-var cssSpace = regexp.MustCompile(`\s*([{};,])\s*|(:) +`)
+var cssSpace = pattern.CompileOnNeed(`\s*([{};,])\s*|(:) +`)
 
 // blockNote is a block that holds a comment alone.
-var blockNote = regexp.MustCompile(`\{ /\* [^*\n]* \*/ \}`)
+var blockNote = pattern.CompileOnNeed(`\{ /\* [^*\n]* \*/ \}`)
 
 // typeNote is a type within a line.
-var typeNote = regexp.MustCompile(`/\*\* @[^*\n]*\*/ ?`)
+var typeNote = pattern.CompileOnNeed(`/\*\* @[^*\n]*\*/ ?`)
 
 // stripComments empties the lines of a module that hold a comment only, and removes types within
 // lines, comments of empty blocks and indents: a quarter of its compressed size. Lines keep their numbers. No text of a
 // module has several lines.
 func stripComments(data []byte) []byte {
-	data = blockNote.ReplaceAll(typeNote.ReplaceAll(data, nil), []byte("{}"))
+	data = blockNote().ReplaceAll(typeNote().ReplaceAll(data, nil), []byte("{}"))
 	lines, within := bytes.Split(data, []byte("\n")), false
 	for i, line := range lines {
 		text := bytes.TrimSpace(line)

@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 )
 
 var (
-	imports = regexp.MustCompile(`(?m)^import (?:\* as (\w+)|(\{[^}]*\})) from '([^']+)';\n?`)
-	exports = regexp.MustCompile(`(?m)^export ((?:async )?(function|class|const|let) (\w+))`)
-	unwordy = regexp.MustCompile(`\W`)
+	imports = pattern.CompileOnNeed(`(?m)^import (?:\* as (\w+)|(\{[^}]*\})) from '([^']+)';\n?`)
+	exports = pattern.CompileOnNeed(`(?m)^export ((?:async )?(function|class|const|let) (\w+))`)
+	unwordy = pattern.CompileOnNeed(`\W`)
 )
 
 // linkModules is a module and all that it imports as one script, so that a browser makes one
@@ -32,17 +33,17 @@ func linkModules(modules map[string][]byte, entry string) []byte {
 		}
 		begun[name] = true
 		text := modules[name]
-		for _, found := range imports.FindAllSubmatch(text, -1) {
+		for _, found := range imports().FindAllSubmatch(text, -1) {
 			add(path.Join(path.Dir(name), string(found[3])))
 		}
 		fmt.Fprintf(&out, "const %s = (() => {\n", moduleVariable(name))
-		out.Write(imports.ReplaceAllFunc(text, func(line []byte) []byte {
-			found := imports.FindSubmatch(line)
+		out.Write(imports().ReplaceAllFunc(text, func(line []byte) []byte {
+			found := imports().FindSubmatch(line)
 			what := string(found[1]) + strings.ReplaceAll(string(found[2]), " as ", ": ")
 			return fmt.Appendf(nil, "const %s = %s;\n", what, moduleVariable(path.Join(path.Dir(name), string(found[3]))))
 		}))
 		var names []string
-		for _, found := range exports.FindAllSubmatch(text, -1) {
+		for _, found := range exports().FindAllSubmatch(text, -1) {
 			one := string(found[3])
 			if string(found[2]) == "let" { // it may change
 				one = fmt.Sprintf("get %s() { return %[1]s; }", one)
@@ -53,10 +54,10 @@ func linkModules(modules map[string][]byte, entry string) []byte {
 		ended[name] = true
 	}
 	add(entry)
-	return exports.ReplaceAll(out.Bytes(), []byte("$1"))
+	return exports().ReplaceAll(out.Bytes(), []byte("$1"))
 }
 
 // moduleVariable is the name of a module in a script that holds it.
 func moduleVariable(name string) string {
-	return "$" + unwordy.ReplaceAllString(strings.TrimSuffix(name, ".js"), "_")
+	return "$" + unwordy().ReplaceAllString(strings.TrimSuffix(name, ".js"), "_")
 }

@@ -83,7 +83,7 @@ func TestThePageIsLinkedWhole(t *testing.T) {
 		t.Error("no module has a variable: this test looks for none")
 	}
 	each(t, func(name, text string) {
-		for _, found := range imports.FindAllStringSubmatch(text, -1) {
+		for _, found := range imports().FindAllStringSubmatch(text, -1) {
 			for one := range strings.SplitSeq(strings.Trim(found[2], "{ }"), ",") {
 				one, _, _ = strings.Cut(strings.TrimSpace(one), " ")
 				if from := path.Join(path.Dir(name), found[3]); changing[from+" "+one] {

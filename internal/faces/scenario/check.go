@@ -112,7 +112,7 @@ func (s *sources) parseFile(name string) (*syntax.File, error) {
 	if err != nil {
 		return nil, s.locateError(err)
 	}
-	known := func(name string) bool { return findVerb(globalVerbs, name) != nil || name == json.Module.Name }
+	known := func(name string) bool { return findVerb(tables().global, name) != nil || name == json.Module.Name }
 	return file, s.locateError(resolve.File(file, known, starlark.Universe.Has))
 }
 
@@ -195,7 +195,7 @@ func (l *linter) visitNode(node syntax.Node) bool {
 	case *syntax.DotExpr:
 		l.s.snapshots = l.s.snapshots || n.Name.Name == "snapshot"
 		if name := l.networkField(n); name != "" {
-			known := attributeNames(networkVerbs, networkFields)
+			known := attributeNames(tables().network, tables().networkFields)
 			if !slices.Contains(known, name) {
 				l.reportMistake(n.Name.NamePos, "a network has no "+name+otherVerbs(name, known))
 			}
@@ -223,11 +223,11 @@ func (l *linter) verbOf(fn syntax.Expr) (*verb, string) {
 	switch fn := fn.(type) {
 	case *syntax.Ident:
 		if b, ok := fn.Binding.(*resolve.Binding); ok && b.Scope == resolve.Predeclared {
-			return findVerb(globalVerbs, fn.Name), fn.Name
+			return findVerb(tables().global, fn.Name), fn.Name
 		}
 	case *syntax.DotExpr:
 		if name := l.networkField(fn); name != "" {
-			return findVerb(networkVerbs, name), "net." + name
+			return findVerb(tables().network, name), "net." + name
 		}
 	}
 	return nil, ""

@@ -101,7 +101,7 @@ func TestNearestNames(t *testing.T) {
 		"depoly": {"deploy"}, "rnu": {"run"}, "validator": {"validator", "validators"}, "hight": {"height"},
 		"quux": nil, "x": nil, "blok": {"block", "blocks"}, "time": {"time_ms", "timer", "timers"},
 	} {
-		if got := nearestNames(name, attributeNames(networkVerbs, networkFields)); !reflect.DeepEqual(got, want) {
+		if got := nearestNames(name, attributeNames(tables().network, tables().networkFields)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // globalFunctions are the functions a script finds.
 func (r *runtime) globalFunctions() starlark.StringDict {
 	all := starlark.StringDict{}
-	for _, v := range globalVerbs {
+	for _, v := range tables().global {
 		all[v.name] = r.bindVerb(v, "", nil)
 	}
 	all["json"] = json.Module

@@ -26,7 +26,7 @@ func (v *jobValue) Truth() starlark.Bool  { return true }
 func (v *jobValue) Hash() (uint32, error) { return starlark.Bytes(v.id[:]).Hash() }
 
 func (v *jobValue) AttrNames() []string {
-	return append(recordOf("job", model.Job{}).names, attributeNames(jobVerbs, nil)...)
+	return append(recordOf("job", model.Job{}).names, attributeNames(tables().job, nil)...)
 }
 
 // CompareSameType implements starlark.Comparable.
@@ -39,7 +39,7 @@ func (v *jobValue) Attr(name string) (starlark.Value, error) {
 	if err := v.n.requireOpen(); err != nil {
 		return nil, err
 	}
-	if verb := findVerb(jobVerbs, name); verb != nil {
+	if verb := findVerb(tables().job, name); verb != nil {
 		return v.n.r.bindVerb(verb, "job", v), nil
 	}
 	if !slices.Contains(v.AttrNames(), name) {

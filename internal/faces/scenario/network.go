@@ -43,7 +43,9 @@ func (n *network) Type() string          { return "network" }
 func (n *network) Freeze()               {}
 func (n *network) Truth() starlark.Bool  { return true }
 func (n *network) Hash() (uint32, error) { return 0, fmt.Errorf("a network cannot be a key") }
-func (n *network) AttrNames() []string   { return attributeNames(networkVerbs, networkFields) }
+func (n *network) AttrNames() []string {
+	return attributeNames(tables().network, tables().networkFields)
+}
 
 // requireOpen refuses requests to a closed network.
 func (n *network) requireOpen() error {
@@ -58,7 +60,7 @@ func (n *network) Attr(name string) (starlark.Value, error) {
 	if err := n.requireOpen(); err != nil {
 		return nil, err
 	}
-	if v := findVerb(networkVerbs, name); v != nil {
+	if v := findVerb(tables().network, name); v != nil {
 		return n.r.bindVerb(v, "net", n), nil
 	}
 	switch name {
@@ -247,7 +249,7 @@ func (v *validatorValue) Truth() starlark.Bool  { return true }
 func (v *validatorValue) Hash() (uint32, error) { return starlark.String(v.called).Hash() }
 
 func (v *validatorValue) AttrNames() []string {
-	return append(slices.Clone(v.fieldRecord().names), attributeNames(validatorVerbs, nil)...)
+	return append(slices.Clone(v.fieldRecord().names), attributeNames(tables().validator, nil)...)
 }
 
 // CompareSameType implements starlark.Comparable.
@@ -260,7 +262,7 @@ func (v *validatorValue) Attr(name string) (starlark.Value, error) {
 	if err := v.n.requireOpen(); err != nil {
 		return nil, err
 	}
-	if verb := findVerb(validatorVerbs, name); verb != nil {
+	if verb := findVerb(tables().validator, name); verb != nil {
 		return v.n.r.bindVerb(verb, v.called, v), nil
 	}
 	fields := v.fieldRecord()

@@ -79,7 +79,7 @@ func holds(t *testing.T, begin, end, want, run string) {
 
 // Everything a script can call is documented, and nothing twice.
 func TestEveryBuiltinIsDocumentedOnce(t *testing.T) {
-	for _, verbs := range [][]*verb{globalVerbs, networkVerbs, validatorVerbs, runnerVerbs, jobVerbs} {
+	for _, verbs := range [][]*verb{tables().global, tables().network, tables().validator, tables().runner, tables().job} {
 		seen := map[string]bool{}
 		for _, v := range verbs {
 			if seen[v.name] {
@@ -101,7 +101,8 @@ func TestEveryFaultCanBeOrdered(t *testing.T) {
 				t.Errorf("%s takes an argument that no script can give", v.Name)
 			}
 		}
-		for whose, verbs := range map[fault.Whose][]*verb{0: networkVerbs, fault.Validators: validatorVerbs, fault.Runners: runnerVerbs} {
+		all := tables()
+		for whose, verbs := range map[fault.Whose][]*verb{0: all.network, fault.Validators: all.validator, fault.Runners: all.runner} {
 			if v.OfNode() == (whose != 0) && (whose == 0 || v.Of.Has(whose)) && findVerb(verbs, v.Name) == nil {
 				t.Errorf("scripts do not have %s of %s", v.Name, whose)
 			}

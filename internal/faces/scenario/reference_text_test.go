@@ -14,20 +14,20 @@ import (
 func reference() string {
 	var b strings.Builder
 	b.WriteString("### Functions\n\n")
-	verbsTo(&b, "", globalVerbs)
+	verbsTo(&b, "", tables().global)
 	b.WriteString("### Network\n\nThe result of `network(…)`. Without parentheses:\n\n")
-	for _, f := range networkFields {
+	for _, f := range tables().networkFields {
 		fmt.Fprintf(&b, "- **`net.%s`**: %s\n", f.name, f.doc)
 	}
 	b.WriteString("\nVerbs:\n\n")
-	verbsTo(&b, "net.", networkVerbs)
+	verbsTo(&b, "net.", tables().network)
 	b.WriteString("### Validators\n\nThe type of `net.validators[0]` and `net.validator(\"v0\")`. Verbs:\n\n")
-	verbsTo(&b, "v.", validatorVerbs)
+	verbsTo(&b, "v.", tables().validator)
 	b.WriteString("### Runners\n\nThe type of `net.runners[0]`, `net.runner(\"r0\")` and the members of `job.committee`. Verbs, of those " +
 		"that the devnet runs itself:\n\n")
-	verbsTo(&b, "r.", runnerVerbs)
+	verbsTo(&b, "r.", tables().runner)
 	b.WriteString("### Jobs\n\nThe result of `net.submit_job(…)` and `net.job(id)`. Verbs:\n\n")
-	verbsTo(&b, "job.", jobVerbs)
+	verbsTo(&b, "job.", tables().job)
 	b.WriteString(
 		"### Fields\n\nThe names come from JSON over HTTP, but since replaces from, a reserved word of Starlark. Bytes, hashes and " +
 			"addresses are `bytes`, amounts whole numbers of wei, missing values `None`.\n\n")
@@ -107,7 +107,7 @@ func verbsTo(b *strings.Builder, prefix string, verbs []*verb) {
 
 // used says whether a signature names a kind.
 func used(kind string) bool {
-	for _, verbs := range [][]*verb{globalVerbs, networkVerbs, validatorVerbs, runnerVerbs, jobVerbs} {
+	for _, verbs := range [][]*verb{tables().global, tables().network, tables().validator, tables().runner, tables().job} {
 		for _, v := range verbs {
 			for _, p := range v.params {
 				if p.kind == kind {

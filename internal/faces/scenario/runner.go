@@ -33,7 +33,7 @@ func (v *runnerValue) Truth() starlark.Bool  { return true }
 func (v *runnerValue) Hash() (uint32, error) { return starlark.Bytes(v.at[:]).Hash() }
 
 func (v *runnerValue) AttrNames() []string {
-	return append(recordOf("runner", model.Runner{}).names, attributeNames(runnerVerbs, nil)...)
+	return append(recordOf("runner", model.Runner{}).names, attributeNames(tables().runner, nil)...)
 }
 
 // CompareSameType implements starlark.Comparable.
@@ -46,7 +46,7 @@ func (v *runnerValue) Attr(name string) (starlark.Value, error) {
 	if err := v.n.requireOpen(); err != nil {
 		return nil, err
 	}
-	if verb := findVerb(runnerVerbs, name); verb != nil {
+	if verb := findVerb(tables().runner, name); verb != nil {
 		return v.n.r.bindVerb(verb, v.String(), v), nil
 	}
 	if !slices.Contains(v.AttrNames(), name) {

@@ -2,27 +2,31 @@ package scenario
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// The tables of all builtins: a signature, what it does, and its function. The
+// builtins are the tables of all builtins: a signature, what it does, and its function. The
 // reference in docs/SCENARIOS.md is printed from them.
-var (
-	globalVerbs    []*verb
-	networkVerbs   []*verb
-	validatorVerbs []*verb
-	runnerVerbs    []*verb
-	jobVerbs       []*verb
-	// networkFields are read without parentheses.
-	networkFields []field
-)
+type builtins struct {
+	global, network, validator, runner, job []*verb
+
+	networkFields []field // read without parentheses
+}
+
+// tables makes the tables when they are first asked for. The functions of builtins look
+// into them, so that it is set when these exist.
+var tables func() *builtins
 
 // field is a value that is read without parentheses.
 type field struct{ name, doc string }
 
-func init() {
-	globalVerbs = []*verb{
+func init() { tables = sync.OnceValue(makeTables) }
+
+func makeTables() *builtins {
+	t := new(builtins)
+	t.global = []*verb{
 		newVerb("network(*, validators: count = 4, runners: runners = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, "+
 			"params: params?, supervision: text = \"restart\")",
 			"Brings the script's network up, one at a time. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed "+
@@ -64,7 +68,7 @@ func init() {
 		newVerb("cby(amount: amount)",
 			"An amount for people: \"1.5 CBY\".", doCBY),
 	}
-	networkFields = []field{
+	t.networkFields = []field{
 		{"height", "Height of the highest final block among running honest validators."},
 		{"validators", "The validators by name: v0, v1, …; each has the fields and verbs below."},
 		{"runners", "The runners in the order of the registry, deregistered ones too: r0, r1, … and those of others; each has the fields and " +
@@ -77,7 +81,7 @@ func init() {
 		{"backend", "sim, live, processes or docker."},
 		{"digest", "Hash of the whole run so far; on live that of the final chain."},
 	}
-	networkVerbs = slices.Concat([]*verb{
+	t.network = slices.Concat([]*verb{
 		newVerb("run(blocks: count?, *, until: function?, time: duration?, within: count = 50)",
 			"Runs the network until net.height has grown by blocks, or until a function is true. The latter fails after within blocks. Both "+
 				"end early without a block for as many block times, and at least four and three seconds. With blocks, within sets these block times "+
@@ -164,7 +168,7 @@ func init() {
 		newVerb("faults()", "The effect of each fault so far: verb, detail, did, idle.", netFaults),
 		newVerb("presence(height: height, *, node: node?)", "P(height): one bool per runner, by index; None before the block above it is final.",
 			netPresence),
-		newVerb("submit_job(*, "+jobArguments+", sender: text = \"alice\", within: count = 50)",
+		newVerb("submit_job(*, "+jobArguments()+", sender: text = \"alice\", within: count = 50)",
 			"Submits a job by a signed transaction, and returns it once that is final. The arguments are the flags of devnet job submit; "+
 				"callback is \"ACTOR.HANDLER\".", netSubmitJob),
 		newVerb("job(id: hash, *, node: node?)", "A job by its id, or None.", netJob),
@@ -180,15 +184,15 @@ func init() {
 		newVerb("restore(name: text)", "Makes the network what it was at a snapshot, as often as wanted: each time the same run begins. Earlier "+
 			"faults stay listed, and the oracles continue to judge.", netRestore),
 	})
-	validatorVerbs = faultVerbs(fault.Validators)
-	runnerVerbs = slices.Concat(faultVerbs(fault.Runners), []*verb{
+	t.validator = faultVerbs(fault.Validators)
+	t.runner = slices.Concat(faultVerbs(fault.Runners), []*verb{
 		newVerb("offer(*, "+offerArguments+")",
 			"Changes what it registered, by a transaction of its owner; what is left out stays. The price of "+
 				"a job was settled when it was drawn.", runnerOffer),
 		newVerb("add_stake(amount: amount)", "Adds to its stake, by a transaction of its owner, to whom the system's account gives the amount.",
 			runnerAddStake),
 	})
-	jobVerbs = []*verb{
+	t.job = []*verb{
 		newVerb("answer(result: bytes)", "Gives the result of a job of the executor manual, by hand, to the runners that have it.", jobAnswer),
 		newVerb("progress(percent: count, detail: text = \"\")", "Reports the progress of a job of the executor manual, by hand, "+
 			"through its runners: from 1 to 100, and more than before.", jobProgress),
@@ -199,12 +203,13 @@ func init() {
 			jobStory),
 		newVerb("draws()", "Its draws, oldest first, each with seed, candidates, weights and steps.", jobDraws),
 	}
+	return t
 }
 
 // globalNames are what a script can name without defining it, for those who
 // mistype one.
 func globalNames() (names []string) {
-	for _, v := range globalVerbs {
+	for _, v := range tables().global {
 		names = append(names, v.name)
 	}
 	return append(names, "print", "load", "True", "False", "None", "len", "range", "list", "dict", "bytes", "str", "int",

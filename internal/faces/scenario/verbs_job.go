@@ -18,11 +18,13 @@ import (
 
 // jobArguments are the fields of a job, by kind and then those of all kinds. A name is a
 // flag of devnet job submit, with _ for -.
-var jobArguments = "kind: text, " + kindArguments() +
-	"runners: count?, mode: text?, timeout_blocks: count?, " +
-	"max_price: amount?, tip: amount?, threshold: count?, field: text?, check: jsons?, tee: bool?, pool: text?, callback: text?, " +
-	"correlation_id: bytes?, context: bytes?, max_input_tokens: count?, max_output_tokens: count?, max_wall_time: duration?, " +
-	"max_memory_mb: count?, max_retries: count?, max_return_bytes: count?, expected_ms: count?, data_format: text?"
+func jobArguments() string {
+	return "kind: text, " + kindArguments() +
+		"runners: count?, mode: text?, timeout_blocks: count?, " +
+		"max_price: amount?, tip: amount?, threshold: count?, field: text?, check: jsons?, tee: bool?, pool: text?, callback: text?, " +
+		"correlation_id: bytes?, context: bytes?, max_input_tokens: count?, max_output_tokens: count?, max_wall_time: duration?, " +
+		"max_memory_mb: count?, max_retries: count?, max_return_bytes: count?, expected_ms: count?, data_format: text?"
+}
 
 // kindArguments lists the fields that belong to one kind.
 func kindArguments() (list string) {

@@ -63,6 +63,10 @@ func (n *Network) Subscribe(each func(types.Height)) (cancel func()) {
 	return n.finality.subscribeHeights(each)
 }
 
+// WatchFinal calls each whenever a validator made blocks final, those that others had made final
+// too, until cancel; each must not block.
+func (n *Network) WatchFinal(each func()) (cancel func()) { return n.finality.watchValidators(each) }
+
 // RunnerNodes implements api.Backend.
 func (n *Network) RunnerNodes() []api.RunnerNode {
 	state := n.bestState()

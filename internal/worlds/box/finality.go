@@ -17,17 +17,21 @@ type finality struct {
 	height      types.Height
 	at          time.Time // when the height became final here
 	subscribers map[int]func(types.Height)
-	last        int // id given to a subscriber
+	watchers    map[int]func()
+	last        int // id given to a subscriber or a watcher
 }
 
 func newFinality() *finality {
-	return &finality{at: time.Now(), subscribers: map[int]func(types.Height){}}
+	return &finality{at: time.Now(), subscribers: map[int]func(types.Height){}, watchers: map[int]func(){}}
 }
 
 // observeFinal is called by each validator, in the order of its heights.
 func (f *finality) observeFinal(seen validators.FinalBlocks) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for _, each := range f.watchers {
+		each()
+	}
 	for _, result := range seen.Results {
 		height := result.Block.Header.Height
 		if height <= f.height {
@@ -68,6 +72,19 @@ func (f *finality) subscribeHeights(each func(types.Height)) (cancel func()) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		delete(f.subscribers, id)
+	}
+}
+
+func (f *finality) watchValidators(each func()) (cancel func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last++
+	id := f.last
+	f.watchers[id] = each
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.watchers, id)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -400,7 +401,9 @@ func wrapParagraph(text string) string {
 	return b.String()
 }
 
-var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
+var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
+
+const pageText = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{{.P.Title}}</title>
 <style>
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 58rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
@@ -420,7 +423,7 @@ svg { max-width: 100%; height: auto } .wide { overflow-x: auto }
 <h2>Notes</h2>
 <ul>{{range .P.Notes}}<li>{{.}}</li>{{end}}</ul>
 </html>
-`))
+`
 
 func (p *Page) writeHTML(pictures []picture) ([]byte, error) {
 	type inline struct {
@@ -433,7 +436,7 @@ func (p *Page) writeHTML(pictures []picture) ([]byte, error) {
 		shownPictures = append(shownPictures, inline{one.Alt, template.HTML(svg)})
 	}
 	var b bytes.Buffer
-	err := pageTemplate.Execute(&b, map[string]any{"P": p, "Pictures": shownPictures})
+	err := pageTemplate().Execute(&b, map[string]any{"P": p, "Pictures": shownPictures})
 	return b.Bytes(), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -112,14 +113,14 @@ func (DataFormat) words() []string {
 }
 
 // specForm is the form of a JobSpec by itself.
-var specForm = formOf(reflect.TypeFor[JobSpec](), "")
+var specForm = memo.OnNeed(func() *form { return formOf(reflect.TypeFor[JobSpec](), "") })
 
 // Hash is keccak256 of the canonical spec: what an assignment's signature covers.
 func (s *JobSpec) Hash() types.Hash { return types.Keccak(s.AppendCBOR(nil)) }
 
 // AppendCBOR implements codec.Appender: a spec has one encoding, wherever it is.
 func (s *JobSpec) AppendCBOR(dst []byte) []byte {
-	return specForm.write(dst, reflect.ValueOf(s).Elem())
+	return specForm().write(dst, reflect.ValueOf(s).Elem())
 }
 
 // UnmarshalCBOR reads a spec in any order of fields; a codec.Unmarshal around it
@@ -129,7 +130,7 @@ func (s *JobSpec) UnmarshalCBOR(data []byte) error {
 		return fmt.Errorf("no valid CBOR: %w", err)
 	}
 	var read JobSpec
-	if _, err := specForm.read(data, reflect.ValueOf(&read).Elem()); err != nil {
+	if _, err := specForm().read(data, reflect.ValueOf(&read).Elem()); err != nil {
 		return fmt.Errorf("%s: %s", err.withPath("job_spec").path, err.detail)
 	}
 	*s = read

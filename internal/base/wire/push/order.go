@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -22,13 +23,13 @@ type order struct {
 	ResultSchema       ResultSchema `cbor:"result_schema"`
 }
 
-var orderForm = formOf(reflect.TypeFor[order](), "")
+var orderForm = memo.OnNeed(func() *form { return formOf(reflect.TypeFor[order](), "") })
 
 // Order returns the deterministic CBOR of a spec without submitter and
 // submitted_at: what is submitted.
 func (s *JobSpec) Order() []byte {
 	o := order{s.JobType, s.Bounds, s.Verification, s.MaxPrice, s.Tip, s.TimeoutBlocks, s.Callback, s.RequiredRunnerPool, s.ResultSchema}
-	return orderForm.write(nil, reflect.ValueOf(&o).Elem())
+	return orderForm().write(nil, reflect.ValueOf(&o).Elem())
 }
 
 // ParseOrder reads what is submitted, in its one form, and completes it. Its error
@@ -38,7 +39,7 @@ func ParseOrder(data []byte, submitter types.Address, at types.Height) (*JobSpec
 		return nil, fmt.Errorf("no valid CBOR: %w", err)
 	}
 	var o order
-	if _, err := orderForm.read(data, reflect.ValueOf(&o).Elem()); err != nil {
+	if _, err := orderForm().read(data, reflect.ValueOf(&o).Elem()); err != nil {
 		return nil, fmt.Errorf("%s: %s", err.withPath("job_spec").path, err.detail)
 	}
 	s := &JobSpec{JobType: o.JobType, Bounds: o.Bounds, Verification: o.Verification, MaxPrice: o.MaxPrice, Tip: o.Tip,

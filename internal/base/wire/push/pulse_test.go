@@ -18,7 +18,7 @@ func TestPulsesHaveTheLayoutOfTheirForms(t *testing.T) {
 	for _, n := range numbers {
 		for _, m := range numbers {
 			for _, f := range []Frame{&HeartbeatPing{types.Height(m), n, sig}, &HeartbeatPong{types.Height(m), sig}} {
-				want := kinds[f.Type()].form.write([]byte{byte(f.Type())}, reflect.ValueOf(f).Elem())
+				want := kinds()[f.Type()].form.write([]byte{byte(f.Type())}, reflect.ValueOf(f).Elem())
 				if got := Write(f); !bytes.Equal(got, want) {
 					t.Fatalf("%+v is written as\n%x, its form writes\n%x", f, got, want)
 				}

@@ -45,7 +45,7 @@ func Decode(raw Raw) (Frame, error) {
 
 // decodeFrame reads a frame by its form.
 func decodeFrame(raw Raw) (Frame, error) {
-	k := &kinds[raw.Type]
+	k := &kinds()[raw.Type]
 	if !raw.Type.Known() {
 		return nil, newFault(UnknownFrame, "", "%s", raw.Type)
 	}
@@ -96,7 +96,7 @@ func Encode(f Frame) ([]byte, error) {
 		binary.BigEndian.PutUint32(frame, uint32(len(frame)-lengthBytes))
 		return frame, nil
 	}
-	k := &kinds[f.Type()]
+	k := &kinds()[f.Type()]
 	frame := k.form.write(append(make([]byte, lengthBytes, 256), byte(f.Type())), reflect.ValueOf(f).Elem())
 	n := len(frame) - lengthBytes
 	if n > MaxFrame {

@@ -12,7 +12,7 @@ import (
 func signingDigest(f Frame, chainID uint64, content ...[]byte) types.Hash {
 	var all [6][]byte // on the stack
 	chain := be8(chainID)
-	parts := append(all[:0], kinds[f.Type()].domain, chain[:])
+	parts := append(all[:0], kinds()[f.Type()].domain, chain[:])
 	return types.Keccak(append(parts, content...)...)
 }
 
@@ -68,5 +68,5 @@ func (f *JobCancel) Digest(chainID uint64) types.Hash {
 
 // unsignedMap is the deterministic CBOR of a frame's map without the field signed.
 func unsignedMap(f Frame) []byte {
-	return writeFields(nil, kinds[f.Type()].others, reflect.ValueOf(f).Elem())
+	return writeFields(nil, kinds()[f.Type()].others, reflect.ValueOf(f).Elem())
 }

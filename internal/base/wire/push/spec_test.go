@@ -389,11 +389,11 @@ func TestASpecHasOneEncodingWhereverItStands(t *testing.T) {
 
 // The limits in tags equal the named limits with reasons.
 func TestTagsRepeatTheLimits(t *testing.T) {
-	for n := range kinds {
+	for n := range kinds() {
 		if !Type(n).Known() {
 			continue
 		}
-		of := kinds[n].frame
+		of := kinds()[n].frame
 		for i := range of.NumField() {
 			f := of.Field(i)
 			if limit, there := f.Tag.Lookup("max"); there && limit != "1024" || limitTag(f.Tag, "entries", MaxNames) != MaxNames {

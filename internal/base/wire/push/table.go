@@ -3,6 +3,8 @@ package push
 import (
 	"fmt"
 	"reflect"
+
+	"github.com/cowboyinc/devnet/internal/base/memo"
 )
 
 // Type is a frame's type, its first byte (CIP-11 §12.2).
@@ -61,8 +63,10 @@ type kind struct {
 	domain []byte  // the tag of the signed digest
 }
 
-// kinds is the table, by type. An entry without a name is not a frame type.
-var kinds = func() (all [256]kind) {
+// kinds is the table, by type; the first that asks makes it. An entry without a name is
+// not a frame type.
+var kinds = memo.OnNeed(func() *[256]kind {
+	all := new([256]kind)
 	for _, each := range []struct {
 		frame  Frame
 		stream Stream
@@ -90,11 +94,11 @@ var kinds = func() (all [256]kind) {
 		all[each.frame.Type()] = k
 	}
 	return all
-}()
+})
 
 // String returns the frame's name, or the number of an unknown type.
 func (t Type) String() string {
-	if name := kinds[t].name; name != "" {
+	if name := kinds()[t].name; name != "" {
 		return name
 	}
 	return fmt.Sprintf("type 0x%02x", uint8(t))
@@ -102,14 +106,14 @@ func (t Type) String() string {
 
 // Known reports whether this version has a frame of the type. An unknown type is
 // unknown_frame on the control stream, and skipped on a job stream (decision J17).
-func (t Type) Known() bool { return kinds[t].name != "" }
+func (t Type) Known() bool { return kinds()[t].name != "" }
 
 // Place judges whether a frame may come on a stream from a side at all: a *Fault if
 // not, nil also for a frame that is to be skipped. The owner of the connection
 // checks that it comes at its time: only Goodbye before the Hello exchange, and
 // JobAck before all others on a job stream.
 func Place(t Type, on Stream, from Role) error {
-	k := &kinds[t]
+	k := &kinds()[t]
 	switch {
 	case !t.Known() && on == Control:
 		return newFault(UnknownFrame, "", "%s", t)

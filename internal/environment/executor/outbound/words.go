@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
@@ -39,11 +39,11 @@ func Words(body []byte) string {
 }
 
 // markupPattern matches the title of a page in HTML, and the message of an error in XML.
-var markupPattern = regexp.MustCompile(`(?is)<(?:title|message)(?:\s[^>]*)?>(.*?)</(?:title|message)>`)
+var markupPattern = pattern.CompileOnNeed(`(?is)<(?:title|message)(?:\s[^>]*)?>(.*?)</(?:title|message)>`)
 
 // markupWords returns the words for people in a page or document, "" if it has none or is neither.
 func markupWords(text string) string {
-	found := markupPattern.FindStringSubmatch(text)
+	found := markupPattern().FindStringSubmatch(text)
 	if !strings.HasPrefix(text, "<") || found == nil {
 		return ""
 	}

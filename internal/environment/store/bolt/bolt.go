@@ -109,20 +109,21 @@ func inspectFile(path string) (made bool, err error) {
 // sumBytes is what a value's checksum takes, before the value.
 const sumBytes = 4
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // sumOf returns the checksum of a value with its place.
 func sumOf[B ~string | ~[]byte](bucket B, key, value []byte) uint32 {
-	sum := ^uint32(0) // of the head, byte by byte: it is short, and would have to be put together
+	castagnoli := crc32.MakeTable(crc32.Castagnoli) // which package crc32 makes once
+	sum := ^uint32(0)                               // of the head, byte by byte: it is short, and would have to be put together
 	for i := range len(bucket) {
-		sum = sumByte(sum, bucket[i])
+		sum = sumByte(castagnoli, sum, bucket[i])
 	}
-	sum = sumByte(sumByte(sumByte(sum, byte(len(bucket))), byte(len(key))), byte(len(key)>>8))
+	for _, b := range [...]byte{byte(len(bucket)), byte(len(key)), byte(len(key) >> 8)} {
+		sum = sumByte(castagnoli, sum, b)
+	}
 	return crc32.Update(crc32.Update(^sum, castagnoli, key), castagnoli, value)
 }
 
 // sumByte is a step of the checksum, before its last inversion.
-func sumByte(sum uint32, b byte) uint32 { return castagnoli[byte(sum)^b] ^ sum>>8 }
+func sumByte(table *crc32.Table, sum uint32, b byte) uint32 { return table[byte(sum)^b] ^ sum>>8 }
 
 func checkValue[B ~string | ~[]byte](bucket B, key, stored []byte) error {
 	if len(stored) < sumBytes || binary.LittleEndian.Uint32(stored) != sumOf(bucket, key, stored[sumBytes:]) {

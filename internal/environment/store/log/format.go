@@ -30,11 +30,15 @@ const (
 	MaxAppendBytes = 16 << 20          // of one Append with its framing: no torn tail is longer
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// checksumOf is the checksum of two parts, one after the other. Package crc32 makes the table once.
+func checksumOf(head, rest []byte) uint32 {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, rest)
+}
 
 func fileHeader() []byte {
 	h := binary.BigEndian.AppendUint32([]byte(magic), version)
-	return binary.BigEndian.AppendUint32(h, crc32.Checksum(h, castagnoli))
+	return binary.BigEndian.AppendUint32(h, checksumOf(h, nil))
 }
 
 // appendRecord appends a record with its frame.
@@ -45,7 +49,7 @@ func appendRecord(buf, record []byte, first bool) []byte {
 	}
 	start := len(buf)
 	buf = binary.BigEndian.AppendUint32(buf, word)
-	sum := crc32.Update(crc32.Checksum(buf[start:], castagnoli), castagnoli, record)
+	sum := checksumOf(buf[start:], record)
 	buf = binary.BigEndian.AppendUint32(buf, sum)
 	return append(buf, record...)
 }
@@ -61,7 +65,7 @@ func parseRecord(data []byte) (record []byte, first, ok bool) {
 		return nil, false, false
 	}
 	record = data[frameBytes : frameBytes+size]
-	sum := crc32.Update(crc32.Checksum(data[:4], castagnoli), castagnoli, record)
+	sum := checksumOf(data[:4], record)
 	return record, first, sum == binary.BigEndian.Uint32(data[4:])
 }
 

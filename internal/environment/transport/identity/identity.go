@@ -25,6 +25,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
@@ -92,9 +93,29 @@ func bindKey(signer env.Signer, key *ecdsa.PublicKey) ([]byte, error) {
 // bindingDigest is what the secp256k1 key signs for a DER subjectPublicKeyInfo.
 func bindingDigest(spki []byte) types.Hash { return types.Keccak([]byte(domain), spki) }
 
+// maxProofs bounds the certificates that are remembered as verified: those of a network's nodes.
+const maxProofs = 1024
+
+// proofs are what verified certificates proved. Each node of a process shows its certificate to
+// many peers in it, and to the same ones again. Whoever sends others displaces some, which costs time.
+var proofs = memo.New[types.Hash, provedKey](memo.Bound{Count: maxProofs}, nil)
+
+type provedKey struct {
+	key types.PublicKey
+	err error
+}
+
 // peerKey returns the secp256k1 key that a peer's certificate proves. That the peer holds the
 // certificate's own key is for TLS to prove.
 func peerKey(cert *x509.Certificate) (types.PublicKey, error) {
+	found := proofs.Do(nil, types.Keccak(cert.Raw), func() (provedKey, bool) {
+		key, err := verifyCertificate(cert)
+		return provedKey{key, err}, err == nil
+	})
+	return found.key, found.err
+}
+
+func verifyCertificate(cert *x509.Certificate) (types.PublicKey, error) {
 	key, ok := cert.PublicKey.(*ecdsa.PublicKey)
 	if !ok || key.Curve != elliptic.P256() {
 		return types.PublicKey{}, fmt.Errorf("%w: its key is %v", ErrCertificate, cert.PublicKeyAlgorithm)

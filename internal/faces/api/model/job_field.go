@@ -3,6 +3,7 @@ package model
 import (
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // JobField describes a field of JobRequest by its tags. The API, scripts and the command
@@ -27,9 +28,9 @@ type JobField struct {
 }
 
 // JobFields lists the fields of JobRequest, in their order.
-func JobFields() []JobField { return jobFields }
+func JobFields() []JobField { return jobFields() }
 
-var jobFields = func() (list []JobField) {
+var jobFields = sync.OnceValue(func() (list []JobField) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[JobRequest]()) {
 		one := JobField{StructField: f, Kind: f.Tag.Get("kind"), Wire: f.Tag.Get("wire"), Needed: f.Tag.Get("needed") == "true",
 			Otherwise: f.Tag.Get("otherwise"), As: f.Tag.Get("as"), Long: f.Tag.Get("long") == "true",
@@ -40,7 +41,7 @@ var jobFields = func() (list []JobField) {
 		list = append(list, one)
 	}
 	return list
-}()
+})
 
 // Given reports whether a request has the field.
 func (f *JobField) Given(r *JobRequest) bool {

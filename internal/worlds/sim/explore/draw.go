@@ -76,7 +76,7 @@ func (d *draws) drawEpisode() episode {
 // spreadToAll makes an episode of one validator one of all, as a cut of power is: each begins, then all wait, and each ends.
 func (d *draws) spreadToAll(lines []string) (all []string) {
 	for _, line := range lines {
-		named := validatorsNamed.FindStringSubmatch(line)
+		named := validatorsNamed().FindStringSubmatch(line)
 		if named == nil {
 			all = append(all, line)
 			continue

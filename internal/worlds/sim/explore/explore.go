@@ -17,18 +17,18 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
 // runs is a statement that runs the network for some blocks.
-var runs = regexp.MustCompile(`run\(blocks = [0-9]+\)`)
+var runs = pattern.CompileOnNeed(`run\(blocks = [0-9]+\)`)
 
 // Limits of a search.
 const (
@@ -366,13 +366,13 @@ func (p *program) spliceFrom(other *program) {
 }
 
 // lies are calls by which a validator becomes one of those that may lie or forget.
-var lies = regexp.MustCompile(`\.validator\("(v[0-9]+)"\)\.(?:misbehave|wipe|disk_fail|sync_lies|clock_skew|twin)\(`)
+var lies = pattern.CompileOnNeed(`\.validator\("(v[0-9]+)"\)\.(?:misbehave|wipe|disk_fail|sync_lies|clock_skew|twin)\(`)
 
 // findVictim is the validator that lies in a program already, or otherwise. What makes others lie is left out.
 func (p *program) findVictim(otherwise string) string {
 	victim := ""
 	p.statements = slices.DeleteFunc(p.statements, func(s statement) bool {
-		lie := lies.FindStringSubmatch(s.text)
+		lie := lies().FindStringSubmatch(s.text)
 		if !s.drawn || lie == nil {
 			return false
 		}
@@ -388,7 +388,7 @@ func (p *program) findVictim(otherwise string) string {
 func (p *program) findFocus(d *draws) string {
 	var named []string
 	for i := range p.statements {
-		if name := validatorsNamed.FindStringSubmatch(p.statements[i].text); p.statements[i].drawn && name != nil {
+		if name := validatorsNamed().FindStringSubmatch(p.statements[i].text); p.statements[i].drawn && name != nil {
 			named = append(named, name[1])
 		}
 	}
@@ -400,17 +400,17 @@ func (p *program) findFocus(d *draws) string {
 
 // validatorsNamed are the validators whose verbs a statement calls, verbsCalled all that it calls.
 var (
-	validatorsNamed = regexp.MustCompile(`\.validator\("(v[0-9]+)"\)`)
-	verbsCalled     = regexp.MustCompile(`\.([a-z_]+)\(`)
+	validatorsNamed = pattern.CompileOnNeed(`\.validator\("(v[0-9]+)"\)`)
+	verbsCalled     = pattern.CompileOnNeed(`\.([a-z_]+)\(`)
 )
 
 // hasManyFaults says that a program has faults of links, or of another validator than the victim.
 func (p *program) hasManyFaults(d *draws) bool {
 	return slices.ContainsFunc(p.statements, func(s statement) bool {
-		if named := validatorsNamed.FindStringSubmatch(s.text); s.drawn && named != nil {
+		if named := validatorsNamed().FindStringSubmatch(s.text); s.drawn && named != nil {
 			return named[1] != d.victim
 		}
-		for _, verb := range verbsCalled.FindAllStringSubmatch(s.text, -1) {
+		for _, verb := range verbsCalled().FindAllStringSubmatch(s.text, -1) {
 			if v := fault.Lookup(verb[1]); v != nil && !v.Mends && (!v.OfNode() || !s.drawn) {
 				return true
 			}
@@ -520,7 +520,7 @@ func (p *program) shrinkWhile(fails func(*program) bool) *program {
 	}
 	for i := range p.statements {
 		for blocks := 1; blocks < mostBlocks; blocks++ {
-			text := runs.ReplaceAllString(p.statements[i].text, fmt.Sprintf("run(blocks = %d)", blocks))
+			text := runs().ReplaceAllString(p.statements[i].text, fmt.Sprintf("run(blocks = %d)", blocks))
 			if text == p.statements[i].text {
 				break
 			}

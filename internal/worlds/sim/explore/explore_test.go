@@ -77,7 +77,7 @@ func TestEveryDrawnEpisodeIsAScript(t *testing.T) {
 		}
 		for _, line := range lines {
 			text.WriteString(line + "\n")
-			for _, verb := range verbsCalled.FindAllStringSubmatch(line, -1) {
+			for _, verb := range verbsCalled().FindAllStringSubmatch(line, -1) {
 				drawn[verb[1]] = true
 			}
 		}
@@ -94,7 +94,7 @@ func TestEveryDrawnEpisodeIsAScript(t *testing.T) {
 		}
 	}
 	for _, o := range orderStatements {
-		if verb := verbsCalled.FindStringSubmatch(o.text); !drawn[verb[1]] {
+		if verb := verbsCalled().FindStringSubmatch(o.text); !drawn[verb[1]] {
 			t.Errorf("%s is never drawn", verb[1])
 		}
 	}

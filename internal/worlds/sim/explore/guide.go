@@ -1,8 +1,9 @@
 package explore
 
 import (
-	"regexp"
 	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 )
 
 // meetings counts in how many programs two things came together that the search puts into programs: verbs, kinds of verbs, settings. Each
@@ -13,7 +14,7 @@ type meetings map[[2]string]int
 const candidates = 6
 
 // drawnCalls are the verbs of a drawn line, and the kind that some take.
-var drawnCalls = regexp.MustCompile(`\.([a-z_]+)\((?:"([a-z][a-z_ ]*)")?`)
+var drawnCalls = pattern.CompileOnNeed(`\.([a-z_]+)\((?:"([a-z][a-z_ ]*)")?`)
 
 // plainCalls name a node, or end and wait: they do not say what an episode is about.
 var plainCalls = []string{"validator", "runner", "run", "restart", "heal", "thaw", "resume"}
@@ -27,8 +28,8 @@ func (n *nodes) listThings(lines []string) (verbs, kinds []string) {
 	}
 	done := map[string][]string{} // to which validators, by verb
 	for _, line := range lines {
-		named := validatorsNamed.FindStringSubmatch(line)
-		for _, call := range drawnCalls.FindAllStringSubmatch(line, -1) {
+		named := validatorsNamed().FindStringSubmatch(line)
+		for _, call := range drawnCalls().FindAllStringSubmatch(line, -1) {
 			verb, kind := call[1], call[2]
 			if slices.Contains(plainCalls, verb) {
 				continue

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
@@ -48,9 +48,9 @@ type base struct {
 
 var (
 	dialect   = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
-	seedGiven = regexp.MustCompile(`\bseed\s*=\s*[0-9]+`)
+	seedGiven = pattern.CompileOnNeed(`\bseed\s*=\s*[0-9]+`)
 	// paramsGiven is where a network's parameters begin, as a dict in its place.
-	paramsGiven = regexp.MustCompile(`\bparams\s*=\s*\{`)
+	paramsGiven = pattern.CompileOnNeed(`\bparams\s*=\s*\{`)
 )
 
 // readBase reads a script. Its top level has to make the network, and what it expects at the top level is left out: under
@@ -180,8 +180,8 @@ func (p *program) scriptText(header string) string {
 	for _, s := range p.statements {
 		text := s.text
 		if !s.drawn && strings.Contains(text, "network(") && !strings.HasPrefix(text, "def ") {
-			if seedGiven.MatchString(text) {
-				text = seedGiven.ReplaceAllString(text, fmt.Sprintf("seed = %d", p.seed))
+			if seedGiven().MatchString(text) {
+				text = seedGiven().ReplaceAllString(text, fmt.Sprintf("seed = %d", p.seed))
 			} else {
 				text = strings.Replace(text, "network(", fmt.Sprintf("network(seed = %d, ", p.seed), 1)
 			}
@@ -202,7 +202,7 @@ func (p *program) addSettings(text string) string {
 			all = append(all, one)
 		}
 	}
-	switch at := paramsGiven.FindStringIndex(text); {
+	switch at := paramsGiven().FindStringIndex(text); {
 	case len(all) == 0:
 		return text
 	case at != nil:

@@ -7,10 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -128,7 +128,7 @@ func (t *tester) noteReport(_ types.Time, node string, report simplex.Report) {
 	case simplex.Conflict:
 		t.out.noteFirstWrong(fmt.Sprintf("%s sees a finalization that contradicts what is final, and at most f validators lie or forget", node))
 	case simplex.Rejected:
-		kind += " " + figures.ReplaceAllString(fmt.Sprint(r.Reason), "#")
+		kind += " " + figures().ReplaceAllString(fmt.Sprint(r.Reason), "#")
 	}
 	t.noteReach(kind)
 }
@@ -217,8 +217,8 @@ func (j *judgedNetwork) Do(o fault.Order) (fault.Effect, error) {
 }
 
 var (
-	figures = regexp.MustCompile(`0x[0-9a-f]+…?|[0-9]+|[vr][0-9]+\b`)
-	seeds   = regexp.MustCompile(`^sim: seed [0-9]+: `)
+	figures = pattern.CompileOnNeed(`0x[0-9a-f]+…?|[0-9]+|[vr][0-9]+\b`)
+	seeds   = pattern.CompileOnNeed(`^sim: seed [0-9]+: `)
 )
 
 // noteFirstWrong notes what was wrong first.
@@ -226,8 +226,8 @@ func (o *outcome) noteFirstWrong(what string) {
 	if o.wrong != "" {
 		return
 	}
-	what, _, _ = strings.Cut(seeds.ReplaceAllString(what, ""), "\n")
-	o.says, o.wrong = what, figures.ReplaceAllString(what, "#")
+	what, _, _ = strings.Cut(seeds().ReplaceAllString(what, ""), "\n")
+	o.says, o.wrong = what, figures().ReplaceAllString(what, "#")
 }
 
 // newTester returns one that puts its script into a folder.

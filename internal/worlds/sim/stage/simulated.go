@@ -132,7 +132,7 @@ func errorOf(err error, _ ...any) error { return err }
 // runs one message at a time, and each further Python takes longer to start than most
 // scripts run.
 func newHosts(notes func(*program.Probed)) *pyhost.Pool {
-	return pyhost.New(pyhost.Config{Hosts: 1, Blocks: blocksAChild, CallTimeout: callTimeout, Notes: notes})
+	return pyhost.New(pyhost.Config{Hosts: 1, Blocks: blocksAChild, CallTimeout: callTimeout, Notes: notes, Recall: true})
 }
 
 // blocksAChild is how many blocks one interpreter serves here; live it is one. A

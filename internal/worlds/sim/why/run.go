@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/moment"
+	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/faces/views"
@@ -281,14 +281,14 @@ func (n *network) failedView() *views.View {
 	return nil
 }
 
-var figures = regexp.MustCompile(`[0-9]+|0x[0-9a-f]+`)
+var figures = pattern.CompileOnNeed(`[0-9]+|0x[0-9a-f]+`)
 
 // failureOf is where a script failed, and how, with numbers masked: two failures are the same if it is.
 func failureOf(err error) (at scenario.Position, kind string) {
 	if failed, is := errors.AsType[*scenario.Failure](err); is {
-		return failed.At, figures.ReplaceAllString(failed.What, "#")
+		return failed.At, figures().ReplaceAllString(failed.What, "#")
 	}
-	return at, figures.ReplaceAllString(err.Error(), "#")
+	return at, figures().ReplaceAllString(err.Error(), "#")
 }
 
 // isMistake says that a script is wrong, or could not be run: it says nothing about the network.
