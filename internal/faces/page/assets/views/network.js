@@ -21,7 +21,7 @@ function makeView() {
   const offer = h('div', { class: 'offer', hidden: true, role: 'group', 'aria-label': 'a partition to be made' });
   const circle = ring((side) => propose(side));
   const grid = matrix();
-  const legend = h('p', { class: 'dim small' }, '★ leads. The bar and the first number of a node are its height.');
+  const legend = h('p', { class: 'dim small' }, '★ leads. Bar and first number: height. A runner has links with several nodes.');
   const hint = h('p', { class: 'dim small cheats' }, 'Draw a line across links to cut them.');
   const voted = votes();
   const table = pool({
