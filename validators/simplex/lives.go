@@ -41,8 +41,10 @@ func (m *lives) answerLife(from types.Address, request *LifeRequest) {
 		a.newer = request.Life
 		fallthrough
 	case a.until == types.Never:
+		if a.until == types.Never {
+			m.waiting++
+		}
 		a.until = m.now.Add(m.pace.pingTimeout())
-		m.waiting++
 		m.sendTo(from, m.lifeRequest())
 	}
 }

@@ -74,6 +74,36 @@ func TestC5ARestartWaitsForASilentLifeTwoDelays(t *testing.T) {
 	}
 }
 
+// A second newcomer takes the place of the first, which waits no more: a machine that counts it goes on looking for silent lives.
+func TestNewcomersThatWaitAreCountedOnce(t *testing.T) {
+	for seed := range uint64(6) {
+		w := twinned(seed, 4)
+		w.run(5*time.Second, nil)
+		met := 0
+		for range 40 {
+			w.stop(w.nodes[1])
+			w.start(w.nodes[1])
+			for range 3 {
+				w.run(20*time.Millisecond, nil)
+				for _, n := range w.nodes {
+					waiting := 0
+					for _, a := range n.machine.known {
+						if a.until != types.Never {
+							waiting++
+						}
+					}
+					if met += waiting; n.machine.waiting != waiting {
+						t.Fatalf("seed %d: %d newcomers wait, and %d are counted", seed, waiting, n.machine.waiting)
+					}
+				}
+			}
+		}
+		if met == 0 {
+			t.Errorf("seed %d: no newcomer waited", seed)
+		}
+	}
+}
+
 // C5: a partition keeps two processes of one key apart. The one that finds a vote that it did
 // not cast stops voting, in its log as well. It returns after StrangerBlocks blocks without
 // another.
