@@ -250,7 +250,7 @@ func (p *Page) Cells() (rows [][]string) {
 			text := r.Estimates[i].String()
 			if form := p.formAt(r.Point, i); form != nil {
 				text += " (form " + fourDigits(form.Value)
-				if form.Tolerance > 0.01*math.Abs(form.Value) && form.Value != 0 {
+				if form.Tolerance > 0.01*math.Abs(form.Value) {
 					text += " ± " + fourDigits(form.Tolerance)
 				}
 				text += ")"
