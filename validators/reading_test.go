@@ -73,6 +73,34 @@ func TestMemoKnowsASliceByItself(t *testing.T) {
 	}
 }
 
+// What a sender encoded is taken as it is by who gets its slice. What something changed on its way is another slice, and decoded.
+func TestMemoTakesWhatASenderEncoded(t *testing.T) {
+	vote := &types.Vote{Kind: types.Nullify, View: 3, Validator: types.Address{1}}
+	frame := encodeFrame(vote)
+	for _, c := range []struct {
+		memo   *Memo
+		frame  []byte
+		isSent bool
+	}{
+		{NewMemo().SameSlices().AsSent(), frame, true},
+		{NewMemo().SameSlices().AsSent(), append([]byte{}, frame...), false},
+		{NewMemo().SameSlices(), frame, false},
+		{new(Memo), frame, false},
+	} {
+		c.memo.keepSent(frame, vote)
+		read, err := c.memo.readFrame(c.frame)
+		if err != nil || (read.message.(*types.Vote) == vote) != c.isSent || read.message.(*types.Vote).View != 3 {
+			t.Errorf("%+v: %+v, %v", c, read, err)
+		}
+	}
+	request, memo := &simplex.BlockRequest{}, NewMemo().SameSlices().AsSent()
+	frame = encodeFrame(request)
+	memo.keepSent(frame, request)
+	if read, err := memo.readFrame(frame); err != nil || read.message.(*simplex.BlockRequest) == request {
+		t.Errorf("a frame for one receiver is taken as it was sent: %v", err)
+	}
+}
+
 // A message is checked once by each validator whose sets are others, and again
 // by all while it does not hold.
 func TestMemoChecksBySetsOnce(t *testing.T) {

@@ -138,3 +138,32 @@ func BenchmarkNetwork(b *testing.B) {
 		})
 	}
 }
+
+// A receiver that takes the message of its sender does what one does that decodes its frame: the runs are one.
+func TestFramesTakenAsTheyWereSentChangeNoRun(t *testing.T) {
+	for seed := range uint64(3) {
+		var digests []types.Hash
+		for _, decodes := range []bool{false, true} {
+			world := quick(seed + 1)
+			world.Link.Loss, world.Link.Duplicate = 0.05, 0.02
+			n := aNetwork(t, NetworkConfig{World: world, decodes: decodes})
+			if err := n.RunToHeight(10, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			n.Crash("v1")
+			if err := n.RunToHeight(20, 2*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			if err := n.Boot("v1"); err != nil {
+				t.Fatal(err)
+			}
+			if err := n.RunToHeight(40, 2*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			digests = append(digests, n.Digest())
+		}
+		if digests[0] != digests[1] {
+			t.Errorf("seed %d: %s as sent, %s decoded", seed+1, digests[0], digests[1])
+		}
+	}
+}
