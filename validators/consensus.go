@@ -264,7 +264,7 @@ func (c *consensus) performOutput(out simplex.Output) {
 // sendMessage sends a message to one peer, or to all where to is nil.
 func (c *consensus) sendMessage(to *types.Address, message any) {
 	frame := encodeFrame(message)
-	c.v.memo.keepSent(frame, message)
+	c.v.memo.keepSentFrame(frame, message)
 	if to != nil {
 		c.v.ingress.noteRequest(*to, message)
 		c.v.node.Mesh.Send(*to, frame)

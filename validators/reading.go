@@ -52,8 +52,8 @@ func (m *Memo) readFrame(frame []byte) (*reading, error) {
 	return d.reading, d.err
 }
 
-// keepSent keeps what a frame says for its receivers, if senders do so.
-func (m *Memo) keepSent(frame []byte, message any) {
+// keepSentFrame keeps what a frame says for its receivers, if senders do so.
+func (m *Memo) keepSentFrame(frame []byte, message any) {
 	if m.asSent && isBroadcast(frame) {
 		m.slices.Do(nil, slice{&frame[0], len(frame)}, func() (decodeResult, bool) {
 			return decodeResult{reading: &reading{message: message}}, true

@@ -87,7 +87,7 @@ func TestMemoTakesWhatASenderEncoded(t *testing.T) {
 		{NewMemo().SameSlices(), frame, false},
 		{new(Memo), frame, false},
 	} {
-		c.memo.keepSent(frame, vote)
+		c.memo.keepSentFrame(frame, vote)
 		read, err := c.memo.readFrame(c.frame)
 		if err != nil || (read.message.(*types.Vote) == vote) != c.isSent || read.message.(*types.Vote).View != 3 {
 			t.Errorf("%+v: %+v, %v", c, read, err)
@@ -95,7 +95,7 @@ func TestMemoTakesWhatASenderEncoded(t *testing.T) {
 	}
 	request, memo := &simplex.BlockRequest{}, NewMemo().SameSlices().AsSent()
 	frame = encodeFrame(request)
-	memo.keepSent(frame, request)
+	memo.keepSentFrame(frame, request)
 	if read, err := memo.readFrame(frame); err != nil || read.message.(*simplex.BlockRequest) == request {
 		t.Errorf("a frame for one receiver is taken as it was sent: %v", err)
 	}

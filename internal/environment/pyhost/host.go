@@ -179,7 +179,7 @@ func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*h
 	}
 	if err == nil && len(modules) == 0 {
 		if err = h.handBack(p.compiled, by); err == nil {
-			writeKept(mark, p.compiled.knownModules(by))
+			writeKeptModules(mark, p.compiled.knownModules(by))
 		}
 	}
 	if err == nil {
@@ -198,7 +198,7 @@ func (p *Pool) modulesOf(by compiledBy) (modules []byte, mark string) {
 		return modules, ""
 	}
 	mark = p.proofMark(by.python)
-	if modules = readKept(mark); modules != nil {
+	if modules = readKeptModules(mark); modules != nil {
 		p.compiled.keepModules(by, modules)
 	}
 	return modules, mark

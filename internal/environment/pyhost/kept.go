@@ -18,9 +18,9 @@ const (
 // keptPrefix begins the names of the files that keep modules, in the folder of the cache.
 const keptPrefix = "modules-"
 
-// keptFile is the file of the host's modules as an interpreter compiled them, by interpreterMark;
+// keptModulesFile is the file of the host's modules as an interpreter compiled them, by interpreterMark;
 // "" if the user has no cache folder. Who can write there can write a proof of Python too.
-func keptFile(mark string) string {
+func keptModulesFile(mark string) string {
 	cache := cacheFile()
 	if cache == "" || mark == "" {
 		return ""
@@ -28,9 +28,9 @@ func keptFile(mark string) string {
 	return filepath.Join(filepath.Dir(cache), keptPrefix+mark)
 }
 
-// readKept returns the modules under a mark; nil if there are none, or the file is damaged.
-func readKept(mark string) []byte {
-	path := keptFile(mark)
+// readKeptModules returns the modules under a mark; nil if there are none, or the file is damaged.
+func readKeptModules(mark string) []byte {
+	path := keptModulesFile(mark)
 	if path == "" {
 		return nil
 	}
@@ -48,10 +48,10 @@ func readKept(mark string) []byte {
 	return modules
 }
 
-// writeKept keeps modules for later processes, and drops the oldest beyond maxKept. If the file cannot be
+// writeKeptModules keeps modules for later processes, and drops the oldest beyond maxKept. If the file cannot be
 // written, the next process compiles them again.
-func writeKept(mark string, modules []byte) {
-	path := keptFile(mark)
+func writeKeptModules(mark string, modules []byte) {
+	path := keptModulesFile(mark)
 	if path == "" || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}

@@ -32,22 +32,22 @@ func TestALaterProcessTakesTheModulesOfAnEarlierOne(t *testing.T) {
 	}
 	first, by := start()
 	mark := first.proofMark(by.python)
-	kept := readKept(mark)
+	kept := readKeptModules(mark)
 	if len(kept) == 0 || !bytes.Equal(kept, first.compiled.knownModules(by)) {
 		t.Fatalf("the first process kept %d bytes", len(kept))
 	}
-	began := modifiedAt(keptFile(mark))
+	began := modifiedAt(keptModulesFile(mark))
 	second, _ := start()
-	if !bytes.Equal(second.compiled.knownModules(by), kept) || !modifiedAt(keptFile(mark)).Equal(began) {
+	if !bytes.Equal(second.compiled.knownModules(by), kept) || !modifiedAt(keptModulesFile(mark)).Equal(began) {
 		t.Error("the second process has compiled the modules again")
 	}
-	if err := os.WriteFile(keptFile(mark), append(bytes.Clone(kept), 0), 0o600); err != nil {
+	if err := os.WriteFile(keptModulesFile(mark), append(bytes.Clone(kept), 0), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if readKept(mark) != nil {
+	if readKeptModules(mark) != nil {
 		t.Error("a damaged file is read")
 	}
-	if third, _ := start(); len(third.compiled.knownModules(by)) == 0 || readKept(mark) == nil {
+	if third, _ := start(); len(third.compiled.knownModules(by)) == 0 || readKeptModules(mark) == nil {
 		t.Error("a damaged file was not written again")
 	}
 }
@@ -56,14 +56,14 @@ func TestALaterProcessTakesTheModulesOfAnEarlierOne(t *testing.T) {
 func TestKeptModulesAreBounded(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	for i := range maxKept + 2 {
-		writeKept(fmt.Sprintf("mark%d", i), []byte("code"))
+		writeKeptModules(fmt.Sprintf("mark%d", i), []byte("code"))
 		old := time.Unix(int64(i), 0)
-		if err := os.Chtimes(keptFile(fmt.Sprintf("mark%d", i)), old, old); err != nil {
+		if err := os.Chtimes(keptModulesFile(fmt.Sprintf("mark%d", i)), old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(cacheFile()), "*"))
-	if err != nil || len(files) != maxKept || readKept("mark0") != nil || readKept("mark5") == nil {
+	if err != nil || len(files) != maxKept || readKeptModules("mark0") != nil || readKeptModules("mark5") == nil {
 		t.Errorf("the folder has %q, %v", files, err)
 	}
 }

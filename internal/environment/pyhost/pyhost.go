@@ -2,7 +2,7 @@
 // CPython subprocesses.
 //
 // The host process is python-host/, carried inside the binary; its sources go
-// over standard input to `python3 -c`, so nothing is read from disk. It checks
+// over standard input to `python3 -c`, so that the host reads nothing from disk. It checks
 // code (CIP-6's imports and determinism), rewrites it so that it counts its own
 // steps by CIP-3's table, and runs each message in a fresh namespace.
 //

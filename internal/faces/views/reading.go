@@ -167,8 +167,8 @@ type numbered struct {
 
 func (n numbered) String() string { return n.stem + strconv.FormatUint(n.number, 10) }
 
-// readNumbered parts a name from its number; false without one that is written as Go writes it.
-func readNumbered(name string) (n numbered, isNumbered bool) {
+// readNumberedName parts a name from its number; false without one that is written as Go writes it.
+func readNumberedName(name string) (n numbered, isNumbered bool) {
 	n.stem = strings.TrimRight(name, "0123456789")
 	number, err := strconv.ParseUint(name[len(n.stem):], 10, 64)
 	n.number = number
@@ -183,7 +183,7 @@ func nameValidators(names []string) string {
 	var words []string
 	var rest []numbered
 	for _, name := range names {
-		if n, isNumbered := readNumbered(name); isNumbered {
+		if n, isNumbered := readNumberedName(name); isNumbered {
 			rest = append(rest, n)
 		} else {
 			words = append(words, name)

@@ -135,8 +135,8 @@ func (r *Results) Misses() (missed []Form) {
 	return missed
 }
 
-// countJudged is how many closed forms are judged.
-func (r *Results) countJudged() (n int) {
+// countJudgedForms is how many closed forms are judged.
+func (r *Results) countJudgedForms() (n int) {
 	for _, f := range r.Forms {
 		if f.IsJudged() {
 			n++

@@ -205,7 +205,7 @@ func (p *Page) State() string {
 	if n := p.countUnsettled(); n > 0 {
 		settled = fmt.Sprintf("not settled at %d of %d points", n, len(p.Points))
 	}
-	judged := p.countJudged()
+	judged := p.countJudgedForms()
 	state := fmt.Sprintf("%s, %s; closed forms held: %d of %d", capitalize(settled), seeds, judged-len(p.Misses()), judged)
 	if open := len(p.Forms) - judged; open > 0 {
 		state += fmt.Sprintf("; %d want more seeds", open)

@@ -36,11 +36,11 @@ function deed(f, at, what = '') {
 }
 
 /**
- * touches tells how much a fault has to do with some nodes, of which the first counts most; 0: nothing.
+ * weighFault tells how much a fault has to do with some nodes, of which the first counts most; 0: nothing.
  * @param {any} f
  * @param {string[]} nodes
  */
-function touches(f, nodes) {
+function weighFault(f, nodes) {
   const o = f.order;
   if (f.verb === 'partition' || f.verb === 'bridge') {
     const sides = f.verb === 'partition' ? o.groups : [o.left, o.right];
@@ -64,7 +64,7 @@ export function ofView(v) {
   const end = v.took === null ? Infinity : v.began + v.took / 1000;
   const faults = faultsWithin(v.began - (LASTING.includes(v.cause) ? AFTER : 0), end);
   const runnersOnly = (/** @type {any} */ f) => f.order.node && !all.includes(f.order.node);
-  const guilty = (faults || []).filter((f) => !runnersOnly(f)).map((f) => ({ f, weight: touches(f, nodes) })).filter((one) => one.weight > 0)
+  const guilty = (faults || []).filter((f) => !runnersOnly(f)).map((f) => ({ f, weight: weighFault(f, nodes) })).filter((one) => one.weight > 0)
     .sort((a, b) => b.weight - a.weight || b.f.began_ms - a.f.began_ms);
   const most = guilty[0]?.weight ?? 0;
   const means = CAUSES[v.cause] ? `${CAUSES[v.cause]}.` : 'its validators gave it up.';

@@ -62,7 +62,7 @@ const LINKED = ['partition', 'bridge', 'link'];
  */
 export function ends(f) {
   if (LINKED.includes(f.verb)) return heal();
-  const order = mends(f);
+  const order = orderToEnd(f);
   return order && action(order.verb === 'misbehave' ? 'honest' : order.verb === f.verb ? 'end' : order.verb, typedFault(order, kindOf(order.node)), () => make(order));
 }
 
@@ -108,11 +108,11 @@ export function heal() {
 }
 
 /**
- * mends is the order that ends a fault in force; null where none does.
+ * orderToEnd is the order that ends a fault in force; null where none does.
  * @param {any} f
  * @returns {any}
  */
-function mends(f) {
+function orderToEnd(f) {
   const o = f.order;
   if (!o) return null;
   switch (f.verb) {

@@ -119,7 +119,7 @@ export function compact(n) {
  */
 export function bytes(hex) {
   if (!hex || hex === '0x') return '';
-  const data = unhex(hex);
+  const data = decodeHex(hex);
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(data);
     if (!/[\p{Cc}\p{Cs}]/u.test(text.replace(/[\n\t]/g, ''))) return text;
@@ -131,7 +131,7 @@ export function bytes(hex) {
  * @param {string} hex
  * @returns {Uint8Array}
  */
-function unhex(hex) {
+function decodeHex(hex) {
   const digits = hex.startsWith('0x') ? hex.slice(2) : hex;
   const out = new Uint8Array(digits.length >> 1);
   for (let i = 0; i < out.length; i++) out[i] = parseInt(digits.slice(2 * i, 2 * i + 2), 16);
