@@ -158,8 +158,20 @@ def _zip_longest(*iterables, fillvalue=None):
     return lazy(itertools.zip_longest(*map(source, iterables), fillvalue=fillvalue), 1 + len(iterables))
 
 
+class _Later:
+    """Values whose iterator is asked for when the library asks: what is wrong with its other arguments comes first."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        return source(self.values)
+
+
 def _islice(values, /, *bounds):
-    return lazy(itertools.islice(source(values), *bounds))
+    return lazy(itertools.islice(_Later(values), *bounds))
 
 
 def _repeat(object, times=MISSING):
@@ -189,12 +201,13 @@ TEED = 8  # cycles of one of the iterators of tee: some 300 bytes
 def _tee(values, n=2, /):
     n = exact.integer(n, "how many iterators")
     charge(TEED * (1 + max(n, 0)))
-    return tuple(lazy(i) for i in itertools.tee(source(values), n))
+    return tuple(lazy(i) for i in itertools.tee(_Later(values), n))
 
 
 def _product(*values, repeat=1):
-    ready = [drain(v) for v in values]
     repeat = exact.integer(repeat, "repeat")
+    itertools.product(repeat=min(repeat, 0))  # refuses what is below zero
+    ready = [drain(v) for v in values]
     width = len(ready) * repeat
     charge(max(width, 0) * (1 + max(map(len, ready), default=0) // 16))
     if width > 10000:

@@ -67,6 +67,35 @@ var foundByOwnTests = []sequence{
 	{"Told(Word.HELLO)", []string{"[q]", "f'{q} {q}'", "str(q) == 'hello'", "ascii(q)"}},
 }
 
+// refusedInOrder are calls of which several arguments may be wrong: the first that CPython looks at names the error. q is 5.
+var refusedInOrder = []string{
+	"itertools.islice(q, -1)", "itertools.islice(q, 0, 1, 0)", "itertools.islice(q, 2)", "itertools.islice(q, 'a', 1)",
+	"itertools.tee(q, -1)", "itertools.tee(q, 0)", "itertools.tee(q)", "collections.deque(q, -1)", "heapq.nsmallest('a', q)",
+	"heapq.nlargest(None, q)", "enumerate(q, 'a')", "itertools.accumulate(q, 7)", "itertools.repeat(q, 'a')",
+	"itertools.combinations(q, -1)", "itertools.combinations(q, 'a')", "itertools.permutations(q, 'a')",
+	"itertools.product(q, repeat=-1)", "itertools.zip_longest(q, q)", "zip(q, strict=1)", "map(q, q)", "filter(q, q)",
+	"itertools.cycle(q)", "itertools.chain(q)", "itertools.takewhile(q, q)", "functools.reduce(q, q)", "functools.reduce(q, [])",
+	"sorted(q, key=q)", "sum(q, 'a')", "min(q, key=q)", "max(q, default=q)", "dict.fromkeys(q, q)", "set(q)", "bytes([q], 'a')",
+	"list(itertools.islice([1, 2, 3], 1, None, 2))", "[list(i) for i in itertools.tee([1, 2])]",
+}
+
+// Decision C22: an error is that of the argument which CPython looks at first. The last generated check that differed was the
+// first of these, among 100,000.
+func TestC22ArgumentsAreJudgedInOrder(t *testing.T) {
+	var all []sequence
+	for _, call := range refusedInOrder {
+		all = append(all, sequence{"5", []string{call}})
+	}
+	found, err := judgeSequences(firstInstalled(t), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range found.silent {
+		t.Error(s)
+	}
+	t.Log(found.refused)
+}
+
 // Decision C22: what CPython's own tests found stays found.
 func TestC22WhatOwnTestsFound(t *testing.T) {
 	found, err := judgeSequences(firstInstalled(t), foundByOwnTests)
