@@ -15,10 +15,10 @@ get_gas_bid, on_runner_result and the code after an await.
 """
 
 from host import actor_code, chain, exact, meter, representation, typed
-from host.attribute_tables import lists
+from host.attribute_tables import show_attributes
 from host.bids import CONTEXT, PARAMS, TIERS, GBAContext, TxFeeParams
 from host.costs import table
-from host.sealed import DECLARED, Sealed, library
+from host.sealed import DECLARED, Sealed, make_library
 
 import pvm_host
 from cowboy_sdk import runner, runtime
@@ -29,7 +29,7 @@ __all__ = (
     "GBAContext TxFeeParams u8 u16 u32 u64 Amount Address Hash List Map Bounds Result emit later interface"
 ).split()
 
-PriorityTier = library("PriorityTier", TIERS)
+PriorityTier = make_library("PriorityTier", TIERS)
 u8 = u16 = u32 = u64 = Amount = Address = Hash = List = Map = Bounds = Result = DECLARED  # never run: host/schema.py reads annotations
 ATTRIBUTE = 4  # cycles of an attribute of the class that is state
 
@@ -54,27 +54,27 @@ class Storage(Sealed):
     __slots__ = ()
 
     def __getitem__(self, key):
-        value = chain.look(key)
+        value = chain.look_up(key)
         if value is None:
             raise KeyError(key)
         return value
 
     def __setitem__(self, key, value):
-        chain.put(key, value)
+        chain.put_state(key, value)
 
     def __delitem__(self, key):
-        chain.delete(key)
+        chain.delete_state(key)
 
     def __contains__(self, key):
-        return chain.look(key) is not None
+        return chain.look_up(key) is not None
 
     def get(self, key, default=None):
-        value = chain.look(key)
+        value = chain.look_up(key)
         return default if value is None else value
 
     def get_int(self, key, default=0):
         """A number kept by set_int."""
-        value = chain.look(key)
+        value = chain.look_up(key)
         if value is None:
             return default
         meter.charge(len(value) // 8 + 1)
@@ -82,9 +82,9 @@ class Storage(Sealed):
 
     def set_int(self, key, value):
         """Keep a number as its shortest two's complement, big endian."""
-        value = exact.integer(value, "what set_int keeps")
+        value = exact.require_integer(value, "what set_int keeps")
         meter.charge(value.bit_length() // 64 + 1)
-        chain.put(key, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
+        chain.put_state(key, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
 
 
 def actor(cls):
@@ -118,7 +118,7 @@ def callable_by(*callers):
     if not callers:
         raise TypeError("callable_by names at least one caller")
     meter.charge(10 * len(callers))
-    allowed = tuple(c if type(c) is _Who else chain.address(c, "a caller") for c in callers)
+    allowed = tuple(c if type(c) is _Who else chain.check_address(c, "a caller") for c in callers)
 
     def mark(handler):
         return _mark(handler, allowed)
@@ -151,7 +151,7 @@ def emit(event):
         raise TypeError("emit takes an instance of a dataclass, made in the call, as in emit(Joined(who))")
     meter.charge(table.serialise)
     try:
-        data = typed.bounded(chain.now.schema.types[name].text(event))
+        data = typed.bound_text(chain.now.schema.types[name].text(event))
     except typed.Wrong as w:
         raise TypeError("%s: %s" % (name, w.words())) from None
     pvm_host.emit_event(name, data)
@@ -172,7 +172,7 @@ class Later(Sealed):
 
     def after(self, blocks, **terms):
         """After so many blocks."""
-        return self.at(chain.now.about.height + exact.integer(blocks, "how many blocks"), **terms)
+        return self.at(chain.now.about.height + exact.require_integer(blocks, "how many blocks"), **terms)
 
 
 representation.RECORDS[Later] = lambda _text, later: "<a call of %s>" % later._host_handler
@@ -206,9 +206,9 @@ def _asked(said):
     def ask(self, /, *args, **arguments):
         meter.charge(table.call)
         held = self.__dict__
-        address, cycles = chain.address(held.get("address")), held.get("_host_cycles")
+        address, cycles = chain.check_address(held.get("address")), held.get("_host_cycles")
         try:
-            payload = said.written(typed.named(said, args, arguments))
+            payload = said.write_payload(typed.name_arguments(said, args, arguments))
         except typed.Wrong as w:
             raise TypeError("%s: %s" % (said.name, w.words())) from None
         if held.get("_host_sends"):
@@ -216,7 +216,7 @@ def _asked(said):
             return None
         raw = pvm_host.call_actor(address, said.name, payload, cycles or 0)
         try:
-            return typed.answer(said, raw or b"")
+            return typed.read_answer(said, raw or b"")
         except typed.Wrong as w:
             raise pvm_host.CallError("bad_answer", w.words()) from None
     ask.__name__ = said.name
@@ -225,12 +225,12 @@ def _asked(said):
 
 def _limit(self, *, cycles):
     """The same actor, whose next call has at most so many cycles."""
-    return _bound(type(self), self.__dict__["address"], self.__dict__.get("_host_sends", False), chain.number(cycles, 64, "cycles"))
+    return _bound(type(self), self.__dict__["address"], self.__dict__.get("_host_sends", False), chain.check_number(cycles, 64, "cycles"))
 
 
 def _of_address(self, address):
     meter.charge(table.call)
-    self.__dict__.update(address=chain.address(address), _host_sends=False, _host_cycles=None)
+    self.__dict__.update(address=chain.check_address(address), _host_sends=False, _host_cycles=None)
 
 
 def interface(cls):
@@ -256,7 +256,7 @@ class ActorRef(Sealed):
     __slots__ = ("address",)
 
     def __init__(self, address):
-        object.__setattr__(self, "address", chain.address(address))
+        object.__setattr__(self, "address", chain.check_address(address))
 
     def __eq__(self, other):
         return type(other) is ActorRef and self.address == other.address
@@ -274,5 +274,5 @@ class ActorRef(Sealed):
 representation.RECORDS[ActorRef] = lambda _text, ref: "ActorRef(0x%s)" % ref.address.hex()
 chain.ActorRef = ActorRef
 # The classes that actors call, and what they may read of an instance.
-lists(Later, "at after")
+show_attributes(Later, "at after")
 CLASSES = {Storage: "get get_int set_int", ActorRef: "address call send", GBAContext: " ".join(CONTEXT), TxFeeParams: " ".join(PARAMS)}

@@ -38,12 +38,12 @@ __all__ = ("llm http mcp ethsend custom continuation cancel RunnerError RunnerTi
 def llm(prompt: str, *, model: str = "offline", system_prompt: str | None = None, max_tokens: int = 256, temperature: int = 0, **terms):
     """A job: what a language model answers, as text. temperature is in thousandths: 700 is 0.7."""
     asked = {
-        "model": jobs.text(model, "the model"), "prompt": jobs.text(prompt, "the prompt"),
-        "system_prompt": jobs.maybe(jobs.text, system_prompt, "the system_prompt"),
-        "temperature": chain.number(temperature, 64, "the temperature, in thousandths,"),
-        "max_tokens": chain.number(max_tokens, 64, "max_tokens"),
+        "model": jobs.check_text(model, "the model"), "prompt": jobs.check_text(prompt, "the prompt"),
+        "system_prompt": jobs.check_optional(jobs.check_text, system_prompt, "the system_prompt"),
+        "temperature": chain.check_number(temperature, 64, "the temperature, in thousandths,"),
+        "max_tokens": chain.check_number(max_tokens, 64, "max_tokens"),
     }
-    return jobs.task("Llm", asked, "text", "SemanticSimilarity", terms)
+    return jobs.make_task("Llm", asked, "text", "SemanticSimilarity", terms)
 
 
 def http(url: str, method: str = "GET", *, headers: dict[str, str] | None = None, body: bytes | None = None,
@@ -52,11 +52,12 @@ def http(url: str, method: str = "GET", *, headers: dict[str, str] | None = None
     if headers is not None and type(headers) is not dict:
         raise TypeError("headers is a dict of names and values")
     asked = {
-        "url": jobs.text(url, "the url"), "method": jobs.text(method, "the method"),
-        "headers": [[jobs.text(k, "a header's name"), jobs.text(v, "a header's value")] for k, v in (headers or {}).items()],
-        "body": jobs.maybe(chain.data, body, "the body"), "extraction": jobs.maybe(jobs.text, extraction, "the extraction"),
+        "url": jobs.check_text(url, "the url"), "method": jobs.check_text(method, "the method"),
+        "headers": [[jobs.check_text(k, "a header's name"), jobs.check_text(v, "a header's value")] for k, v in (headers or {}).items()],
+        "body": jobs.check_optional(chain.check_bytes, body, "the body"),
+        "extraction": jobs.check_optional(jobs.check_text, extraction, "the extraction"),
     }
-    return jobs.task("Http", asked, "text", "Deterministic", terms)
+    return jobs.make_task("Http", asked, "text", "Deterministic", terms)
 
 
 def mcp(server: str, tool: str, arguments: dict | str | None = None, **terms):
@@ -64,35 +65,36 @@ def mcp(server: str, tool: str, arguments: dict | str | None = None, **terms):
     arguments = {} if arguments is None else arguments
     if type(arguments) is dict:
         arguments = dumps(arguments, sort_keys=True, separators=(",", ":"))
-    asked = {"server": jobs.text(server, "the server"), "tool": jobs.text(tool, "the tool"),
-             "arguments": jobs.text(arguments, "arguments")}
-    return jobs.task("Mcp", asked, "text", "Deterministic", terms)
+    asked = {"server": jobs.check_text(server, "the server"), "tool": jobs.check_text(tool, "the tool"),
+             "arguments": jobs.check_text(arguments, "arguments")}
+    return jobs.make_task("Mcp", asked, "text", "Deterministic", terms)
 
 
 def ethsend(chain_id: int, signed_transaction: bytes, **terms):
     """A job: send a transaction that is signed already to another chain. Its hash, as bytes."""
-    asked = {"chain": chain.number(chain_id, 64, "the chain's id"), "signed_transaction": chain.data(signed_transaction, "the transaction")}
-    return jobs.task("EthSend", asked, "bytes", "Deterministic", terms)
+    asked = {"chain": chain.check_number(chain_id, 64, "the chain's id"),
+             "signed_transaction": chain.check_bytes(signed_transaction, "the transaction")}
+    return jobs.make_task("EthSend", asked, "bytes", "Deterministic", terms)
 
 
 def custom(executor: str, params: bytes = b"", **terms):
     """A job: what an executor of this name makes of params, as bytes."""
-    name = jobs.text(executor, "the executor").encode()
-    asked = {"executor_hash": chain.request_of(chain.KECCAK, name, chain.WAITING), "params": chain.data(params, "params")}
-    return jobs.task("Custom", asked, "bytes", "Deterministic", terms)
+    name = jobs.check_text(executor, "the executor").encode()
+    asked = {"executor_hash": chain.request_of(chain.KECCAK, name, chain.WAITING), "params": chain.check_bytes(params, "params")}
+    return jobs.make_task("Custom", asked, "bytes", "Deterministic", terms)
 
 
 def continuation(function=None, *, timeout_blocks=None):
     """Over an async def: let it await runners' jobs, each for at most timeout_blocks (unless given, as long as the job may take)."""
-    blocks = continuations.timeout(timeout_blocks)
+    blocks = continuations.check_timeout(timeout_blocks)
     if function is not None:
-        return continuations.mark(function, blocks)
-    return lambda f: continuations.mark(f, blocks)
+        return continuations.mark_continuation(function, blocks)
+    return lambda f: continuations.mark_continuation(f, blocks)
 
 
 def cancel(job_id):
     """End a job of this actor; its escrow is refunded. An await of it ends with its watchdog."""
-    job_id = chain.data(job_id, "the job's id")
+    job_id = chain.check_bytes(job_id, "the job's id")
     if len(job_id) != 32:
         raise ValueError("a job's id is 32 bytes")
-    jobs.cancel(job_id)
+    jobs.cancel_job(job_id)

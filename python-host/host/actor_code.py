@@ -61,7 +61,7 @@ def is_class(value):
     return isinstance(value, type) and value in KINDS
 
 
-def sunder(name):
+def is_sunder(name):
     return len(name) > 2 and name[0] == name[-1] == "_" and name[1] != "_" and name[-2] != "_"
 
 
@@ -81,7 +81,7 @@ def relied_on(bases):
     return tuple(found.items())
 
 
-def keeps(relied, names, enumeration):
+def refuse_replacements(relied, names, enumeration):
     """Refuses names that would replace what the host relies on."""
     for base, kept in relied:
         taken = sorted(names & kept)
@@ -90,11 +90,11 @@ def keeps(relied, names, enumeration):
                             % (base.__name__, taken[0]))
     if enumeration:
         for name in sorted(names):
-            if sunder(name) and name not in SUNDERS:
+            if is_sunder(name) and name not in SUNDERS:
                 raise TypeError("the name %s belongs to enum" % name)
 
 
-def define(bases, names):
+def prepare_class(bases, names):
     """The record of a class to be, checked before its statement is executed."""
     for b in bases:
         if b not in KINDS and b not in BARE and b not in BASES:
@@ -102,11 +102,11 @@ def define(bases, names):
     names = names.union(*(KINDS[b].names for b in bases if b in KINDS))
     relied = relied_on(bases)
     enumeration = any(issubclass(b, enums.Enum) for b in bases)
-    keeps(relied, names, enumeration)
+    refuse_replacements(relied, names, enumeration)
     return Kind(names, relied, enumeration)
 
 
-def register(cls, kind):
+def register_class(cls, kind):
     KINDS[cls] = kind
     MADE.append(cls)
     if type(cls) is type and all(b in KINDS or b in BARE for b in cls.__mro__):
@@ -121,7 +121,7 @@ def register_plain(cls, kind):
     PLAIN[cls] = OPEN[cls] = True
 
 
-def known(t):
+def kind_of(t):
     """The Kind of a class of an actor's, None for any other. The members of an
     enumeration are made, and may run their author's code, before its statement
     ends."""
@@ -129,12 +129,12 @@ def known(t):
     if kind is None and PENDING and t.__module__ == "actor":
         name, bases, pending = PENDING[-1]
         if t.__bases__ == bases and t.__name__ == name:
-            register(t, pending)
+            register_class(t, pending)
             return pending
     return kind
 
 
-def forget(mark):
+def forget_classes(mark):
     """A message ended, which began when there were mark classes."""
     while len(MADE) > mark:
         cls = MADE.pop()
@@ -153,7 +153,7 @@ MIXED = 2  # cycles of setting an attribute of an instance of a class that is bu
 HEIR = 16  # cycles of a class whose attributes change with those of another: Python forgets what it knew of each
 
 
-def heirs(cls):
+def list_heirs(cls):
     """cls and every class below it, once each; all are kept until their message ends."""
     found = {cls: True}
     todo = [cls]
@@ -166,22 +166,22 @@ def heirs(cls):
     return found
 
 
-def settable(value, name):
+def check_settable(value, name):
     """value, if its attribute name may be set: an actor made it, and the host does not rely on
     that attribute."""
     t = type(value)
     if t in PLAIN:
         return value
-    kind = known(t)
+    kind = kind_of(t)
     if kind is not None:
         charge(MIXED)
-        if sunder(name) and kind.enumeration or any(name in kept for _, kept in kind.relied):
+        if is_sunder(name) and kind.enumeration or any(name in kept for _, kept in kind.relied):
             refuse_attribute(value, name)
         return value
     if isinstance(value, type) and value in KINDS:
-        for cls in heirs(value):
+        for cls in list_heirs(value):
             kind = KINDS.get(cls)
-            if kind is not None and (kind.enumeration and sunder(name) or any(name in kept for _, kept in kind.relied)):
+            if kind is not None and (kind.enumeration and is_sunder(name) or any(name in kept for _, kept in kind.relied)):
                 refuse_attribute(value, name)
         return value
     if is_function(value) or t in GIVING:

@@ -22,22 +22,22 @@ ERRORS = {  # type of an error → names besides args, which attributes.argument
 FOUND = {}
 
 
-def lists(cls, names):
+def show_attributes(cls, names):
     """Instances of cls show these names."""
     SURFACE[cls] = frozenset(names.split())
 
 
-def find(t, name):
+def find_attribute(t, name):
     """How an instance of a type of the host's answers name: VALUE, a function, or None."""
     found = FOUND.get((t, name))
     if found is None:
-        found = search(t, name)
+        found = search_bases(t, name)
         if found is not None:
             FOUND[t, name] = found
     return found
 
 
-def search(t, name):
+def search_bases(t, name):
     for base in t.__mro__:
         if name in TABLE.get(base, ()):
             return TABLE[base][name]

@@ -12,8 +12,8 @@ import re
 import types
 
 from host import actor_code, enums, sealed, words
-from host.attribute_tables import ERRORS, PROPERTIES, SURFACE, TABLE, VALUE, find, lists
-from host.exact import plain
+from host.attribute_tables import ERRORS, PROPERTIES, SURFACE, TABLE, VALUE, find_attribute, show_attributes
+from host.exact import plain_value
 from host.meter import charge
 
 NAMED = ("__name__", "__doc__")
@@ -27,22 +27,22 @@ SEARCHED = 4  # characters of a text searched for an address in one cycle
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def refuse(value, name):
+def refuse_attribute(value, name):
     charge(REFUSED)
     t = type(value)
     raise AttributeError("%r object has no attribute %r that an actor may use" % (t.__name__, name))
 
 
-def attr(value, name):
+def get_attribute(value, name):
     """value.name"""
     t = type(value)
     if t in actor_code.PLAIN or t in actor_code.OPEN and name[:1] != "_":
         return getattr(value, name)
     methods = TABLE.get(t)
     if methods is not None:
-        found = methods.get(name) or find(t, name)
+        found = methods.get(name) or find_attribute(t, name)
         if found is None:
-            refuse(value, name)
+            refuse_attribute(value, name)
         if name == "append" and t in GROWING:
             return value.append
         if found == VALUE:
@@ -53,30 +53,30 @@ def attr(value, name):
     if listed is not None:
         if name in listed:
             return getattr(value, name)
-        refuse(value, name)
+        refuse_attribute(value, name)
     return of_other(value, t, name)
 
 
 def of_other(value, t, name):
     if t is sealed.Type:
-        return value.__name__ if name == "__name__" else sealed.static(value, name)
+        return value.__name__ if name == "__name__" else sealed.static_method(value, name)
     if t is types.FunctionType or t is types.MethodType:
         return of_function(value, name)
     if t is super:
         return of_super(value, name)
     if isinstance(value, type):
         return of_class(value, name)
-    if actor_code.known(t) is not None:
+    if actor_code.kind_of(t) is not None:
         return of_mixed(value, t, name)
     if isinstance(value, BaseException):
         return of_error(value, name)
     if issubclass(t, sealed.Library):
         if name.startswith("_"):
-            refuse(value, name)
+            refuse_attribute(value, name)
         return getattr(value, name)
-    found = find(t, name)
+    found = find_attribute(t, name)
     if found is None:
-        refuse(value, name)
+        refuse_attribute(value, name)
     return getattr(value, name) if found == VALUE else types.MethodType(found, value)
 
 
@@ -86,7 +86,7 @@ def of_function(f, name):
     inner = f.__func__ if type(f) is types.MethodType else f
     if actor_code.is_function(inner) and not name.startswith("_host_") and name in inner.__dict__:
         return inner.__dict__[name]
-    refuse(f, name)
+    refuse_attribute(f, name)
 
 
 def of_mixed(value, t, name):
@@ -96,14 +96,14 @@ def of_mixed(value, t, name):
         if base in actor_code.KINDS:
             if name in base.__dict__:
                 if name in UNLISTED:
-                    refuse(value, name)
+                    refuse_attribute(value, name)
                 return getattr(value, name)
         elif name in base.__dict__:
             return of_base(value, base, name)
     held = object_dict(value)
-    if name in held and not (actor_code.sunder(name) and name not in ("_value_", "_name_")):
+    if name in held and not (actor_code.is_sunder(name) and name not in ("_value_", "_name_")):
         return held[name]
-    refuse(value, name)
+    refuse_attribute(value, name)
 
 
 def object_dict(value):
@@ -128,13 +128,13 @@ def of_base(value, base, name):
         return getattr(value, name)
     if name in NAMED or name == "__init__" and base is object:
         return getattr(value, name)
-    refuse(value, name)
+    refuse_attribute(value, name)
 
 
 def of_error(error, name):
     """An attribute of an exception: its subject, never a part of the interpreter."""
     if name == "args":
-        found = arguments(error)
+        found = error_arguments(error)
         charge(ARGUMENT * len(found))
         charge(sum(len(a) for a in found if type(a) is str) // SEARCHED)
         return found
@@ -145,27 +145,27 @@ def of_error(error, name):
     for base in type(error).__mro__:
         if name in ERRORS.get(base, ()):
             found = getattr(error, name)
-            if name == "reason" and not words.ours(error):
+            if name == "reason" and not words.has_own_arguments(error):
                 return ""
             if type(found) is str:
                 charge(len(found) // SEARCHED)
-            return found if base is BaseException else harmless(found)
-    refuse(error, name)
+            return found if base is BaseException else check_harmless(found)
+    refuse_attribute(error, name)
 
 
-def arguments(error):
+def error_arguments(error):
     """error.args; () for decimal's errors, whose args are lists of the library's classes."""
     if isinstance(error, decimal.DecimalException):
         return ()
-    return tuple(harmless(a) for a in words.arguments(error))
+    return tuple(check_harmless(a) for a in words.readable_arguments(error))
 
 
-def harmless(value):
+def check_harmless(value):
     """value unchanged if an actor may have put it there; otherwise its type's name."""
     t = type(value)
     if t is str:
         return without_address(value)
-    if t in TABLE or value is None or value is Ellipsis or actor_code.known(t) is not None or isinstance(value, Exception):
+    if t in TABLE or value is None or value is Ellipsis or actor_code.kind_of(t) is not None or isinstance(value, Exception):
         return value
     if t is sealed.Type or isinstance(value, sealed.Sealed) or t in SURFACE or actor_code.is_class(value) or actor_code.is_function(value):
         return value
@@ -198,13 +198,13 @@ def of_super(value, name):
 def of_class(cls, name):
     """An attribute of a class: the actor's own, or the metered method of a base."""
     if name in NAMED:
-        return plain(getattr(cls, name))
-    mine = actor_code.known(cls) is not None
+        return plain_value(getattr(cls, name))
+    mine = actor_code.kind_of(cls) is not None
     charge(ABOVE + (len(cls.__mro__) if mine else 0))
     for base in cls.__mro__ if mine else ():
         if name in base.__dict__:
             if base in actor_code.KINDS:
-                if actor_code.sunder(name) and actor_code.KINDS[base].enumeration or name in UNLISTED:
+                if actor_code.is_sunder(name) and actor_code.KINDS[base].enumeration or name in UNLISTED:
                     break
                 return getattr(cls, name)
             if base in TABLE and name in TABLE[base]:
@@ -215,12 +215,12 @@ def of_class(cls, name):
     raise AttributeError("%s has no %s that an actor may use" % (cls.__name__, name))
 
 
-def readable(value, name):
+def is_readable(value, name):
     """Whether a pattern may read value.name by itself: it is the actor's own or a plain value."""
     t = type(value)
     if t in actor_code.PLAIN:
         return True
-    if actor_code.known(t) is None:
+    if actor_code.kind_of(t) is None:
         return name in SURFACE.get(t, ()) or name in PROPERTIES.get(t, ())
     charge(len(t.__mro__))
     for base in t.__mro__:
@@ -229,5 +229,5 @@ def readable(value, name):
     return True
 
 
-lists(property, "setter getter deleter")
-lists(sealed.Function, "__name__ __doc__")
+show_attributes(property, "setter getter deleter")
+show_attributes(sealed.Function, "__name__ __doc__")

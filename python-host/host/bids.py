@@ -16,7 +16,7 @@ for both asks with getattr(context, name, default).
 """
 
 from host import cbor, exact, meter, representation
-from host.attribute_tables import lists
+from host.attribute_tables import show_attributes
 from host.sealed import Sealed
 
 CONTEXT = (
@@ -33,9 +33,9 @@ class _Record(Sealed):
     __slots__ = ()
 
 
-def _given(text, record):
+def read_number(text, record):
     given = ((n, getattr(record, n, None)) for n in record.__slots__)
-    return representation.fields(type(record).__name__, [(n, text.repr(v)) for n, v in given if v is not None])
+    return representation.show_fields(type(record).__name__, [(n, text.repr(v)) for n, v in given if v is not None])
 
 
 class GBAContext(_Record):
@@ -48,7 +48,7 @@ class GBAContext(_Record):
         for n, v in known.items():
             if n not in CONTEXT:
                 raise TypeError("GBAContext has no %s" % n)
-            object.__setattr__(self, n, exact.plain(v))
+            object.__setattr__(self, n, exact.plain_value(v))
 
 
 class TxFeeParams(_Record):
@@ -63,7 +63,7 @@ class TxFeeParams(_Record):
             if v is not None:
                 if not isinstance(v, int) or isinstance(v, bool):
                     raise TypeError("%s is an int, in wei, not %s" % (n, type(v).__name__))
-                v = exact.integer(v)
+                v = exact.require_integer(v)
                 if not 0 <= v <= MAX_WEI:
                     raise ValueError("%s lies outside 0..2^256-1" % n)
             object.__setattr__(self, n, v)
@@ -79,22 +79,22 @@ class Tier(_Record):
         object.__setattr__(self, "value", value)
 
 
-representation.RECORDS.update({GBAContext: _given, TxFeeParams: _given, Tier: lambda _text, tier: "PriorityTier." + tier.name})
-lists(Tier, "name value")
+representation.RECORDS.update({GBAContext: read_number, TxFeeParams: read_number, Tier: lambda _text, tier: "PriorityTier." + tier.name})
+show_attributes(Tier, "name value")
 TIERS = {n: Tier(n, n.lower()) for n in ("ECONOMY", "STANDARD", "FAST", "URGENT")}
 
 
-def context(payload):
+def make_context(payload):
     """The GBAContext that the chain sent."""
     try:
-        told = cbor.decode(payload)
+        told = cbor.decode_map(payload)
     except cbor.Malformed as e:
         raise cbor.Malformed("get_gas_bid takes its context from the chain, as a CBOR map: %s" % e) from None
     return GBAContext(**{n: told[n] for n in CONTEXT if n in told})
 
 
-def answer(found):
+def encode_answer(found):
     """The chain's form of a handler's TxFeeParams; any other value is unchanged."""
     if type(found) is not TxFeeParams:
         return found
-    return cbor.encode({n: getattr(found, n) for n in PARAMS if getattr(found, n) is not None})
+    return cbor.encode_map({n: getattr(found, n) for n in PARAMS if getattr(found, n) is not None})

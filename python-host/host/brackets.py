@@ -16,19 +16,19 @@ def nests_deeper(text, most):
     if opening <= most:
         return False
     charge(opening)
-    return deepest(text) > most
+    return measure_nesting(text) > most
 
 
-def deepest(text):
+def measure_nesting(text):
     """The deepest nesting of the brackets of a JSON text."""
     depth = found = 0
-    for c in BRACKETS.findall(unquoted(text)):
+    for c in BRACKETS.findall(remove_strings(text)):
         depth += 1 if c in "[{" else -1
         found = max(found, depth)
     return found
 
 
-def unquoted(text):
+def remove_strings(text):
     """The text without its strings; without its rest, where a string does not end."""
     kept, at, escape = [], 0, 0
     while True:

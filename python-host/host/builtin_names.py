@@ -8,9 +8,12 @@ from host import (
     actor_code, attributes, builtin_types, check, continuations, exact, formatting, known_names, matching, methods, ops, probe, rows,
     sealed)
 from host.costs import table
-from host.meter import ELEMENT, INT_BITS, charge, enter, enter_level, generated, iterator, lazy, leave_level, meter, out, refuse_depth, tick
-from host.ops import drain, iterate, key, source
-from host.weights import SETS, SIZED, weigh
+from host.meter import (
+    ELEMENT, INT_BITS, charge, charged_generator, enter_lambda, enter_level, iterator, lazy_iterator, leave_level, meter, refuse_depth,
+    run_out, tick,
+)
+from host.ops import drain_value, iterate_value, charge_key, charged_source
+from host.weights import SETS, SIZED, weigh_value
 
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
 SUMMED = 3  # cycles of an element other than an int, in addition to those of its operator
@@ -21,24 +24,24 @@ GENERATORS = frozenset((types.GeneratorType, iterator))  # which pay for their e
 PRINTED = 4096  # bytes of one line of print
 
 
-def guard(name):
+def guard_name(name):
     """getattr and its like take the names that source may spell."""
-    name = exact.string(name, "the name of an attribute")
+    name = exact.require_text(name, "the name of an attribute")
     charge(len(name))
-    return check.spelt(name)
+    return check.check_spelling(name)
 
 
 def getattr_of(value, name, /, *default):
-    name = guard(name)
+    name = guard_name(name)
     if len(default) > 1:
         raise TypeError("getattr takes at most one default")
     charge(table.call + len(type(value).__mro__))
     if default:
         try:
-            return attributes.attr(value, name)
+            return attributes.get_attribute(value, name)
         except AttributeError:
             return default[0]
-    return attributes.attr(value, name)
+    return attributes.get_attribute(value, name)
 
 
 def hasattr_of(value, name, /):
@@ -47,19 +50,19 @@ def hasattr_of(value, name, /):
 
 
 def to_set(name):
-    name = guard(name)
-    if check.dunder(name):
+    name = guard_name(name)
+    if check.is_dunder(name):
         raise AttributeError("the attribute %s cannot be set" % name)
     charge(table.call)
     return name
 
 
 def setattr_of(value, name, to, /):
-    builtins.setattr(actor_code.settable(value, to_set(name)), name, to)
+    builtins.setattr(actor_code.check_settable(value, to_set(name)), name, to)
 
 
 def delattr_of(value, name, /):
-    builtins.delattr(actor_code.settable(value, to_set(name)), name)
+    builtins.delattr(actor_code.check_settable(value, to_set(name)), name)
 
 
 def len_of(value, /):
@@ -72,13 +75,13 @@ def reduce_cost(values):
 
 
 def sum_of(values, /, start=0):
-    values = drain(values)
+    values = drain_value(values)
     reduce_cost(values)
     if isinstance(start, (str, bytes, bytearray)):
         raise TypeError("sum takes no text: use join")
     if type(start) is int and set(map(type, values)) <= {int}:
         if values and max(max(values), -min(values)).bit_length() > 64:
-            weigh(values)
+            weigh_value(values)
         return sum(values, start)
     charge(len(values) * SUMMED)
     for v in values:
@@ -90,9 +93,9 @@ NONE = object()  # no argument
 
 
 def min_or_max(pick):
-    def choose(*args, key=None, default=NONE):
+    def choose_value(*args, key=None, default=NONE):
         if len(args) == 1:
-            values = drain(args[0])
+            values = drain_value(args[0])
             if not values and default is not NONE:
                 return default
         else:
@@ -101,56 +104,56 @@ def min_or_max(pick):
             values = list(args)
         reduce_cost(values)
         if key is None:
-            weigh(values)
+            weigh_value(values)
             return pick(values)
         charge(len(values) * table.call)
         keys = [key(v) for v in values]
-        weigh(keys)
+        weigh_value(keys)
         return values[pick(range(len(values)), key=keys.__getitem__)]
-    choose.__name__ = pick.__name__
-    return choose
+    choose_value.__name__ = pick.__name__
+    return choose_value
 
 
 def sorted_of(values, /, *, key=None, reverse=False):
-    return methods.sort_values(drain(values), key, reverse)
+    return methods.sort_values(drain_value(values), key, reverse)
 
 
 def any_of(values, /):
-    return any(values if type(values) in GENERATORS else source(values))
+    return any(values if type(values) in GENERATORS else charged_source(values))
 
 
 def all_of(values, /):
-    return all(values if type(values) in GENERATORS else source(values))
+    return all(values if type(values) in GENERATORS else charged_source(values))
 
 
 def map_of(f, /, *iterables):
-    return lazy(map(f, *map(source, iterables)))
+    return lazy_iterator(map(f, *map(charged_source, iterables)))
 
 
 def filter_of(f, values, /):
-    return lazy(filter(f, source(values)))
+    return lazy_iterator(filter(f, charged_source(values)))
 
 
 def zip_of(*iterables, strict=False):
-    return lazy(zip(*map(source, iterables), strict=strict), 1 + len(iterables))
+    return lazy_iterator(zip(*map(charged_source, iterables), strict=strict), 1 + len(iterables))
 
 
 def enumerate_of(iterable, start=0):
-    return lazy(enumerate(source(iterable), start), ELEMENT + (operator.index(start).bit_length() >> 5))
+    return lazy_iterator(enumerate(charged_source(iterable), start), ELEMENT + (operator.index(start).bit_length() >> 5))
 
 
 def reversed_of(values, /):
     if isinstance(values, SETS):
         raise TypeError("a set has no order")
-    return lazy(reversed(values), ELEMENT + ops.far(values) if type(values) is range else ELEMENT)
+    return lazy_iterator(reversed(values), ELEMENT + ops.price_wide_element(values) if type(values) is range else ELEMENT)
 
 
 def iter_of(value, /, *sentinel):
     if sentinel:
-        return lazy(iter(value, *sentinel))
+        return lazy_iterator(iter(value, *sentinel))
     if type(value) in SIZED or isinstance(value, SETS):
-        return source(value)
-    return iter(value) if type(value) in GENERATORS or type(value) in actor_code.PLAIN else source(value)
+        return charged_source(value)
+    return iter(value) if type(value) in GENERATORS or type(value) in actor_code.PLAIN else charged_source(value)
 
 
 def next_of(it, /, *default):
@@ -164,7 +167,7 @@ def flat_types(kinds, depth=0):
         return [kinds]
     if depth > 3:
         raise TypeError("types nested deeper than 3 tuples")
-    parts, found = sealed.parts(kinds), []
+    parts, found = sealed.parts_of(kinds), []
     charge(TESTED * len(parts))
     for k in parts:
         if type(k) in sealed.SEVERAL:
@@ -179,15 +182,15 @@ def flat_types(kinds, depth=0):
 def is_instance(value, kinds, /):
     charge(TESTED)
     if type(kinds) not in sealed.SEVERAL:
-        return isinstance(value, matching.tested(kinds))
-    return any(isinstance(value, matching.tested(t)) for t in flat_types(kinds))
+        return isinstance(value, matching.tested_type(kinds))
+    return any(isinstance(value, matching.tested_type(t)) for t in flat_types(kinds))
 
 
 def is_subclass(cls, kinds, /):
     charge(2 + len(getattr(cls, "__mro__", ())) // 4)
     if type(kinds) not in sealed.SEVERAL:
-        return issubclass(sealed.real(cls), matching.tested(kinds))
-    return any(issubclass(sealed.real(cls), matching.tested(t)) for t in flat_types(kinds))
+        return issubclass(sealed.real_type(cls), matching.tested_type(kinds))
+    return any(issubclass(sealed.real_type(cls), matching.tested_type(t)) for t in flat_types(kinds))
 
 
 def type_of(value, /, *more):
@@ -196,7 +199,7 @@ def type_of(value, /, *more):
     t = type(value)
     if t in sealed._PROXIES:
         return sealed._PROXIES[t]
-    if actor_code.known(t) is not None or isinstance(value, Exception) or value is None:
+    if actor_code.kind_of(t) is not None or isinstance(value, Exception) or value is None:
         return t
     raise TypeError("type of %s is not available to actors" % t.__name__)
 
@@ -220,19 +223,19 @@ def round_of(number, ndigits=None):
     return round(value) if digits is None else round(value, digits)
 
 
-def digits(f):
-    def show(value, /):
+def make_digits_function(f):
+    def show_digits(value, /):
         value = operator.index(value)
-        return formatting.charged(f(value))
-    show.__name__ = f.__name__
-    return show
+        return formatting.charge_text(f(value))
+    show_digits.__name__ = f.__name__
+    return show_digits
 
 
 def pow_of(base, exp, mod=None):
     return ops.power(base, exp, mod)
 
 
-def division(a, b, /):
+def make_divmod(a, b, /):
     return ops.divmod_ints(a, b, divmod)
 
 
@@ -245,7 +248,7 @@ def chr_of(n, /):
 
 
 def call_paid(f):
-    return sealed.paid(f, 1)
+    return sealed.charge_fixed(f, 1)
 
 
 def is_callable(value, /):
@@ -256,12 +259,12 @@ def plain_names():
     """Functions by name."""
     f = sealed.Function
     names = {
-        "abs": f(abs_of), "all": f(all_of), "any": f(any_of), "ascii": f(formatting.to_ascii), "bin": f(digits(bin)),
-        "callable": f(is_callable), "chr": f(chr_of), "delattr": f(delattr_of), "divmod": f(division),
-        "enumerate": f(enumerate_of), "filter": f(filter_of), "format": f(formatting.formatted), "getattr": f(getattr_of),
-        "hasattr": f(hasattr_of), "hex": f(digits(hex)), "isinstance": f(is_instance), "issubclass": f(is_subclass),
+        "abs": f(abs_of), "all": f(all_of), "any": f(any_of), "ascii": f(formatting.to_ascii), "bin": f(make_digits_function(bin)),
+        "callable": f(is_callable), "chr": f(chr_of), "delattr": f(delattr_of), "divmod": f(make_divmod),
+        "enumerate": f(enumerate_of), "filter": f(filter_of), "format": f(formatting.format_value), "getattr": f(getattr_of),
+        "hasattr": f(hasattr_of), "hex": f(make_digits_function(hex)), "isinstance": f(is_instance), "issubclass": f(is_subclass),
         "iter": f(iter_of), "len": f(len_of), "map": f(map_of), "max": f(min_or_max(max)), "min": f(min_or_max(min)),
-        "next": f(next_of), "oct": f(digits(oct)), "ord": f(call_paid(ord)), "pow": f(pow_of),
+        "next": f(next_of), "oct": f(make_digits_function(oct)), "ord": f(call_paid(ord)), "pow": f(pow_of),
         "repr": f(formatting.to_repr), "reversed": f(reversed_of), "round": f(round_of), "setattr": f(setattr_of),
         "sorted": f(sorted_of), "sum": f(sum_of), "type": f(type_of), "zip": f(zip_of),
     }
@@ -277,21 +280,22 @@ EXCEPTIONS = (
 ).split()
 
 
-def operators():
+def list_operators():
     """The names rewritten code uses, which no source can spell."""
     return {
-        **probe.NAMES, "$m": meter, "$out": out,
-        "$deep": refuse_depth, "$tick": tick, "$enter": enter, "$up": enter_level, "$down": leave_level,
-        "$lazy": generated, "$weighed": ops.weighed, "$key": key, "$moved": ops.moved, "$iter": iterate, "$unpack": ops.unpack,
-        "$spread": ops.spread, "$sequence": ops.sequence, "$mapping": ops.mapping, "$slice": ops.slice_of,
-        "$in": ops.contains, "$add": ops.add, "$mul": ops.mul, "$div": ops.div,
+        **probe.NAMES, "$m": meter, "$out": run_out,
+        "$deep": refuse_depth, "$tick": tick, "$enter": enter_lambda, "$up": enter_level, "$down": leave_level,
+        "$lazy": charged_generator, "$weighed": ops.charge_comparison, "$key": charge_key, "$moved": ops.charge_move,
+        "$iter": iterate_value, "$unpack": ops.unpack_value,
+        "$spread": ops.spread_value, "$sequence": ops.check_sequence, "$mapping": ops.check_mapping, "$slice": ops.slice_of,
+        "$in": ops.contains_value, "$add": ops.add, "$mul": ops.mul, "$div": ops.div,
         "$floordiv": ops.floordiv, "$mod": ops.mod, "$pow": ops.power, "$lshift": ops.lshift,
         "$rshift": ops.BINARY["rshift"], "$or": ops.BINARY["or"], "$xor": ops.BINARY["xor"], "$and": ops.BINARY["and"],
-        "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": attributes.attr,
-        "$own": actor_code.settable, "$int": int, "$rows": ROWS,
+        "$i": ops.in_place, "$iitem": ops.in_place_item, "$iattr": ops.in_place_attribute, "$attr": attributes.get_attribute,
+        "$own": actor_code.check_settable, "$int": int, "$rows": ROWS,
         "$plain": actor_code.PLAIN, "$open": actor_code.OPEN, "$growing": attributes.GROWING, "$type": type,
-        "$fit": matching.fit, "$box": matching.Box, "$manager": matching.Manager, "$format": formatting.f_string,
-        "$text": formatting.joined, "$caught": ops.caught, "$Exception": Exception, "$any": object,
+        "$fit": matching.fit_pattern, "$box": matching.Box, "$manager": matching.Manager, "$format": formatting.f_string,
+        "$text": formatting.join_pieces, "$caught": ops.check_caught, "$Exception": Exception, "$any": object,
         **ops.NAMES, **continuations.OPERATORS,
     }
 
@@ -308,11 +312,11 @@ def build_plain(function, name, names):
     finally:
         actor_code.PENDING.pop()
     actor_code.register_plain(cls, kind)
-    charge(2 * table.call * len(cls.__mro__) + defined(cls, names))
+    charge(2 * table.call * len(cls.__mro__) + price_definitions(cls, names))
     return cls
 
 
-def defined(cls, names):
+def price_definitions(cls, names):
     """The cycles of a class's own definitions."""
     slots = cls.__dict__.get("__slots__", ())
     return ATTRIBUTE * len(names) + SLOT * (len(slots) if type(slots) is tuple else 1)
@@ -323,14 +327,14 @@ def build_class(function, name, *bases, **keywords):
     if not bases:
         return build_plain(function, name, keywords["$names"])
     real = types.resolve_bases(bases)
-    kind = actor_code.define(real, keywords["$names"])
+    kind = actor_code.prepare_class(real, keywords["$names"])
     actor_code.PENDING.append((name, real or ROOT, kind))
     try:
         cls = builtins.__build_class__(function, name, *bases)
     finally:
         actor_code.PENDING.pop()
-    actor_code.register(cls, kind)
-    charge(defined(cls, keywords["$names"]))
+    actor_code.register_class(cls, kind)
+    charge(price_definitions(cls, keywords["$names"]))
     if not real:
         charge(2 * table.call * len(cls.__mro__))
         return cls
@@ -342,7 +346,7 @@ def build_class(function, name, *bases, **keywords):
     elif issubclass(cls, tuple):
         charge(1000 + 40 * len(getattr(cls, "_fields", ())))
         if "_fields" in cls.__dict__:
-            rows.priced(cls)
+            rows.price_class(cls)
     if sealed.Protocol in cls.__bases__:
         cls.__abstractmethods__ = frozenset(("Protocol",))
     if issubclass(cls, sealed.Abstract):
@@ -369,10 +373,10 @@ def abstract_names(cls):
 ABSTRACT = (types.FunctionType, property, staticmethod, classmethod)
 
 
-def namespace():
+def make_namespace():
     """The built-ins of every actor: one dictionary, out of its reach."""
     actor_code.BASES.update(getattr(builtins, e) for e in EXCEPTIONS)
-    names = {**plain_names(), **operators(), **builtin_types.proxies()}
+    names = {**plain_names(), **list_operators(), **builtin_types.make_proxies()}
     for e in EXCEPTIONS:
         names[e] = getattr(builtins, e)
     for n in ("object", "property", "staticmethod", "classmethod", "super", "NotImplemented", "Ellipsis"):

@@ -6,9 +6,9 @@ from host import formatting, hashing, methods, sealed, weights
 from host.attribute_tables import TABLE
 from host.costs import table
 from host.meter import INT_BITS, charge
-from host.ops import DECIMAL, drain, drained_pairs, mapping
+from host.ops import DECIMAL, drain_value, drained_pairs, check_mapping
 from host.sealed import Type
-from host.weights import SETS, weigh
+from host.weights import SETS, weigh_value
 
 TEXTS = (str, bytes, bytearray)
 BYTES = (bytes, bytearray)
@@ -29,7 +29,7 @@ def make_int(*args, base=None):
         n = max(value.adjusted(), 0)
         charge(DECIMAL + n + (n * n >> 8))
     elif isinstance(value, TEXTS):
-        size = weights.size(value)
+        size = weights.size_of(value)
         charge(size)
         if size > 4300 and (len(args) < 2 or args[1] not in (2, 4, 8, 16, 32)) or size > INT_BITS:
             raise ValueError("int of more than 4300 digits")
@@ -46,7 +46,7 @@ def make_str(object="", encoding=None, errors=None):
 
 
 def byte_maker(kind):
-    def make(source=b"", encoding=None, errors=None):
+    def make_bytes(source=b"", encoding=None, errors=None):
         value = source
         if isinstance(value, str):
             if encoding is None:
@@ -66,14 +66,14 @@ def byte_maker(kind):
             return own_bytes(value)
         if hasattr(type(value), "__index__"):
             try:
-                return make(weights.whole(value))
+                return make_bytes(weights.exact_index(value))
             except TypeError:
                 if not hasattr(type(value), "__iter__") and not hasattr(type(value), "__getitem__"):
                     raise
-        values = bytes_of(value) if type(value) is list else drain(value)
+        values = bytes_of(value) if type(value) is list else drain_value(value)
         charge(table.str + len(values))
         return kind(values)
-    return make
+    return make_bytes
 
 
 def says_bytes(value):
@@ -91,11 +91,11 @@ def own_bytes(value):
 def bytes_of(values):
     """The bytes of a list. An element that stands for a number may change the list, which is walked as it is then."""
     if set(map(type, values)) <= {int}:
-        return drain(values)
+        return drain_value(values)
     found = []
     for v in values:
         charge(1)
-        n = weights.whole(v)
+        n = weights.exact_index(v)
         found.append(n)
         if not 0 <= n < 256:
             break
@@ -104,7 +104,7 @@ def bytes_of(values):
 
 def make_list(values=(), /):
     charge(table.list_base)
-    made = drain(values)
+    made = drain_value(values)
     charge(len(made))
     return made
 
@@ -113,37 +113,37 @@ def make_tuple(values=(), /):
     if type(values) is tuple:
         return values
     charge(table.list_base)
-    return tuple(drain(values))
+    return tuple(drain_value(values))
 
 
 def set_maker(kind):
-    def make(values=(), /):
+    def make_set(values=(), /):
         charge(table.set_base)
         if isinstance(values, SETS):
             charge(5 * len(values))
-            weigh(values)
+            weigh_value(values)
             hashing.charge_lookups(len(values), values)
             return kind(values)
-        values = drain(values)
+        values = drain_value(values)
         charge(5 * len(values))
-        weigh(values)
+        weigh_value(values)
         hashing.charge_lookups(0, values)
         return kind(values)
-    return make
+    return make_set
 
 
 def make_dict(*args, **kwargs):
-    return fill({}, args, kwargs)
+    return fill_dict({}, args, kwargs)
 
 
-def fill(made, args, kwargs):
+def fill_dict(made, args, kwargs):
     charge(table.dict_base + 8 * len(kwargs))
     if len(args) > 1:
         raise TypeError("dict takes at most 1 argument")
     for a in args:
-        pairs, error = (mapping(a), None) if hasattr(a, "keys") else drained_pairs(a)
+        pairs, error = (check_mapping(a), None) if hasattr(a, "keys") else drained_pairs(a)
         charge(8 * len(pairs))
-        weigh(pairs)
+        weigh_value(pairs)
         hashing.charge_lookups(0, pairs if isinstance(pairs, dict) else [p[0] for p in pairs if p])
         made.update(pairs)
         if error is not None:
@@ -153,9 +153,9 @@ def fill(made, args, kwargs):
 
 
 def dict_from_keys(keys, value=None, /):
-    keys = drain(keys)
+    keys = drain_value(keys)
     charge(table.dict_base + 8 * len(keys))
-    weigh(keys)
+    weigh_value(keys)
     hashing.charge_lookups(0, keys)
     return dict.fromkeys(keys, value)
 
@@ -163,9 +163,9 @@ def dict_from_keys(keys, value=None, /):
 def make_range(*args):
     charge(table.list)
     if any(type(a) is not int or not weights.LEAST < a < weights.SMALL for a in args):
-        args = tuple(map(weights.whole, args))
+        args = tuple(map(weights.exact_index, args))
         low, high, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3] if 1 < len(args) < 4 else (0, 0, 1)
-        weights.span(low, high, step, True)
+        weights.charge_span(low, high, step, True)
     return range(*args)
 
 
@@ -177,7 +177,7 @@ def make_bool(value=False, /):
 def int_from_bytes(bytes, byteorder="big", *, signed=False):
     if isinstance(bytes, str):
         raise TypeError("cannot convert 'str' object to bytes")
-    data = own_bytes(bytes) if says_bytes(bytes) else bytes if isinstance(bytes, BYTES) else BYTES[0](drain(bytes))
+    data = own_bytes(bytes) if says_bytes(bytes) else bytes if isinstance(bytes, BYTES) else BYTES[0](drain_value(bytes))
     charge(table.str + len(data))
     if len(data) * 8 > INT_BITS:
         raise OverflowError("an integer of more than %d bits" % INT_BITS)
@@ -197,32 +197,32 @@ def make_trans(*args):
     return str.maketrans(*args)
 
 
-def unbound(t):
+def unbound_method(t):
     """str.lower and the like, as a function of the value."""
     found = {}
     for name, f in TABLE.get(t, {}).items():
-        found[name] = sealed.Function(checked(t, name, f))
+        found[name] = sealed.Function(check_receiver(t, name, f))
     return found
 
 
-def checked(t, name, f):
-    def call(value, /, *args, **kwargs):
+def check_receiver(t, name, f):
+    def call_through(value, /, *args, **kwargs):
         if not isinstance(value, t):
             raise TypeError("a method of %s takes one" % t.__name__)
         kind = type(value)
-        if kind is not t and overridden(kind, t, name):
+        if kind is not t and overrides_method(kind, t, name):
             raise TypeError("%s.%s would break a value of %s: call its own, as in value.%s(…)" % (t.__name__, name, kind.__name__, name))
         return f(value, *args, **kwargs)
-    return call
+    return call_through
 
 
-def overridden(kind, base, name):
+def overrides_method(kind, base, name):
     """Whether a type of the libraries has its own method of this name."""
     heir = next((h for h in methods.HEIRS.get(base, ()) if issubclass(kind, h)), None)
     return heir is not None and getattr(heir, name) is not getattr(base, name)
 
 
-def proxies():
+def make_proxies():
     makers = {
         int: (make_int, {"from_bytes": int_from_bytes}), bool: (make_bool, {}), str: (make_str, {"maketrans": make_trans}),
         bytes: (byte_maker(bytes), {"fromhex": from_hex(bytes)}),
@@ -233,6 +233,6 @@ def proxies():
     sealed.BASES.update((int, str))
     made = {}
     for t, (make, statics) in makers.items():
-        statics = {**unbound(t), **{n: sealed.Function(f) for n, f in statics.items()}}
+        statics = {**unbound_method(t), **{n: sealed.Function(f) for n, f in statics.items()}}
         made[t.__name__] = Type(t, make, statics)
     return made

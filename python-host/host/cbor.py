@@ -23,7 +23,7 @@ class Malformed(ValueError):
     __module__ = "cbor"  # the text of the class names it
 
 
-def head(major, n):
+def encode_head(major, n):
     """The first bytes of a value: its kind and a number in its fewest bytes."""
     if n < 24:
         return bytes((major << 5 | n,))
@@ -33,28 +33,28 @@ def head(major, n):
     raise ValueError("an integer above 2^64-1 needs a tag")
 
 
-def value(v):
+def encode_value(v):
     if isinstance(v, bytes):
-        return head(BYTES, len(v)) + v
+        return encode_head(BYTES, len(v)) + v
     if v < 1 << 64:
-        return head(UINT, v)
+        return encode_head(UINT, v)
     raw = v.to_bytes((v.bit_length() + 7) // 8, "big")
-    return bytes((BIGNUM,)) + head(BYTES, len(raw)) + raw
+    return bytes((BIGNUM,)) + encode_head(BYTES, len(raw)) + raw
 
 
-def encode(entries):
+def encode_map(entries):
     """A map; its keys in the order of their encodings."""
     pairs = []
     for k, v in entries.items():
         name = k.encode()
-        pairs.append((head(TEXT, len(name)) + name, value(v)))
+        pairs.append((encode_head(TEXT, len(name)) + name, encode_value(v)))
     pairs.sort()
-    whole = head(MAP, len(pairs)) + b"".join(k + v for k, v in pairs)
+    whole = encode_head(MAP, len(pairs)) + b"".join(k + v for k, v in pairs)
     charge(table.serialise + len(whole))
     return whole
 
 
-def decode(data):
+def decode_map(data):
     """The map that data is, as a dictionary."""
     charge(table.serialise + len(data))
     reader = Reader(data)
@@ -164,7 +164,7 @@ class Writer:
         elif depth == MAX_DEPTH:
             raise ValueError("%s is nested deeper than %d levels" % (self.what, MAX_DEPTH))
         elif t is list:
-            self.put(head(ARRAY, len(v)))
+            self.put(encode_head(ARRAY, len(v)))
             for x in v:
                 self.add(x, depth + 1)
         elif t is dict:
@@ -173,34 +173,34 @@ class Writer:
             wrong_kind(self.what, v)
 
     def text(self, major, raw):
-        self.put(head(major, len(raw)))
+        self.put(encode_head(major, len(raw)))
         self.put(raw)
 
     def number(self, v):
         below = v < 0
         n = ~v if below else v
         if n < 1 << 64:
-            self.put(head(NEGATIVE if below else UINT, n))
+            self.put(encode_head(NEGATIVE if below else UINT, n))
             return
         self.put(bytes((NEGATIVE_BIGNUM if below else BIGNUM,)))
         self.text(BYTES, n.to_bytes((n.bit_length() + 7) // 8, "big"))
 
     def map(self, v, depth):
         charge(2 * EACH)
-        self.put(head(MAP, len(v)))
+        self.put(encode_head(MAP, len(v)))
         keys = []
         for k in v:
             if type(k) is not str:
                 raise TypeError("a key in %s is a str, not %s" % (self.what, type(k).__name__))
             charge(EACH + len(k))
             raw = k.encode()
-            keys.append((head(TEXT, len(raw)) + raw, k))
+            keys.append((encode_head(TEXT, len(raw)) + raw, k))
         for raw, k in sorted(keys):
             self.put(raw)
             self.add(v[k], depth)
 
 
-def packed(v, what, limit):
+def pack_value(v, what, limit):
     """v in at most limit bytes; errors call it what."""
     charge(table.serialise)
     writer = Writer(what, limit)
@@ -208,7 +208,7 @@ def packed(v, what, limit):
     return b"".join(writer.parts)
 
 
-def unpacked(data):
+def unpack_value(data):
     """The value that packed made data of, or that the chain did."""
     charge(table.serialise + len(data))
     reader = Whole(data)

@@ -12,10 +12,10 @@ from struct import Struct
 
 from host import errors, exact, formatting, meter, probe, protocol, wire
 from host.costs import table
-from host.meter import report
+from host.meter import report_steps
 from host.protocol import ANSWER, MAX_EFFECTS, REQUEST
 from host.wire import FORMS, MAPS, NAMES, NAMES_OF_BYTES
-from host.wire import value as value_of
+from host.wire import read_value as value_of
 
 
 class Operation:
@@ -27,7 +27,7 @@ class Operation:
         form = FORMS[name]
         self.raised = raised  # if the chain refuses it
         self.names = tuple(form)  # of its fields
-        self.start = wire.name("op") + wire.name(name) + wire.name("steps") + bytes((wire.NUMBER64,))
+        self.start = wire.encode_name("op") + wire.encode_name(name) + wire.encode_name("steps") + bytes((wire.NUMBER64,))
         if form:  # all up to the first field's bytes, and what the second's begin with
             start, self.first = MAPS[2 + len(form)] + self.start, NAMES_OF_BYTES[form[0]]
             self.head = partial(Struct(">%dsQ%dsI" % (len(start), len(self.first))).pack, start)
@@ -58,7 +58,7 @@ NAMED_KEY = re.compile(rb"[A-Za-z][A-Za-z0-9_]*(?=[/#]|\Z)")  # of an attribute'
 COUNT, SIZE = Struct(">Q"), Struct(">I")
 ANSWERED = wire.Beginning(protocol.ANSWER_BEGINS)
 BARE = MAPS[len(protocol.ANSWER_BEGINS)][0]  # the head of an answer that says no more
-VALUE = wire.name("value")  # of one that is a value
+VALUE = wire.encode_name("value")  # of one that is a value
 VALUE_AT = ANSWERED.size + len(VALUE)
 
 
@@ -92,10 +92,10 @@ serve = None  # runs a message that arrives while this one waits
 now = Message()
 
 
-def packed(op, fields):
+def pack_operation(op, fields):
     """One operation, with the steps since the last. Its fields are numbers and
     bytes by now, so that no step is reported and then lost."""
-    parts, n = [b"", op.start, COUNT.pack(report())], 2
+    parts, n = [b"", op.start, COUNT.pack(report_steps())], 2
     for name, v in fields.items():
         if v is not None:
             n += 1
@@ -106,17 +106,17 @@ def packed(op, fields):
 
 def packed_bytes(op, value):
     """The same of one whose only field are bytes, at once."""
-    return op.head(report(), op.first, len(value)) + value
+    return op.head(report_steps(), op.first, len(value)) + value
 
 
 def packed_pair(op, first, second):
     """The same of one whose two fields are bytes."""
-    return op.head(report(), op.first, len(first)) + first + op.second + SIZE.pack(len(second)) + second
+    return op.head(report_steps(), op.first, len(first)) + first + op.second + SIZE.pack(len(second)) + second
 
 
 def packed_all(op, *values):
     """The same of any number of fields of bytes."""
-    return packed(op, dict(zip(op.names, values)))
+    return pack_operation(op, dict(zip(op.names, values)))
 
 
 END_PACKED = (None, packed_bytes, packed_pair, packed_all)  # by how many fields an end has
@@ -131,7 +131,7 @@ def take_effects():
     return blob
 
 
-def effect(record):
+def send_effect(record):
     """Send an effect to the chain with the next frame; record is packed, and paid for."""
     size = len(record)
     if size > MAX_PAYLOAD:
@@ -140,49 +140,49 @@ def effect(record):
     m.effects.append(record)
     m.bytes += size
     if len(m.effects) >= MAX_EFFECTS or m.bytes >= MAX_EFFECT_BYTES or probe.asked:  # its charge is the running line's
-        ask(FLUSH, packed(FLUSH, {}))
+        ask_with(FLUSH, pack_operation(FLUSH, {}))
 
 
-def tell(op, value):
+def send_bytes(op, value):
     """An effect of bytes."""
     meter.charge(table.call)
     if op is DELETE:
         now.changes += 1
-    effect(packed_bytes(op, value))
+    send_effect(packed_bytes(op, value))
 
 
 def tell_pair(op, first, second):
     """An effect of two."""
     meter.charge(table.call)
     now.changes += 1
-    effect(packed_pair(op, first, second))
+    send_effect(packed_pair(op, first, second))
 
 
-def request(op, calls=1, **fields):
+def ask_chain(op, calls=1, **fields):
     """Ask the chain, at the price of a number of calls; return the value it answers, or raise."""
     meter.charge(calls * table.call)
     for v in fields.values():
         if type(v) is bytes:
-            bounded(v)
-    return ask(op, packed(op, fields))
+            check_size(v)
+    return ask_with(op, pack_operation(op, fields))
 
 
 def request_of(op, value, calls=1):
     """The same for operations with bytes only; waiting for the answer costs a number of calls."""
     meter.charge(calls * table.call)
-    return ask(op, packed_bytes(op, bounded(value)))
+    return ask_with(op, packed_bytes(op, check_size(value)))
 
 
-def bounded(value):
+def check_size(value):
     if len(value) > MAX_PAYLOAD:
         raise ValueError("more than %d bytes" % MAX_PAYLOAD)
     return value
 
 
-def ask(op, record):
+def ask_with(op, record):
     if op not in HARMLESS:
         now.changes += 1
-    before = probe.settled() if probe.asked else 0
+    before = probe.settle_and_read() if probe.asked else 0
     pipe.write(REQUEST, take_effects() + record)
     while True:
         kind, frame = pipe.read()
@@ -195,25 +195,25 @@ def ask(op, record):
     else:
         rest = ANSWERED.rest(frame)
         if b"over" in rest:
-            meter.finish()
-    meter.refill(ANSWERED.read(frame)[0])
+            meter.finish_message()
+    meter.refill_cycles(ANSWERED.read(frame)[0])
     if probe.asked and (op is CALL or op is CANCEL_JOB):
-        probe.called(before)
+        probe.note_call(before)
     if rest is not None:
         raise op.raised(*(rest[n].decode("utf-8", "replace") for n in (b"code", b"message")))
-    return None if bare else wire.piece(frame, VALUE_AT)[0]
+    return None if bare else wire.read_piece(frame, VALUE_AT)[0]
 
 
-def number(value, bits=64, what="a number"):
+def check_number(value, bits=64, what="a number"):
     """An unsigned integer below 2^bits."""
     if type(value) is not int:
-        value = exact.integer(value, what)
+        value = exact.require_integer(value, what)
     if value < 0 or value >> bits:
         raise ValueError("%s lies outside 0..2^%d-1" % (what, bits))
     return value
 
 
-def data(value, what="the payload"):
+def check_bytes(value, what="the payload"):
     """Bytes as they are; text is refused, since its encoding is a choice."""
     t = type(value)
     if t is bytes:
@@ -228,42 +228,42 @@ def data(value, what="the payload"):
     raise TypeError("%s is bytes, not %s" % (what, t.__name__))
 
 
-def address(value, what="the address"):
+def check_address(value, what="the address"):
     """20 bytes, or 0x and 40 hexadecimal digits, or an ActorRef."""
     t = type(value)
     if t is ActorRef:
         return value.address
     if isinstance(value, str):
-        found = HEX_ADDRESS.fullmatch(exact.string(value))
+        found = HEX_ADDRESS.fullmatch(exact.require_text(value))
         if found is None:
             raise ValueError("%s is 20 bytes, or 0x and 40 hexadecimal digits" % what)
         return bytes.fromhex(found[1])
-    value = data(value, what)
+    value = check_bytes(value, what)
     if len(value) != 20:
         raise ValueError("%s is 20 bytes, or 0x and 40 hexadecimal digits" % what)
     return value
 
 
-def name(value, what):
+def check_text(value, what):
     if type(value) is not str:
-        value = exact.string(value, what)
+        value = exact.require_text(value, what)
     meter.charge(len(value))
     return value.encode()
 
 
-def get(key):
+def get_state(key):
     """The value under a key. The first time it costs what waiting for it takes,
     whether it was sent ahead or not."""
     if type(key) is not bytes:
         key = state_key(key)
     known = now.known
     if key in known:
-        tell(READ, key)
+        send_bytes(READ, key)
         return known[key]
     ahead = now.ahead
     if ahead and key in ahead:
         meter.charge(WAITING * table.call)
-        effect(packed_bytes(READ, key))
+        send_effect(packed_bytes(READ, key))
         value = ahead[key]
     else:
         value = request_of(GET, key, WAITING)
@@ -271,38 +271,38 @@ def get(key):
     return value
 
 
-def put(key, value):
-    keep(free(state_key(key)), data(value, "the value"))
+def put_state(key, value):
+    keep_state(check_free_key(state_key(key)), check_bytes(value, "the value"))
 
 
-def keep(key, value):
+def keep_state(key, value):
     tell_pair(SET, key, value)
     now.known[key] = value
 
 
-def delete(key):
-    forget(free(state_key(key)))
+def delete_state(key):
+    forget_state(check_free_key(state_key(key)))
 
 
-def forget(key):
-    tell(DELETE, key)
+def forget_state(key):
+    send_bytes(DELETE, key)
     now.known[key] = None
 
 
-def free(key):
+def check_free_key(key):
     """A key that an actor may write: not one of the SDK's."""
     if key[:len(RESERVED)] == RESERVED:
         raise ValueError("keys that begin with \\0runner/ are reserved: the SDK stores open awaits there")
-    return undeclared(key) if now.declared else key
+    return check_undeclared(key) if now.declared else key
 
 
-def look(key):
+def look_up(key):
     """The value under a key that an actor spells itself."""
     key = state_key(key)
-    return get(undeclared(key) if now.declared else key)
+    return get_state(check_undeclared(key) if now.declared else key)
 
 
-def undeclared(key):
+def check_undeclared(key):
     """A key that belongs to no attribute of the class: this message's changes of attributes are not
     in state yet."""
     name = NAMED_KEY.match(key)
@@ -316,23 +316,24 @@ def state_key(key):
     if type(key) is bytes:
         return key
     if isinstance(key, str):
-        key = exact.string(key)
+        key = exact.require_text(key)
         meter.charge(len(key))
         return key.encode()
-    return data(key, "the key")
+    return check_bytes(key, "the key")
 
 
-def log(line):
+def log_line(line):
     raw = line.encode("utf-8", "replace")
     if len(raw) > MAX_LOG:
         raw = raw[:MAX_LOG].decode("utf-8", "ignore").encode() + " …".encode()
-    tell(LOG, raw)
+    send_bytes(LOG, raw)
 
 
-def show(*values, sep=" ", end="\n"):
+def print_lines(*values, sep=" ", end="\n"):
     """print: to the actor's log, a line for each line."""
-    sep, end = (exact.string(s, "what print puts between and after") for s in (" " if sep is None else sep, "\n" if end is None else end))
-    shown = formatting.joined([p for v in values for p in (formatting.piece(v), sep)][:-1] + [end] if values else [end])
+    sep, end = (exact.require_text(s, "what print puts between and after")
+                for s in (" " if sep is None else sep, "\n" if end is None else end))
+    shown = formatting.join_pieces([p for v in values for p in (formatting.text_piece(v), sep)][:-1] + [end] if values else [end])
     m = now
     meter.charge(table.call + len(m.lines) // 64)
     whole = m.lines + shown
@@ -341,4 +342,4 @@ def show(*values, sep=" ", end="\n"):
         lines.append(m.lines)
         m.lines = ""
     for line in lines:
-        log(line)
+        log_line(line)

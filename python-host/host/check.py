@@ -65,39 +65,39 @@ class Refusal(Exception):
         self.units = 0  # measured at compiling
 
 
-def refuse(node, reason):
+def refuse_node(node, reason):
     raise Refusal(getattr(node, "lineno", 0), reason)
 
 
-def dunder(name):
+def is_dunder(name):
     return name.startswith("__") and name.endswith("__")
 
 
-def attribute(node, name, read=True):
+def check_attribute(node, name, read=True):
     """An attribute that is read, or else set."""
-    if dunder(name) and not (read and name in DUNDER_ATTRIBUTES):
-        refuse(node, "the attribute %s reaches the interpreter" % name)
+    if is_dunder(name) and not (read and name in DUNDER_ATTRIBUTES):
+        refuse_node(node, "the attribute %s reaches the interpreter" % name)
     if name.startswith("_host_"):
-        refuse(node, "the attribute %s is not available to actors" % name)
+        refuse_node(node, "the attribute %s is not available to actors" % name)
 
 
-def spelt(name):
+def check_spelling(name):
     """name, where getattr and its like are given one that source may spell."""
-    if dunder(name) and name not in DUNDER_ATTRIBUTES or name.startswith(("$", "_host_")):
+    if is_dunder(name) and name not in DUNDER_ATTRIBUTES or name.startswith(("$", "_host_")):
         raise AttributeError("the attribute %s is not available to actors" % name)
     return name
 
 
-def name(node, name, bound):
+def check_name(node, name, bound):
     """A name that is read or bound; bound holds what the module defines."""
     read = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    if dunder(name) and not (read and name in DUNDER_NAMES):
-        refuse(node, "the name %s is the interpreter's" % name)
+    if is_dunder(name) and not (read and name in DUNDER_NAMES):
+        refuse_node(node, "the name %s is the interpreter's" % name)
     if name in FORBIDDEN_NAMES and name not in bound:
-        refuse(node, "%s is not allowed: it %s" % (name, FORBIDDEN_NAMES[name]))
+        refuse_node(node, "%s is not allowed: it %s" % (name, FORBIDDEN_NAMES[name]))
 
 
-def told(node, target, value):
+def is_declaration(node, target, value):
     """Whether an assignment declares something about a module or class: a text, or names, both
     written out."""
     if not isinstance(target, ast.Name) or target.id not in TEXTS | LISTS:
@@ -106,29 +106,29 @@ def told(node, target, value):
         good = isinstance(value, ast.Constant) and type(value.value) in (str, type(None))
     else:
         items = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
-        good = all(isinstance(i, ast.Constant) and type(i.value) is str and not dunder(i.value)
+        good = all(isinstance(i, ast.Constant) and type(i.value) is str and not is_dunder(i.value)
                    and not i.value.startswith("_host_") for i in items)
     if not good:
-        refuse(node, "%s is %s, written out" % (target.id, "a text" if target.id in TEXTS else "names that are not the interpreter's"))
+        refuse_node(node, "%s is %s, written out" % (target.id, "a text" if target.id in TEXTS else "names that are not the interpreter's"))
     return True
 
 
-def module(node, name):
+def check_module(node, name):
     if name not in MODULES:
         if name.split(".")[0] in INSTEAD:
-            refuse(node, "the import of %s is not allowed: %s" % (name, INSTEAD[name.split(".")[0]]))
-        refuse(node, "the import of %s is not allowed; an actor may import %s" % (name, ", ".join(sorted(MODULES - {"__future__"}))))
+            refuse_node(node, "the import of %s is not allowed: %s" % (name, INSTEAD[name.split(".")[0]]))
+        refuse_node(node, "the import of %s is not allowed; an actor may import %s" % (name, ", ".join(sorted(MODULES - {"__future__"}))))
 
 
-def constant(node):
+def check_constant(node):
     value = node.value
     if isinstance(value, (float, complex)):
-        refuse(node, "%r is a float; state and messages know integers only: use integers or decimal.Decimal" % value)
+        refuse_node(node, "%r is a float; state and messages know integers only: use integers or decimal.Decimal" % value)
     if isinstance(value, int) and value.bit_length() > INT_BITS:
-        refuse(node, "an integer of more than %d bits" % INT_BITS)
+        refuse_node(node, "an integer of more than %d bits" % INT_BITS)
 
 
-def nesting(tree):
+def check_nesting(tree):
     """Refuse a tree that is deeper than every version of Python can walk."""
     level, depth = [tree], 0
     while level:

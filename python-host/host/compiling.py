@@ -31,7 +31,7 @@ LARGE = 256  # pairs of large integers, each compared by Python's compiler if th
 PARSED = 6  # bytes of a source with a fault, which Python parses twice, for one unit
 
 
-def weight(node):
+def weigh_node(node):
     """The units of one node."""
     if type(node) is ast.BinOp and type(node.right) is ast.Constant:
         return IN_LINE
@@ -39,24 +39,24 @@ def weight(node):
     return own + len(getattr(node, parts[0])) * parts[1] // 4 if parts else own
 
 
-def unread(source):
+def weigh_text(source):
     """The units of a source that is not Python: there is no tree to measure."""
     return len(source) // PARSED + WHOLE
 
 
-def units(tree):
+def measure_units(tree):
     """The units of a module. Functions that await are counted twice (awaits.py)."""
     owners = [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]
     waiting = [s for owner in owners for s in owner.body if isinstance(s, ast.AsyncFunctionDef)]
     found, large = WHOLE, 0
-    for node in counted([tree, *waiting]):
-        found += weight(node)
+    for node in list_counted([tree, *waiting]):
+        found += weigh_node(node)
         if type(node) is ast.Constant and type(node.value) is int and node.value.bit_length() > NEAR_BITS:
             large += 1
     return found + large * large // LARGE
 
 
-def counted(roots):
+def list_counted(roots):
     """The nodes below some that count: the texts of an f-string do not, since Python cuts them otherwise from
     patch to patch."""
     waiting = list(roots)
@@ -77,11 +77,11 @@ def refuse_beyond(found, limit):
         raise check.Refusal(0, "compiling takes %d units, and the cycles left pay for %d" % (found, limit))
 
 
-def payable(size, limit):
+def price_before_units(size, limit):
     """The cycles whose time a source may take before its units are known: no more than are left to pay with."""
     return min(READ * (size + SHORTEST), size + UNIT * min(limit, MAX_UNITS))
 
 
-def paid(size, units):
+def price_units(size, units):
     """The cycles that a source pays for its size and units."""
     return size + UNIT * units

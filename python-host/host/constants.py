@@ -14,7 +14,7 @@ NUMBERS = {}  # name of the host's → the imaginary part that stands for it
 NAMES = [None]  # by that number
 
 
-def node(name):
+def make_constant(name):
     """The constant that will be what the host calls name."""
     number = NUMBERS.get(name)
     if number is None:
@@ -23,14 +23,14 @@ def node(name):
     return ast.Constant(complex(0, number))
 
 
-def bind(code, space):
+def bind_constants(code, space):
     """code with the host's things in it and in all code within it, by their names in space. A function of ours has
     the name of the author's function around it."""
-    return code.replace(co_consts=tuple(bound(c, space) for c in code.co_consts), co_name=code.co_name.lstrip("$"),
-                        co_qualname=".".join(ours(code.co_qualname.split("."))))
+    return code.replace(co_consts=tuple(bind_constant(c, space) for c in code.co_consts), co_name=code.co_name.lstrip("$"),
+                        co_qualname=".".join(own_parts(code.co_qualname.split("."))))
 
 
-def ours(parts):
+def own_parts(parts):
     """The parts of a qualified name, without those of functions of ours."""
     found = []
     for part in parts:
@@ -41,10 +41,10 @@ def ours(parts):
     return found
 
 
-def bound(constant, space):
+def bind_constant(constant, space):
     t = type(constant)
     if t is complex:
         return space[NAMES[int(constant.imag)]]
-    if t is type(bind.__code__):
-        return bind(constant, space)
+    if t is type(bind_constants.__code__):
+        return bind_constants(constant, space)
     return constant

@@ -50,7 +50,7 @@ class Activation:
         self.error = None  # what its await raised, and how much the message had changed by then
 
 
-def activation(name):
+def begin_run(name):
     """The run that begins: of the continuation that this message resumes, or a new one."""
     resumed = chain.now.resumed
     if resumed is None or resumed.name != name:
@@ -59,22 +59,22 @@ def activation(name):
     return resumed
 
 
-def position(run):
+def position_of(run):
     return run.at
 
 
-def kept(run):
+def captured_of(run):
     return run.captured
 
 
-def capture(run, names):
+def capture_values(run, names):
     """ctx = capture(name=value, …)"""
     for name, value in names.items():
         setattr(run.captured, name, value)
     return run.captured
 
 
-def awaited(run):
+def take_outcome(run):
     """The value of the await at which a continuation resumes, or its error."""
     try:
         return run.outcome()
@@ -83,21 +83,21 @@ def awaited(run):
         raise
 
 
-def untouched(run, error):
+def is_untouched(run, error):
     """Whether an error is what the await raised, and its message did nothing since."""
     return run.error is not None and run.error[0] is error and run.error[1] == chain.now.changes
 
 
-def failed(run, message, words):
+def end_failed(run, message, words):
     """The author let an await's error pass: that is the end of the continuation, and not of the
     message, whose undoing would have the watchdog raise another."""
     run.waits = False
-    ended(run)
-    chain.log("%s failed: %s" % (run.name, message))  # for people, as the message of a receipt
+    end_run(run)
+    chain.log_line("%s failed: %s" % (run.name, message))  # for people, as the message of a receipt
     chain.tell_pair(chain.EMIT, b"continuation.failed", words.encode())
 
 
-def mark(f, timeout):
+def mark_continuation(f, timeout):
     """@runner.continuation, for f."""
     if not actor_code.is_function(f):
         raise TypeError("@runner.continuation decorates only an async def")
@@ -105,7 +105,7 @@ def mark(f, timeout):
     return f
 
 
-def suspend(run, at, task):
+def suspend_run(run, at, task):
     """await task: submit it and wait. Returns the job's id, with which this run ends."""
     if run.name not in chain.now.continuations:
         raise RuntimeError("%s is not a continuation: decorate it with cowboy_sdk's runner.continuation" % run.name)
@@ -114,53 +114,54 @@ def suspend(run, at, task):
     if run.awaits == MAX_AWAITS:
         raise RuntimeError("more than %d awaits in one continuation: begin another" % MAX_AWAITS)
     timeout = chain.now.continuations[run.name][1]
-    captured = cbor.packed(run.captured.__dict__, "what capture() keeps", MAX_CAPTURED)
+    captured = cbor.pack_value(run.captured.__dict__, "what capture() keeps", MAX_CAPTURED)
     place, new = run.place, run.place is None
     if new:
-        place = take()
+        place = take_place()
     due = chain.now.about.height + (task._host_life if timeout is None else timeout)
-    timer = chain.request(chain.SCHEDULE, height=chain.number(due, 64, "the height of the watchdog"), handler=(run.name + TIMEOUT).encode(),
-                          payload=place + due.to_bytes(8, "big"))
+    timer = chain.ask_chain(chain.SCHEDULE, height=chain.check_number(due, 64, "the height of the watchdog"),
+                            handler=(run.name + TIMEOUT).encode(),
+                            payload=place + due.to_bytes(8, "big"))
     try:
-        job = jobs.submitted(task, run.name + RESUME, place)
+        job = jobs.submit_job(task, run.name + RESUME, place)
     except errors.HostError:
         chain.request_of(chain.CANCEL, timer)
         if new:
-            give(place)
+            give_place(place)
         raise
     state = [run.name, at, run.awaits + 1, job, timer, task._host_format]
-    chain.keep(PLACE + place, due.to_bytes(8, "big") + cbor.packed(state, "the state", MAX_CAPTURED) + captured)
+    chain.keep_state(PLACE + place, due.to_bytes(8, "big") + cbor.pack_value(state, "the state", MAX_CAPTURED) + captured)
     run.place, run.waits = place, True
     return job
 
 
-def places():
-    raw = chain.get(PLACES)
+def read_places():
+    raw = chain.get_state(PLACES)
     return 0 if raw is None else int.from_bytes(raw, "big")
 
 
-def write(taken):
-    chain.keep(PLACES, taken.to_bytes((LIVE + 7) // 8, "big"))
+def write_places(taken):
+    chain.keep_state(PLACES, taken.to_bytes((LIVE + 7) // 8, "big"))
 
 
-def take():
+def take_place():
     """A free place."""
-    taken = places()
+    taken = read_places()
     if taken == (1 << LIVE) - 1:
-        taken = swept(taken)
+        taken = sweep_places(taken)
     free = (~taken & taken + 1).bit_length() - 1
-    write(taken | 1 << free)
+    write_places(taken | 1 << free)
     return bytes((free,))
 
 
-def swept(taken):
+def sweep_places(taken):
     """taken without the places whose continuation nothing will wake any more."""
     meter.charge(10 * LIVE)
     height = chain.now.about.height
     for n in range(LIVE):
         place = PLACE + bytes((n,))
-        if due_of(chain.get(place)) + GRACE < height:
-            chain.forget(place)
+        if due_of(chain.get_state(place)) + GRACE < height:
+            chain.forget_state(place)
             taken &= ~(1 << n)
     if taken == (1 << LIVE) - 1:
         raise errors.JobError("too_many_continuations", "%d continuations of this actor wait already" % LIVE)
@@ -171,20 +172,20 @@ def due_of(record):
     return int.from_bytes(record[:8], "big")
 
 
-def give(place):
-    write(places() & ~(1 << place[0]))
+def give_place(place):
+    write_places(read_places() & ~(1 << place[0]))
 
 
-def ended(run):
+def end_run(run):
     """A run returned. Unless it waits again its place is free."""
     if run.place is not None and not run.waits:
-        chain.forget(PLACE + run.place)
-        give(run.place)
+        chain.forget_state(PLACE + run.place)
+        give_place(run.place)
 
 
-def read(place):
+def read_place(place):
     """The record of a place: its continuation, with the job that it waits for; None for a free place."""
-    record = chain.get(PLACE + place) if len(place) == 1 else None
+    record = chain.get_state(PLACE + place) if len(place) == 1 else None
     if record is None:
         return None
     reader = cbor.Whole(record)
@@ -197,25 +198,25 @@ def read(place):
     return run, due_of(record), job, timer, data_format
 
 
-def resumed(name, payload):
+def find_resumed(name, payload):
     """The run that an outcome of the dispatcher resumes; None if none waits for it."""
-    outcome = jobs.outcome(payload)
-    found = None if outcome is None else read(outcome.correlation)
+    outcome = jobs.read_outcome(payload)
+    found = None if outcome is None else read_place(outcome.correlation)
     if found is None or found[0].name != name or found[2] != outcome.job:
-        return late(name)
+        return refuse_late(name)
     run, _, _, timer, data_format = found
-    stopped(chain.CANCEL, timer)
+    stop_other(chain.CANCEL, timer)
     run.outcome = lambda: outcome.value(data_format)
     return run
 
 
-def stopped(cancel, id):
+def stop_other(cancel, id):
     """Whether a timer, or a job, had not ended before."""
     try:
         if cancel is chain.CANCEL:
             chain.request_of(cancel, id)
         else:
-            jobs.cancel(id)
+            jobs.cancel_job(id)
         return True
     except errors.HostError:
         return False
@@ -223,31 +224,32 @@ def stopped(cancel, id):
 
 def timed_out(name, payload):
     """The same for the watchdog: the job is cancelled, and the await raises."""
-    found = read(payload[:1])
+    found = read_place(payload[:1])
     if found is None or found[0].name != name or found[1].to_bytes(8, "big") != payload[1:]:
-        return late(name)
+        return refuse_late(name)
     run, due, job, _, _ = found
-    stopped(chain.CANCEL_JOB, job)
+    stop_other(chain.CANCEL_JOB, job)
 
-    def outcome():
+    def raise_timeout():
         raise errors.RunnerTimeout("continuation_timeout", "no outcome of job 0x%s by height %d" % (job.hex(), due))
-    run.outcome = outcome
+    run.outcome = raise_timeout
     return run
 
 
-def late(name):
+def refuse_late(name):
     """Something came for which nothing waits: the other was first, or a stranger's job sent it."""
     chain.tell_pair(chain.EMIT, b"continuation.late", name.encode())
 
 
-def timeout(blocks):
+def check_timeout(blocks):
     """The timeout of @runner.continuation, None where it gives none."""
     if blocks is None:
         return None
-    blocks = exact.integer(blocks, "timeout_blocks")
+    blocks = exact.require_integer(blocks, "timeout_blocks")
     if not 1 <= blocks < 1 << 32:
         raise ValueError("timeout_blocks of a continuation lies outside 1..2^32-1")
     return blocks
 
 
-OPERATORS = {"$activation": activation, "$position": position, "$kept": kept, "$capture": capture, "$awaited": awaited, "$suspend": suspend}
+OPERATORS = {"$activation": begin_run, "$position": position_of, "$kept": captured_of, "$capture": capture_values,
+             "$awaited": take_outcome, "$suspend": suspend_run}

@@ -15,11 +15,11 @@ class Table:
 table = Table()
 
 
-def install(costs):
+def install_costs(costs):
     if set(costs) != set(DEFAULT_COSTS):
         raise ValueError("the table of costs has other names than %s" % ", ".join(DEFAULT_COSTS))
     for name, value in costs.items():
         setattr(table, name, value)
 
 
-install(DEFAULT_COSTS)
+install_costs(DEFAULT_COSTS)

@@ -11,7 +11,7 @@ classes of the actor. Flag refuses a value with an unknown bit, IntFlag keeps it
 """
 
 from host import weights
-from host.meter import INT_BITS, charge, left
+from host.meter import INT_BITS, charge, cycles_left
 
 MEMBER = 90  # cycles of making a member
 PSEUDO = 50  # cycles of making a combination of flags
@@ -22,15 +22,15 @@ OPERATORS = ("__or__", "__and__", "__xor__", "__ror__", "__rand__", "__rxor__", 
 shown = None  # representation.as_repr, which knows this module
 
 
-def sunder(name):
+def is_sunder(name):
     return len(name) > 2 and name[0] == name[-1] == "_" and name[1] != "_" and name[-2] != "_"
 
 
-def dunder(name):
+def is_dunder(name):
     return len(name) > 4 and name[:2] == name[-2:] == "__"
 
 
-def listed(names):
+def list_names(names):
     """The names of _ignore_ or _order_, a text or a sequence."""
     return names.replace(",", " ").split() if isinstance(names, str) else list(names)
 
@@ -50,7 +50,7 @@ class Names(dict):
 
     def __setitem__(self, name, value):
         if name == "_ignore_":
-            self.ignored = frozenset(listed(value))
+            self.ignored = frozenset(list_names(value))
             taken = sorted(self.ignored & set(self.members))
             if taken:
                 raise ValueError("_ignore_ cannot specify already set names: %s" % ", ".join(taken))
@@ -60,18 +60,18 @@ class Names(dict):
             self.following = getattr(value, "__func__", value)
         elif name in self.members:
             raise TypeError("%r already defined" % name)
-        elif name in self.ignored or sunder(name) or dunder(name) or name.startswith("_%s__" % self.cls.lstrip("_")):
+        elif name in self.ignored or is_sunder(name) or is_dunder(name) or name.startswith("_%s__" % self.cls.lstrip("_")):
             pass
         elif hasattr(value, "__get__") or isinstance(value, type):
             pass  # a method, a property or a nested class
         elif name in self:
             raise TypeError("%r already defined as %s" % (name, type(self[name]).__name__))
         else:
-            value = self.members[name] = self.counting(name, value)
+            value = self.members[name] = self.count_autos(name, value)
             self.values.append(value)
         super().__setitem__(name, value)
 
-    def counting(self, name, value):
+    def count_autos(self, name, value):
         """value, with the numbers of auto()."""
         if type(value) is auto:
             return self.next_of(name, value)
@@ -87,27 +87,27 @@ class Names(dict):
         return of.value
 
 
-def above(name, start, count, last):
+def next_number(name, start, count, last):
     """One more than the largest value."""
     if not last:
         return start
-    return 1 + largest(last)
+    return 1 + find_largest(last)
 
 
-def doubled(name, start, count, last):
+def next_bit(name, start, count, last):
     """The bit above the highest."""
     if not last:
         return start
-    return 1 << largest(last).bit_length()
+    return 1 << find_largest(last).bit_length()
 
 
-def largest(values):
+def find_largest(values):
     if not all(isinstance(v, int) for v in values):
         raise TypeError("auto() follows a member that is not a number")
     return max(map(int.__index__, values))
 
 
-def lowered(name, start, count, last):
+def lower_name(name, start, count, last):
     return name.lower()
 
 
@@ -128,9 +128,9 @@ class Redirect:
 
 def held_by(name):
     """A property that reads a held attribute."""
-    def read(self):
+    def read_value(self):
         return getattr(self, name)
-    return property(read)
+    return property(read_value)
 
 
 class EnumType(type):
@@ -171,26 +171,26 @@ class EnumType(type):
                 if operator not in kept:  # int's own would come first
                     made(cls, operator, getattr(FLAGS[0], operator))
         for member, value in members.items():
-            add(cls, member, value)
+            add_member(cls, member, value)
         if order is not None:
-            in_order(cls, listed(order))
+            in_order(cls, list_names(order))
         return cls
 
     def __call__(cls, value, *more, **keywords):
         """The member with a value."""
         if more or keywords:
             raise TypeError("an enumeration is written as a class here")
-        weights.weigh(value)
+        weights.weigh_value(value)
         charge(3 + len(cls._member_map_) // 16)
-        return find(cls, value)
+        return find_member(cls, value)
 
     def __contains__(cls, value):
         """Whether value is a member, or that of one."""
-        weights.weigh(value)
+        weights.weigh_value(value)
         charge(3 + len(cls._member_map_) // 16)
         if isinstance(value, cls):
             return value._name_ in cls._member_map_
-        return known(cls, value) is not None
+        return member_of(cls, value) is not None
 
     def __iter__(cls):
         return (cls._member_map_[n] for n in cls._canonical_)
@@ -244,12 +244,12 @@ def data_of(cls):
     return found
 
 
-def add(cls, name, value):
+def add_member(cls, name, value):
     """Make the member of a class statement."""
     charge(MEMBER)
-    weights.weigh(value)
+    weights.weigh_value(value)
     args = value if isinstance(value, tuple) else (value,)
-    member = new(cls, value, args)
+    member = make_member(cls, value, args)
     member._name_ = name
     member.__init__(*args)
     value = member._value_
@@ -260,7 +260,7 @@ def add(cls, name, value):
         if value >= 0:
             type.__setattr__(cls, "_mask_", cls._mask_ | value)
             type.__setattr__(cls, "_singles_", cls._singles_ | (value if value.bit_count() == 1 else 0))
-    same = known(cls, value)
+    same = member_of(cls, value)
     if same is not None:
         member = same
     elif not issubclass(cls, Flag) or value.bit_count() == 1 and value > 0:
@@ -275,7 +275,7 @@ def add(cls, name, value):
     type.__setattr__(cls, name, member if held is None else Redirect(member, held))
 
 
-def new(cls, value, args):
+def make_member(cls, value, args):
     """A member that has its value."""
     base = cls._base_
     if base is int or base is str:
@@ -307,22 +307,22 @@ def in_order(cls, order):
         raise TypeError("member order does not match _order_")
 
 
-def known(cls, value):
+def member_of(cls, value):
     """The member with a value, or None."""
     try:
         return cls._by_value_.get(value)
     except TypeError:  # compared with every member
-        before = left()
-        weights.weigh(value)
-        charge(len(cls._loose_) * (COMPARED + before - left()))
+        before = cycles_left()
+        weights.weigh_value(value)
+        charge(len(cls._loose_) * (COMPARED + before - cycles_left()))
         return next((m for m in cls._loose_ if m._value_ == value), None)
 
 
-def find(cls, value):
+def find_member(cls, value):
     """cls(value), or the author's error, or the error that it is not a value."""
     if type(value) is cls:
         return value
-    found = known(cls, value)
+    found = member_of(cls, value)
     if found is not None:
         return found
     if not cls._member_map_:
@@ -339,7 +339,7 @@ class Enum(metaclass=EnumType):
     """A member of a class statement, with a name and a value."""
 
     _base_ = None
-    _following_ = staticmethod(above)
+    _following_ = staticmethod(next_number)
 
     def __init__(self, *_args):
         pass
@@ -372,25 +372,25 @@ class IntEnum(int, ReprEnum):
 class StrEnum(str, ReprEnum):
     """Members that are texts."""
 
-    _following_ = staticmethod(lowered)
+    _following_ = staticmethod(lower_name)
 
 
-def combined(do):
+def make_flag_operator(do):
     """An operator of two flags of one class, or of one on int and an integer."""
-    def combine(self, other):
+    def combine_flags(self, other):
         cls = type(self)
         if isinstance(other, cls):
             other = other._value_
         elif cls._base_ is not int or not isinstance(other, int):
             return NotImplemented
-        return find(cls, do(self._value_, int.__index__(other)))
-    return combine
+        return find_member(cls, do(self._value_, int.__index__(other)))
+    return combine_flags
 
 
 class Flag(Enum):
     """Members that are sets of bits. A Flag with an unknown bit is refused."""
 
-    _following_ = staticmethod(doubled)
+    _following_ = staticmethod(next_bit)
     _keeps_ = False
 
     @classmethod
@@ -407,15 +407,15 @@ class Flag(Enum):
             value += 1 << size
         if value < 0 or not cls._keeps_ and value & ~cls._mask_:
             return None
-        return known(cls, value) or pseudo(cls, value)
+        return member_of(cls, value) or combine_members(cls, value)
 
-    __or__ = __ror__ = combined(lambda a, b: a | b)
-    __and__ = __rand__ = combined(lambda a, b: a & b)
-    __xor__ = __rxor__ = combined(lambda a, b: a ^ b)
+    __or__ = __ror__ = make_flag_operator(lambda a, b: a | b)
+    __and__ = __rand__ = make_flag_operator(lambda a, b: a & b)
+    __xor__ = __rxor__ = make_flag_operator(lambda a, b: a ^ b)
 
     def __invert__(self):
         cls = type(self)
-        return find(cls, ~self._value_ if cls._keeps_ else cls._singles_ & ~self._value_)
+        return find_member(cls, ~self._value_ if cls._keeps_ else cls._singles_ & ~self._value_)
 
     def __contains__(self, other):
         if not isinstance(other, type(self)):
@@ -423,7 +423,7 @@ class Flag(Enum):
         return other._value_ & self._value_ == other._value_
 
     def __iter__(self):
-        return iter(within(type(self), self._value_))
+        return iter(list_bits(type(self), self._value_))
 
     def __len__(self):
         return self._value_.bit_count()
@@ -441,15 +441,15 @@ class IntFlag(int, ReprEnum, Flag):
     _keeps_ = True
 
 
-def within(cls, value):
+def list_bits(cls, value):
     """The members of one bit that a value has, as they were written."""
     charge(len(cls._canonical_))
     return [m for n in cls._canonical_ if (m := cls._member_map_[n])._value_ & value]
 
 
-def pseudo(cls, value):
+def combine_members(cls, value):
     """A combination of members; None if only some of its bits belong to members."""
-    members, covered = within(cls, value), 0
+    members, covered = list_bits(cls, value), 0
     for m in members:
         covered |= m._value_
     if covered != value:

@@ -6,7 +6,7 @@ the host's, is an int or a str and nothing that looks like one.
 """
 
 
-def integer(value, what="a number"):
+def require_integer(value, what="a number"):
     """The int that value is; a bool does not count."""
     t = type(value)
     if t is int:
@@ -16,7 +16,7 @@ def integer(value, what="a number"):
     return int.__index__(value)
 
 
-def string(value, what="a name"):
+def require_text(value, what="a name"):
     """The str that value is."""
     t = type(value)
     if t is str:
@@ -26,7 +26,7 @@ def string(value, what="a name"):
     return str.__str__(value)
 
 
-def plain(value):
+def plain_value(value):
     """value, or the int or str that an instance of a class on one of them is."""
     t = type(value)
     if t is bytes or t is str or t is int or t is bool or value is None:
@@ -38,11 +38,11 @@ def plain(value):
     return value
 
 
-def exactly(f):
+def exact_arguments(f):
     """f, given only exact numbers and texts among its own arguments."""
-    def call(*args, **kwargs):
+    def call_through(*args, **kwargs):
         if kwargs:
-            kwargs = {k: plain(v) for k, v in kwargs.items()}
-        return f(*map(plain, args), **kwargs)
-    call.__name__, call.__doc__ = f.__name__, f.__doc__
-    return call
+            kwargs = {k: plain_value(v) for k, v in kwargs.items()}
+        return f(*map(plain_value, args), **kwargs)
+    call_through.__name__, call_through.__doc__ = f.__name__, f.__doc__
+    return call_through

@@ -6,7 +6,7 @@ A tool's, as advice.py is: nothing here decides what may be deployed.
 import ast
 
 from host import program, schema
-from host.scopes import FUNCTIONS, arguments, bound_in
+from host.scopes import FUNCTIONS, argument_names, bound_in
 
 # Calls that make something to be filled, and methods that fill or empty it.
 MADE = frozenset("dict list set bytearray defaultdict deque Counter OrderedDict".split())
@@ -16,32 +16,32 @@ BEGINS = frozenset(("__init__", "__post_init__"))  # run for each message
 STORED = (ast.Store, ast.Del)
 
 
-def forgotten(tree, found):
+def note_forgotten(tree, found):
     """Warns of assignments to the instance, the class or the module's own collections."""
-    filled = mutable(tree.body)
+    filled = list_mutable(tree.body)
     functions = [s for s in tree.body if isinstance(s, FUNCTIONS)]
     for f in functions:
         Function(f, found, {}, filled).read()
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
     actor = actor_class(tree)
     declares = actor is not None and "actor" in schema.decorator_names(classes[actor])
-    for cls in schema.lineage(classes, classes.get(actor)):
+    for cls in schema.lineage_of(classes, classes.get(actor)):
         kept = Kept(cls, declares)
         for f in cls.body:
             if isinstance(f, FUNCTIONS) and f.name not in BEGINS:
-                Function(f, found, {name: kept for name in [cls.name] + first(f)}, filled).read()
+                Function(f, found, {name: kept for name in [cls.name] + first_argument(f)}, filled).read()
 
 
 def actor_class(tree):
     """The name of the actor's class; None where bare functions are the actor, or nothing is."""
     refused = []
     try:
-        return program.describe(tree, refused.append)[0]
+        return program.describe_module(tree, refused.append)[0]
     except program.check.Refusal:
         return None
 
 
-def first(f):
+def first_argument(f):
     """The name of the instance in a method."""
     others = set(schema.decorator_names(f)) & {"staticmethod"}
     return [a.arg for a in (f.args.posonlyargs + f.args.args)[:1]] if not others else []
@@ -52,18 +52,18 @@ class Kept:
 
     def __init__(self, cls, declares):
         self.declares = declares  # the deploy refuses what it does not declare
-        self.filled = mutable(cls.body)
+        self.filled = list_mutable(cls.body)
         self.set = {s.name for s in cls.body if isinstance(s, FUNCTIONS)} | OURS
         for f in cls.body:
             if isinstance(f, ast.FunctionDef) and f.name in BEGINS:
-                self.filled |= mutable(f.body, first(f)[:1])
+                self.filled |= list_mutable(f.body, first_argument(f)[:1])
 
 
-def mutable(body, me=None):
+def list_mutable(body, me=None):
     """Names, or attributes of me, that a body binds to something to be filled."""
     names = set()
     for node in body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and made(node.value):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and is_made_here(node.value):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 if me is None and isinstance(target, ast.Name):
                     names.add(target.id)
@@ -72,7 +72,7 @@ def mutable(body, me=None):
     return names
 
 
-def made(value):
+def is_made_here(value):
     if isinstance(value, ast.Call):
         f = value.func
         return (f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "")) in MADE
@@ -84,30 +84,30 @@ class Function:
 
     def __init__(self, f, found, owners, filled):
         self.f, self.found, self.owners = f, found, owners
-        self.filled = filled - arguments(f.args) - bound_in(f.body)
+        self.filled = filled - argument_names(f.args) - bound_in(f.body)
 
     def read(self):
         for node in ast.walk(self.f):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, STORED):
-                kept = self.owner(node)
+                kept = self.find_owner(node)
                 if kept and node.attr not in kept.set and not kept.declares:
-                    self.tell(node, "%s.%s" % (node.value.id, node.attr))
+                    self.note_forgotten_change(node, "%s.%s" % (node.value.id, node.attr))
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, STORED):
-                self.fills(node.value)
+                self.note_fill(node.value)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLS:
-                self.fills(node.func.value)
+                self.note_fill(node.func.value)
 
-    def owner(self, node):
+    def find_owner(self, node):
         return self.owners.get(node.value.id) if isinstance(node.value, ast.Name) else None
 
-    def fills(self, node):
+    def note_fill(self, node):
         if isinstance(node, ast.Name) and node.id in self.filled:
-            self.tell(node, node.id)
+            self.note_forgotten_change(node, node.id)
         elif isinstance(node, ast.Attribute):
-            kept = self.owner(node)
+            kept = self.find_owner(node)
             if kept and node.attr in kept.filled:
-                self.tell(node, "%s.%s" % (node.value.id, node.attr))
+                self.note_forgotten_change(node, "%s.%s" % (node.value.id, node.attr))
 
-    def tell(self, node, what):
+    def note_forgotten_change(self, node, what):
         self.found.append(("warning", node.lineno, "%s is forgotten: it ends with the message; keep it in state, by self.storage of an "
                            "@actor or by set_state" % what))

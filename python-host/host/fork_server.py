@@ -23,46 +23,46 @@ import gc
 import os
 
 from host import chain, imports, meter, protocol, serving, wall, warmup
-from host.wire import record
+from host.wire import read_record
 
 
-def keep(frame):
+def keep_code(frame):
     """Load code, compiled if possible; otherwise the child refuses it."""
-    hash = serving.load(frame)
+    hash = serving.load_code(frame)
     try:
-        warmup.met(serving.code_of(hash))
+        warmup.note_running(serving.code_of(hash))
     except Exception:
         pass
 
 
 def set_costs(frame):
     serving.set_costs(frame)
-    imports.warm()
+    imports.warm_libraries()
 
 
-def drawn():
+def drawn_token():
     """The token in the page: of the child that the chain ended last."""
     return bytes(meter.page[meter.TOKEN:meter.TOKEN_END])
 
 
-def fork(frame):
+def fork_child(frame):
     global forks
     gc.freeze()
     measures, forks = forks % warmup.MEASURED == 0 or meter.words[meter.MEASURE] == 1, forks + 1
     meter.words[meter.MEASURE] = 0
-    me, before = os.getpid(), drawn()
+    me, before = os.getpid(), drawn_token()
     child = os.fork()
     if child == 0:
-        walls.narrow(me)
-        warmup.run()
-        rate, page = (warmup.rate(), warmup.page()) if measures else (0, 0)
-        chain.pipe.write(protocol.FORK, record(pid=os.getpid(), rate=rate, page=page))
+        walls.narrow_child(me)
+        warmup.run_warmup()
+        rate, page = (warmup.time_loop(), warmup.time_page()) if measures else (0, 0)
+        chain.pipe.write(protocol.FORK, read_record(pid=os.getpid(), rate=rate, page=page))
         serving.serve_all({**serving.HANDLERS, protocol.END: lambda frame: os._exit(0)})
     chain.pipe.forget()
     _, status = os.waitpid(child, 0)
     if meter.words[meter.STATE] == meter.ENDED:
         meter.words[meter.STATE] = meter.IDLE
-        chain.pipe.skip(before, drawn)
+        chain.pipe.skip(before, drawn_token)
     elif status != 0:
         os._exit(protocol.SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
     chain.pipe.write(protocol.ENDED, b"")
@@ -71,30 +71,30 @@ def fork(frame):
 def try_all(frame):
     """Names of attempts, each with the status of the child that made it."""
     me, found = os.getpid(), []
-    for name, do in wall.attempts(walls, me).items():
+    for name, do in wall.list_attempts(walls, me).items():
         child = os.fork()
         if child == 0:
-            walls.narrow(me)
-            wall.attempt(do)
+            walls.narrow_child(me)
+            wall.attempt_in_child(do)
         _, status = os.waitpid(child, 0)
         ended = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"exit": os.WEXITSTATUS(status)}
-        found.append(record(name=name.encode(), **ended))
+        found.append(read_record(name=name.encode(), **ended))
     chain.pipe.write(protocol.TRY, b"".join(found))
 
 
 HANDLERS = {
-    protocol.TRY: try_all, protocol.LOAD: keep, protocol.DROP: serving.drop, protocol.COSTS: set_costs, protocol.FORK: fork,
+    protocol.TRY: try_all, protocol.LOAD: keep_code, protocol.DROP: serving.drop_code, protocol.COSTS: set_costs, protocol.FORK: fork_child,
 }
 walls = None
 forks = 0  # children so far
 
 
-def run(sink):
+def run_server(sink):
     """Build the walls, say hello, and serve."""
     global walls
     walls = wall.Wall(sink)
     walls.build()
-    warmup.specialise()
-    parts = [record(name=name.encode(), missing=why.encode()) for name, why in walls.parts.items()]
-    chain.pipe.write(protocol.HELLO, b"".join([record(version=serving.VERSION)] + parts))
+    warmup.specialise_code()
+    parts = [read_record(name=name.encode(), missing=why.encode()) for name, why in walls.parts.items()]
+    chain.pipe.write(protocol.HELLO, b"".join([read_record(version=serving.VERSION)] + parts))
     serving.serve_all(HANDLERS)

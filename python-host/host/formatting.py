@@ -9,9 +9,9 @@ import string
 
 from host import enums, representation, sealed
 from host.costs import table
-from host.exact import plain
-from host.meter import charge, left
-from host.weights import weigh
+from host.exact import plain_value
+from host.meter import charge, cycles_left
+from host.weights import weigh_value
 
 MAX_WIDTH = 4096
 FIELD = 3  # cycles of a field of a template of %, besides its text
@@ -27,30 +27,30 @@ class Words(str):
     __slots__ = ()
 
 
-def charged(text):
+def charge_text(text):
     charge(table.str + len(text) * table.char)
     return text
 
 
 def to_str(value):
     if type(value) is str:
-        return charged(value)
+        return charge_text(value)
     if isinstance(value, BaseException):
         return of_error(value, representation.as_str)
-    weigh(value, 1)
-    return charged(representation.as_str(value))
+    weigh_value(value, 1)
+    return charge_text(representation.as_str(value))
 
 
 def of_error(value, make):
     """The text of an error, for one price: no version's words move a cycle (decision C20)."""
-    before = left()
-    weigh(value, 1)
-    text = charged(make(value))
-    charge(max(table.str + 2 * ERROR - (before - left()), 0))
+    before = cycles_left()
+    weigh_value(value, 1)
+    text = charge_text(make(value))
+    charge(max(table.str + 2 * ERROR - (before - cycles_left()), 0))
     return text
 
 
-def piece(value):
+def text_piece(value):
     """str(value), to be joined with others."""
     return Words(to_str(value)) if isinstance(value, BaseException) else to_str(value)
 
@@ -58,14 +58,14 @@ def piece(value):
 def to_repr(value, /):
     if isinstance(value, BaseException):
         return of_error(value, representation.as_repr)
-    weigh(value, 1)
+    weigh_value(value, 1)
     if isinstance(value, bytearray):
         charge(len(value))
-    return charged(representation.as_repr(value))
+    return charge_text(representation.as_repr(value))
 
 
 def to_ascii(value, /):
-    return charged(to_repr(value).encode("ascii", "backslashreplace").decode())
+    return charge_text(to_repr(value).encode("ascii", "backslashreplace").decode())
 
 
 def check_spec(spec):
@@ -74,31 +74,31 @@ def check_spec(spec):
         raise ValueError("a format wider than %d" % MAX_WIDTH)
 
 
-def formatted(value, spec="", /):
+def format_value(value, spec="", /):
     """format(value, spec)"""
     if type(spec) is not str:
         raise TypeError("a format is a str")
     if not spec:
         return to_str(value)
     check_spec(spec)
-    value = formattable(value)
+    value = formattable_value(value)
     if type(value) is decimal.Decimal and not DECIMAL_SPEC.fullmatch(spec):
         raise ValueError("invalid format string")
     if type(value) is int and value.bit_length() > 64:
         charge((value.bit_length() >> 4) ** 2 >> 4)
         if spec[-1] in "eEfFgG%" and value.bit_length() > 900:
             raise OverflowError("an integer too large for this format")
-    return charged(format(value, spec))
+    return charge_text(format(value, spec))
 
 
-def formattable(value):
+def formattable_value(value):
     """The int, str or Decimal whose format a value has."""
     t = type(value)
     if t is int or t is str or t is bool or t is decimal.Decimal:
         return value
     if isinstance(value, enums.Enum) and not isinstance(value, enums.ReprEnum):
         return representation.as_str(value)
-    value = plain(value)
+    value = plain_value(value)
     if type(value) not in (int, str):
         raise TypeError("unsupported format string passed to %s.__format__" % t.__name__)
     return value
@@ -113,10 +113,10 @@ def f_string(value, conversion, spec):
         value = to_str(value)
     elif conversion == 97:
         value = to_ascii(value)
-    return formatted(value, spec)
+    return format_value(value, spec)
 
 
-def joined(pieces):
+def join_pieces(pieces):
     size = sum(map(len, pieces))
     if Words in map(type, pieces):
         size += sum(max(ERROR - len(p), 0) for p in pieces if type(p) is Words)
@@ -126,7 +126,7 @@ def joined(pieces):
 
 def str_format(template, /, *args, **kwargs):
     """str.format with fields that are a number, a name or nothing."""
-    given, template = template, plain(template)
+    given, template = template, plain_value(template)
     charge(len(template))
     out, auto, numbered = [], 0, False
     for literal, field, spec, conversion in string.Formatter().parse(template):
@@ -152,7 +152,7 @@ def str_format(template, /, *args, **kwargs):
 
 def unless_alone(given, template, pieces):
     """The pieces joined; the template as it was given where it has no fields, which may be one of a class on str."""
-    made = joined(pieces)
+    made = join_pieces(pieces)
     return given if given is not template and len(pieces) == 1 and made == template else made
 
 
@@ -165,9 +165,9 @@ def has_items(values, kind):
     return items and not isinstance(values, apart + (collections.deque, sealed.Sealed))
 
 
-def percent(template, values):
+def format_percent(template, values):
     """template % values, with bounded widths."""
-    whole, template = template, plain(template)
+    whole, template = template, plain_value(template)
     kind = type(template)
     as_text = template if kind is str else template.decode("latin-1")
     charge(table.str + len(template) + FIELD * (as_text.count("%") + 1))  # one more for its end
@@ -197,7 +197,7 @@ def percent(template, values):
         raise ValueError("incomplete format")
     if taken < len(given) and not has_items(values, kind):
         raise TypeError("not all arguments converted during string formatting")
-    text = unless_alone(whole, template, out + [rest]) if kind is str else joined(out + [rest])
+    text = unless_alone(whole, template, out + [rest]) if kind is str else join_pieces(out + [rest])
     return text if kind is str else kind(text.encode("latin-1"))
 
 
@@ -210,13 +210,13 @@ def one_percent(kind, value, flags, width, precision, how):
     if how in "sra":
         if kind is str:
             shown = {"s": to_str, "r": to_repr, "a": to_ascii}[how](value)
-            return charged((spec[:-1] + "s") % (shown,))
+            return charge_text((spec[:-1] + "s") % (shown,))
         if how == "s" and not isinstance(value, (bytes, bytearray)):
             raise TypeError("%s in bytes takes bytes")
         if how == "s":
-            return charged((spec.encode() % (bytes(value),)).decode("latin-1"))
-        return charged((spec[:-1] + "s") % (to_ascii(value),))
-    value = plain(value)
+            return charge_text((spec.encode() % (bytes(value),)).decode("latin-1"))
+        return charge_text((spec[:-1] + "s") % (to_ascii(value),))
+    value = plain_value(value)
     if how != "b" and type(value) not in (int, bool, str, bytes):
         value = operator.index(value)
     if isinstance(value, int) and value.bit_length() > 64:
@@ -224,5 +224,5 @@ def one_percent(kind, value, flags, width, precision, how):
         if how in "eEfFgG" and value.bit_length() > 900:
             raise OverflowError("an integer too large for this format")
     if kind is not str and how == "b":
-        return charged((spec.encode() % (bytes(value),)).decode("latin-1"))
-    return charged(spec % (value,))
+        return charge_text((spec.encode() % (bytes(value),)).decode("latin-1"))
+    return charge_text(spec % (value,))

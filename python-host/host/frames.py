@@ -29,20 +29,20 @@ class Names:
         self.bound = set()  # here
         self.within = set()  # used in the scopes within
 
-    def shared(self):
+    def count_cells(self):
         """The number of names that a call makes cells for."""
         return len(self.bound & self.within)
 
-    def entry(self):
+    def price_entry(self):
         """The cycles of a call besides those of any call."""
-        return max(len(self.used) - ONE, 0) // PLACES + max(self.shared() - CELLS, 0)
+        return max(len(self.used) - ONE, 0) // PLACES + max(self.count_cells() - CELLS, 0)
 
 
-def stack(node):
+def measure_stack(node):
     """The slots, or more, that the stack has at most while a node is evaluated."""
     most = held = 0
-    for child in outside(node) if isinstance(node, SCOPES) else ast.iter_child_nodes(node):
-        most = max(most, held + stack(child))
+    for child in list_outside(node) if isinstance(node, SCOPES) else ast.iter_child_nodes(node):
+        most = max(most, held + measure_stack(child))
         if isinstance(child, ast.stmt):
             held = 0
         elif isinstance(child, (ast.expr, ast.keyword)):
@@ -50,19 +50,19 @@ def stack(node):
     return most + LEVEL
 
 
-def outside(node):
+def list_outside(node):
     """The parts of a scope that the scope around it evaluates."""
     if isinstance(node, ast.ClassDef):
         return node.decorator_list + node.bases
     return getattr(node, "decorator_list", []) + [node.args]
 
 
-def generator(names, depth, always):
+def price_generator(names, depth, always):
     """The cycles of making a generator whose stack has a depth: 0, if not always, where a call's price covers them."""
-    slots = len(names.used) + CELL * names.shared() + depth
+    slots = len(names.used) + CELL * names.count_cells() + depth
     return table.call + slots // SLOTS if always or slots > COVERED else 0
 
 
-def uses(tree, name):
+def uses_name(tree, name):
     """Whether a file has a name."""
     return any(type(node) is ast.Name and node.id == name for node in ast.walk(tree))

@@ -18,8 +18,8 @@ from decimal import Decimal
 
 from host import meter, weights
 from host.enums import Enum
-from host.meter import charge, left
-from host.weights import SETS, size, span, weigh
+from host.meter import charge, cycles_left
+from host.weights import SETS, size_of, charge_span, weigh_value
 
 DEAR_BITS = 1024  # of an integer, above which comparing it with a Decimal is charged for each entry
 FEW = 16  # entries that a look-up's own price covers
@@ -31,7 +31,7 @@ INDICES = frozenset((int, str, bytes))
 PLAIN = (int, tuple, Decimal, frozenset)
 
 
-def kind(key):
+def kind_of_key(key):
     """How its author can choose the hash of a key."""
     t = type(key)
     if t is str or t is bytes:
@@ -69,25 +69,25 @@ def charge_lookup(n, key):
         if n > 63:
             charge(n >> 6)
         return
-    before = left()
+    before = cycles_left()
     if isinstance(key, Enum):
         charge(MEMBER)
         if t.__hash__ is Enum.__hash__:
             return  # the hash of its name, and no member is equal to another
     if t is not int or key.bit_length() > 64:
-        weigh(key)
+        weigh_value(key)
     dear = meter.account.decimals and meter.account.largest > DEAR_BITS
     if n < FEW and not dear:
         return
-    how = kind(key)
+    how = kind_of_key(key)
     if dear and how >= EQUAL:
         charge(n * weights.as_decimal(meter.account.largest))
     if how == NEAR:
         charge(n >> 6)
     elif how == EQUAL:
-        charge((n * (6 if t is Decimal else 5) >> 5) * (1 + (before - left() >> 3)))
+        charge((n * (6 if t is Decimal else 5) >> 5) * (1 + (before - cycles_left() >> 3)))
     elif how == OBJECT:
-        charge(2 * n * (1 + (before - left() >> 3)))
+        charge(2 * n * (1 + (before - cycles_left() >> 3)))
 
 
 def charge_lookups(n, keys):
@@ -118,17 +118,17 @@ def rebuild_if_shrunk(c):
     power of two."""
     n = len(c)
     if n >= FEW and n & (n - 1) == 0:
-        rebuild(c)
+        charge_rebuild(c)
 
 
-def rebuild(c):
+def charge_rebuild(c):
     charge(2 * len(c))
     kept = c.copy()
     c.clear()
     c.update(kept)
 
 
-def at(c, k):
+def get_item(c, k):
     """c[k]"""
     t = type(c)
     if t is list or t is tuple:
@@ -138,13 +138,13 @@ def at(c, k):
     elif t is deque:
         charge(len(c) >> 8)
     elif t is range:
-        span(c.start, c.stop, c.step)
+        charge_span(c.start, c.stop, c.step)
     elif type(k) not in INDICES:
-        weigh(k)
+        weigh_value(k)
     return c[k]
 
 
-def put(v, c, k):
+def set_item(v, c, k):
     """c[k] = v"""
     if type(c) is list:
         c[k] = v
@@ -154,34 +154,34 @@ def put(v, c, k):
     elif type(c) is deque:
         charge(len(c) >> 8)
     else:
-        changeable(c, "__setitem__", "assignment")
+        check_changeable(c, "__setitem__", "assignment")
         if type(k) not in INDICES:
-            weigh(k)
+            weigh_value(k)
     c[k] = v
 
 
-def delete(c, k):
+def delete_item(c, k):
     """del c[k]"""
     if isinstance(c, dict):
         charge_lookup(dict.__len__(c), k)
         del c[k]
         rebuild_if_shrunk(c)
         return
-    changeable(c, "__delitem__", "deletion")
-    charge(size(c) >> 4)
+    check_changeable(c, "__delitem__", "deletion")
+    charge(size_of(c) >> 4)
     del c[k]
 
 
-def changeable(c, method, what):
+def check_changeable(c, method, what):
     """Refuses what has no items to change. Python looks at the index first where the type was
     made at run time, and of which types that is true is for each version to say."""
     if not hasattr(type(c), method):
         raise TypeError("'%s' object does not support item %s" % (type(c).__name__, what))
 
 
-def target(c):
+def target_container(c):
     """c of c[k] among several targets, whose key is not seen: the dearest kind of number."""
-    changeable(c, "__setitem__", "assignment")
+    check_changeable(c, "__setitem__", "assignment")
     charge(table_size(c) >> 3)
     return c
 

@@ -9,7 +9,7 @@ from host.attribute_tables import TABLE
 from host.costs import table
 from host.known_names import BUILTINS, STATICS
 from host.meter import charge
-from host.sealed import library
+from host.sealed import make_library
 from host.shims import SOURCES
 
 import cowboy_sdk
@@ -21,21 +21,21 @@ for _module in "encodings.ascii encodings.latin_1 encodings.utf_8 heapq linecach
     importlib.import_module(_module)
 
 MAKERS = {
-    "collections": libraries.collections_names, "dataclasses": records.names, "enum": libraries_classes.enum_names,
+    "collections": libraries.collections_names, "dataclasses": records.make_names, "enum": libraries_classes.enum_names,
     "functools": libraries.functools_names, "itertools": libraries.itertools_names, "typing": libraries_classes.typing_names,
     "abc": libraries_classes.abc_names, "operator": libraries.operator_names, "string": libraries.string_names,
     "collections.abc": libraries_classes.abc_hints, "json": libraries_data.json_names, "struct": libraries_data.struct_names,
     "base64": libraries_data.base64_names, "hashlib": libraries_data.hashlib_names, "hmac": libraries_data.hmac_names,
-    "math": libraries_data.math_names, "decimal": libraries_data.decimal_names, "re": patterns.names,
+    "math": libraries_data.math_names, "decimal": libraries_data.decimal_names, "re": patterns.make_names,
     "pvm_host": lambda: of_package(pvm_host),
     "cowboy_sdk.runtime": lambda: of_package(runtime),
     "cowboy_sdk.runner": lambda: of_package(runner),
-    "cowboy_sdk": lambda: {**of_package(cowboy_sdk), **{n: made("cowboy_sdk." + n) for n in PARTS}},
+    "cowboy_sdk": lambda: {**of_package(cowboy_sdk), **{n: make_package("cowboy_sdk." + n) for n in PARTS}},
 }
 PARTS = ("runtime", "runner")  # of cowboy_sdk, each a separate library
 MADE = {}
 SHIMS = {}
-CLASSES = {cls: sealed.made(cls, shown) for cls, shown in cowboy_sdk.CLASSES.items()}
+CLASSES = {cls: sealed.make_type(cls, shown) for cls, shown in cowboy_sdk.CLASSES.items()}
 
 
 def of_package(package):
@@ -44,24 +44,24 @@ def of_package(package):
     return {n: CLASSES.get(v, v) if isinstance(v, type) else v for n, v in names.items()}
 
 
-def made(name):
+def make_package(name):
     if name not in MADE:
-        MADE[name] = library(name.split(".")[-1], MAKERS[name]())
+        MADE[name] = make_library(name.split(".")[-1], MAKERS[name]())
         actor_code.OPEN[type(MADE[name])] = True
     return MADE[name]
 
 
-def warm():
+def warm_libraries():
     """Compile the libraries in metered Python, which contain the table of costs."""
     for name in SOURCES:
-        SHIMS[name] = program.shim(SOURCES[name])
+        SHIMS[name] = program.compile_library(SOURCES[name])
 
 
-def shim(name):
+def load_shim(name):
     """A library in metered Python runs again in each message."""
     if name not in SHIMS:
-        SHIMS[name] = program.shim(SOURCES[name])
-    space = program.fresh()
+        SHIMS[name] = program.compile_library(SOURCES[name])
+    space = program.make_space()
     exec(SHIMS[name], space)
     names = {k: v for k, v in space.items() if not k.startswith(("_", "$"))}
     if name == "bisect":
@@ -69,34 +69,34 @@ def shim(name):
     else:
         names.update((k, of_list(names[k], more)) for k, more in (("heappush", 1), ("heappushpop", None), ("heapreplace", 0)))
         names.update((k, of_list_alone(names[k], more)) for k, more in (("heapify", 0), ("heappop", -1)))
-    return library(name, names)
+    return make_library(name, names)
 
 
 def of_sequence(search):
     """A search in a sequence, of which Python asks neither a key nor the length of a dict."""
-    def call(a, x, lo=0, hi=None, *, key=None):
+    def call_through(a, x, lo=0, hi=None, *, key=None):
         keyed = isinstance(a, dict) and type(a) is not Counter  # which is a sequence by its methods, as any class of Python's
         if (keyed or not hasattr(type(a), "__getitem__")) and not (isinstance(lo, int) and lo < 0):
             raise TypeError("%s is not a sequence" % type(a).__name__)
         return search(a, x, lo, hi, key=key)
-    call.__name__ = search.__name__
-    return call
+    call_through.__name__ = search.__name__
+    return call_through
 
 
 def of_list(change, more):
     """A function that puts an item into a heap, which has so many items more after it; None: its first comparison may say."""
-    def call(heap, item, /):
+    def call_through(heap, item, /):
         return of_heap(heap, more, change, heap, item)
-    call.__name__ = change.__name__
-    return call
+    call_through.__name__ = change.__name__
+    return call_through
 
 
 def of_list_alone(change, more):
     """A function of a heap alone."""
-    def call(heap, /):
+    def call_through(heap, /):
         return of_heap(heap, more, change, heap)
-    call.__name__ = change.__name__
-    return call
+    call_through.__name__ = change.__name__
+    return call_through
 
 
 def of_heap(heap, more, change, *args):
@@ -116,7 +116,7 @@ def of_heap(heap, more, change, *args):
     return found
 
 
-def bring(name):
+def bring_name(name):
     modules = chain.now.modules
     found = modules.get(name)
     if found is not None:
@@ -125,22 +125,22 @@ def bring(name):
     charge(table.import_first)
     if name == "decimal":
         libraries_data.begin_decimal()
-    found = shim(name) if name in SOURCES else made(name)
+    found = load_shim(name) if name in SOURCES else make_package(name)
     modules[name] = found
     return found
 
 
 def bring_from(module, name):
-    found = bring(module)
+    found = bring_name(module)
     if name in type(found).__dict__ and not name.startswith("_"):
         return getattr(found, name)
     raise ImportError("%s has no %s that an actor may use" % (module, name))
 
 
-def exported(module, name):
+def is_exported(module, name):
     if module in SOURCES:
         return ("def %s(" % name) in SOURCES[module] or ("\n%s = " % name) in SOURCES[module]
-    return name in type(made(module)).__dict__ and not name.startswith("_")
+    return name in type(make_package(module)).__dict__ and not name.startswith("_")
 
 
 def as_named(functions):
@@ -151,19 +151,19 @@ def as_named(functions):
             f.__module__, f.__qualname__ = f.__module__.removeprefix("host."), name
 
 
-def install():
-    names = builtin_names.namespace()
-    names["$import"] = bring
+def install_imports():
+    names = builtin_names.make_namespace()
+    names["$import"] = bring_name
     names["$importfrom"] = bring_from
-    names["print"] = sealed.Function(chain.show)
+    names["print"] = sealed.Function(chain.print_lines)
     for name in BUILTINS:
-        names["$$" + name] = function = sealed.called(names[name])
+        names["$$" + name] = function = sealed.called_function(names[name])
         function.__module__, function.__qualname__ = "builtins", name  # Python's errors name it
     for static in STATICS:
         of, name = static.split(".")
-        names["$$" + static] = sealed.called(sealed.static(names[of], name))
+        names["$$" + static] = sealed.called_function(sealed.static_method(names[of], name))
     program.NAMES = names
     for name in MAKERS:
-        as_named(type(made(name)).__dict__)
+        as_named(type(make_package(name)).__dict__)
     for methods in TABLE.values():
         as_named(methods)

@@ -6,7 +6,7 @@ when it submitted the job. The id is stored in the actor's state, under keys of 
 """
 
 from host import cbor, chain, errors, exact, meter, representation, typed
-from host.attribute_tables import lists
+from host.attribute_tables import show_attributes
 from host.libraries_data import _loads as loads
 from host.protocol import DISPATCHER
 from host.sealed import Sealed
@@ -29,15 +29,15 @@ TERMS = {  # fields of every job in addition to its kind's, with their defaults
 }
 
 
-def text(value, what):
-    value = exact.string(value, what)
+def check_text(value, what):
+    value = exact.require_text(value, what)
     meter.charge(10 + len(value) // 16)
     if len(value) > MAX_TEXT:
         raise ValueError("%s has more than %d characters" % (what, MAX_TEXT))
     return value
 
 
-def maybe(read, value, *more):
+def check_optional(read, value, *more):
     return None if value is None else read(value, *more)
 
 
@@ -53,15 +53,15 @@ class Task(Sealed):
 
     def submit(self, context=b""):
         """Submit it; on_runner_result is given its outcome, with context. Returns the job's id."""
-        context = chain.data(context, "the context")
+        context = chain.check_bytes(context, "the context")
         if len(context) > MAX_CONTEXT:
             raise ValueError("the context has more than %d bytes" % MAX_CONTEXT)
         return self._host_submit(HANDLER, context)
 
     def _host_submit(self, handler, context):
-        job = submitted(self, handler, b"")
+        job = submit_job(self, handler, b"")
         kept = [self._host_format, context] + [handler] * (handler != HANDLER)
-        chain.keep(key_of(job), cbor.packed(kept, "the context", 2 * MAX_CONTEXT))
+        chain.keep_state(key_of(job), cbor.pack_value(kept, "the context", 2 * MAX_CONTEXT))
         return job
 
     def then(self, method, /, *args, **arguments):
@@ -75,7 +75,7 @@ class Task(Sealed):
         return self._host_submit(said.name, context)
 
 
-lists(Task, "submit then")
+show_attributes(Task, "submit then")
 representation.RECORDS[Task] = lambda _text, task: "<a job of %s>" % next(iter(task._host_spec["job_type"]))
 
 
@@ -83,7 +83,7 @@ def key_of(job):
     return chain.RESERVED + b"job/" + job
 
 
-def task(kind, asked, data_format, mode, given):
+def make_task(kind, asked, data_format, mode, given):
     """A Task of a kind that asks for this, with the terms that its author gave."""
     meter.charge(4 * len(TERMS))
     for name in given:
@@ -91,51 +91,54 @@ def task(kind, asked, data_format, mode, given):
             raise TypeError("a job takes no %s; besides the fields of its kind it takes %s" % (name, ", ".join(TERMS)))
     t = {**TERMS, "data_format": data_format, **given}
 
-    def number(name, bits=64):
-        return chain.number(t[name], bits, name)
-    runners, timeout, retries = number("runners"), number("timeout_blocks"), number("max_retries")
+    def check_number(name, bits=64):
+        return chain.check_number(t[name], bits, name)
+    runners, timeout, retries = check_number("runners"), check_number("timeout_blocks"), check_number("max_retries")
     verification = {
-        "mode": choice(t["mode"] if t["mode"] is not None else "None" if runners == 1 else mode, MODES, "the mode"), "runners": runners,
-        "threshold": maybe(chain.number, t["threshold"], 64, "threshold"), "field": maybe(text, t["field"], "the field"),
-        "checks": [] if t["checks"] is None else t["checks"], "tee_required": flag(t["tee"], "tee"),
+        "mode": check_choice(t["mode"] if t["mode"] is not None else "None" if runners == 1 else mode, MODES, "the mode"),
+        "runners": runners,
+        "threshold": check_optional(chain.check_number, t["threshold"], 64, "threshold"),
+        "field": check_optional(check_text, t["field"], "the field"),
+        "checks": [] if t["checks"] is None else t["checks"], "tee_required": check_flag(t["tee"], "tee"),
     }
-    form = choice(t["data_format"], {f: f for f in FORMATS}, "the data_format")
+    form = check_choice(t["data_format"], {f: f for f in FORMATS}, "the data_format")
     spec = {
-        "job_type": {kind: asked}, "verification": verification, "max_price": number("max_price", 256), "tip": number("tip", 256),
-        "timeout_blocks": timeout, "required_runner_pool": maybe(text, t["pool"], "the pool"),
+        "job_type": {kind: asked}, "verification": verification,
+        "max_price": check_number("max_price", 256), "tip": check_number("tip", 256),
+        "timeout_blocks": timeout, "required_runner_pool": check_optional(check_text, t["pool"], "the pool"),
         "bounds": {
-            "max_input_tokens": number("max_input_tokens"), "max_output_tokens": number("max_output_tokens"),
-            "max_wall_time_seconds": number("max_wall_time"), "max_memory_mb": number("max_memory_mb"), "max_retries": retries,
+            "max_input_tokens": check_number("max_input_tokens"), "max_output_tokens": check_number("max_output_tokens"),
+            "max_wall_time_seconds": check_number("max_wall_time"), "max_memory_mb": check_number("max_memory_mb"), "max_retries": retries,
         },
         "result_schema": {
-            "max_return_bytes": number("max_return_bytes"), "expected_execution_ms": number("expected_ms"), "data_format": form,
+            "max_return_bytes": check_number("max_return_bytes"), "expected_execution_ms": check_number("expected_ms"), "data_format": form,
         },
     }
     return Task(spec, form, 2 * timeout * (1 + min(retries, 1 << 16)) + 2)
 
 
-def choice(value, words, what):
-    value = exact.string(value, what)
+def check_choice(value, words, what):
+    value = exact.require_text(value, what)
     if value not in words:
         raise ValueError("%s is one of %s" % (what, ", ".join(words)))
     return words[value]
 
 
-def flag(value, what):
+def check_flag(value, what):
     if type(value) is not bool:
         raise TypeError("%s is True or False" % what)
     return value
 
 
-def submitted(job, handler, correlation):
+def submit_job(job, handler, correlation):
     """The id of a job, which calls handler of this actor back."""
     callback = {"actor": chain.now.about.me, "handler": handler, "correlation_id": correlation, "context": b""}
-    return chain.request_of(chain.SUBMIT, cbor.packed({**job._host_spec, "callback": callback}, "the job", MAX_SPEC))
+    return chain.request_of(chain.SUBMIT, cbor.pack_value({**job._host_spec, "callback": callback}, "the job", MAX_SPEC))
 
 
-def cancel(job):
+def cancel_job(job):
     """End a job of this actor's at the dispatcher, which returns its escrow."""
-    chain.request(chain.CANCEL_JOB, target=DISPATCHER, method=b"cancel", payload=job, cycles_limit=0)
+    chain.ask_chain(chain.CANCEL_JOB, target=DISPATCHER, method=b"cancel", payload=job, cycles_limit=0)
 
 
 class Outcome:
@@ -144,7 +147,7 @@ class Outcome:
     __slots__ = ("job", "status", "result", "error", "correlation")
 
     def __init__(self, payload):
-        told = cbor.unpacked(payload)
+        told = cbor.unpack_value(payload)
         self.job, self.status, self.result, self.error = told["job_id"], told["status"], told["result"], told["error"]
         self.correlation = told["correlation_id"]
 
@@ -159,11 +162,11 @@ class Outcome:
                 meter.charge(len(self.result) // 16)
                 return self.result.decode()
         except ValueError as e:
-            raise errors.RunnerError("bad_result", "the result is no %s: %s" % (data_format, representation.explained(e))) from None
+            raise errors.RunnerError("bad_result", "the result is no %s: %s" % (data_format, representation.explain_error(e))) from None
         return self.result
 
 
-def outcome(payload):
+def read_outcome(payload):
     """The dispatcher's outcome; None for data that it did not write."""
     try:
         return Outcome(payload)
@@ -181,8 +184,8 @@ class Result(Sealed):
             object.__setattr__(self, n, v)
 
 
-lists(Result, " ".join(Result.__slots__))
-representation.RECORDS[Result] = lambda t, r: representation.fields("Result", [(n, t.repr(getattr(r, n))) for n in Result.__slots__])
+show_attributes(Result, " ".join(Result.__slots__))
+representation.RECORDS[Result] = lambda t, r: representation.show_fields("Result", [(n, t.repr(getattr(r, n))) for n in Result.__slots__])
 
 
 def typed_value(t, told, data_format):
@@ -195,20 +198,20 @@ def typed_value(t, told, data_format):
     if told.status != "Completed":
         raise errors.RunnerError(told.error["code"], told.error["message"])
     try:
-        return t.build(t.read(typed.parsed(told.result, typed.opened)))
+        return t.build(t.read(typed.parse_json(told.result, typed.open_object)))
     except typed.Wrong as w:
-        raise errors.RunnerError("bad_result", w.under("the result").words()) from None
+        raise errors.RunnerError("bad_result", w.within_part("the result").words()) from None
 
 
 def result_for(said, payload):
     """The Result and the other arguments of a method that then named; None of any job that is not its own."""
-    told = outcome(payload)
-    kept = None if told is None else chain.get(key_of(told.job))
-    record = None if kept is None else cbor.unpacked(kept)
+    told = read_outcome(payload)
+    kept = None if told is None else chain.get_state(key_of(told.job))
+    record = None if kept is None else cbor.unpack_value(kept)
     if record is None or record[2:] != [said.name]:
         return None
-    chain.forget(key_of(told.job))
-    arguments = said.built(said.read(record[1]))
+    chain.forget_state(key_of(told.job))
+    arguments = said.build_arguments(said.read(record[1]))
     t, name = said.result
     try:
         found = Result(told.job, True, typed_value(t, told, record[0]), None, None, b"")
@@ -217,16 +220,16 @@ def result_for(said, payload):
     return {name: found, **arguments}
 
 
-def result(payload):
+def take_result(payload):
     """The Result of a job that this actor submitted, once; None of any other."""
-    told = outcome(payload)
-    kept = None if told is None else chain.get(key_of(told.job))
+    told = read_outcome(payload)
+    kept = None if told is None else chain.get_state(key_of(told.job))
     if kept is None:
         return None
-    data_format, context, *handler = cbor.unpacked(kept)
+    data_format, context, *handler = cbor.unpack_value(kept)
     if handler:
         return None  # another handler waits for it
-    chain.forget(key_of(told.job))
+    chain.forget_state(key_of(told.job))
     try:
         return Result(told.job, True, told.value(data_format), None, None, context)
     except errors.RunnerError as e:

@@ -11,17 +11,17 @@ from host import actor_code, builtin_types, exact, hashing, ops, rows, sealed
 from host.builtin_names import getattr_of
 from host.costs import table
 from host.libraries_classes import abc_hints, of_file
-from host.meter import ELEMENT, charge, enter_level, lazy, leave_level
+from host.meter import ELEMENT, charge, enter_level, lazy_iterator, leave_level
 from host.methods import update
-from host.ops import drain, source
-from host.sealed import Function, Type, library
+from host.ops import drain_value, charged_source
+from host.sealed import Function, Type, make_library
 from host.weights import HELD
 
 
 MISSING = object()  # no argument
 
 
-def passed(args, kwargs):
+def price_arguments(args, kwargs):
     """The cycles of passing arguments on."""
     return len(args) // HELD + 2 * len(kwargs)
 
@@ -34,7 +34,7 @@ class partial(sealed.Sealed):
             object.__setattr__(self, slot, v)
 
     def __call__(self, /, *args, **kwargs):
-        charge(table.call + passed(self._host_a, self._host_k) + passed(args, kwargs))
+        charge(table.call + price_arguments(self._host_a, self._host_k) + price_arguments(args, kwargs))
         enter_level()
         try:
             return self._host_f(*self._host_a, *args, **{**self._host_k, **kwargs})
@@ -47,7 +47,7 @@ def _partial(f, /, *args, **kwargs):
 
 
 def _reduce(f, values, initial=MISSING, /):
-    values = source(values)
+    values = charged_source(values)
     result = next(values, values) if initial is MISSING else initial
     if result is values:
         raise TypeError("reduce of nothing needs a first value")
@@ -65,8 +65,8 @@ def cached_by(f, most, typed):
     """f with the results of its last calls, at most so many; None of all."""
     known = {} if most is None else collections.OrderedDict()
 
-    def cached(*args, **kwargs):
-        charge(table.call + passed(args, kwargs))
+    def call_cached(*args, **kwargs):
+        charge(table.call + price_arguments(args, kwargs))
         if most == 0:
             return f(*args, **kwargs)
         k = key_of(args, kwargs, typed)
@@ -76,13 +76,13 @@ def cached_by(f, most, typed):
                 known.move_to_end(k)
             return known[k]
         made = f(*args, **kwargs)
-        hashing.put(made, known, k)
+        hashing.set_item(made, known, k)
         if most is not None and len(known) > most:
             hashing.charge_lookup(len(known), next(iter(known)))
             known.popitem(last=False)
             hashing.rebuild_if_shrunk(known)
         return made
-    return Method(cached)
+    return Method(call_cached)
 
 
 def key_of(args, kwargs, typed):
@@ -107,7 +107,7 @@ class Method(Function):
 def _lru_cache(maxsize=128, typed=False):
     if callable(maxsize) and isinstance(typed, bool):
         return cached_by(maxsize, 128, typed)
-    most = maxsize if maxsize is None else max(exact.integer(maxsize, "maxsize"), 0)
+    most = maxsize if maxsize is None else max(exact.require_integer(maxsize, "maxsize"), 0)
     return lambda f: cached_by(f, most, bool(typed))
 
 
@@ -116,21 +116,21 @@ COPIED = 20  # cycles of giving a function the names of another
 
 def _wraps(wrapped):
     """Gives a function of the file the name and the documentation of another, and what its decorators noted."""
-    def wrap(wrapper):
+    def copy_description(wrapper):
         charge(COPIED)
         if actor_code.is_function(wrapped) and actor_code.is_function(wrapper):
             wrapper.__name__, wrapper.__doc__ = wrapped.__name__, wrapped.__doc__
             charge(table.dict * len(wrapped.__dict__))
             wrapper.__dict__.update(wrapped.__dict__)
         return wrapper
-    return wrap
+    return copy_description
 
 
 def _ordered_by(mycmp):
-    def call(a, b):
+    def call_through(a, b):
         charge(table.call)
         return mycmp(a, b)
-    return functools.cmp_to_key(call)
+    return functools.cmp_to_key(call_through)
 
 
 def functools_names():
@@ -143,19 +143,19 @@ def _total_ordering(cls):
     return functools.total_ordering(of_file(cls, "total_ordering"))
 
 
-def _iterator(make):
-    def call(values, /):
-        return lazy(make(source(values)), 1)
-    call.__name__ = make.__name__
-    return call
+def make_iterator(make):
+    def call_through(values, /):
+        return lazy_iterator(make(charged_source(values)), 1)
+    call_through.__name__ = make.__name__
+    return call_through
 
 
 def _compress(data, selectors):
-    return lazy(itertools.compress(source(data), source(selectors)), 1)
+    return lazy_iterator(itertools.compress(charged_source(data), charged_source(selectors)), 1)
 
 
 def _zip_longest(*iterables, fillvalue=None):
-    return lazy(itertools.zip_longest(*map(source, iterables), fillvalue=fillvalue), 1 + len(iterables))
+    return lazy_iterator(itertools.zip_longest(*map(charged_source, iterables), fillvalue=fillvalue), 1 + len(iterables))
 
 
 class _Later:
@@ -167,76 +167,76 @@ class _Later:
         self.values = values
 
     def __iter__(self):
-        return source(self.values)
+        return charged_source(self.values)
 
 
 def _islice(values, /, *bounds):
-    return lazy(itertools.islice(_Later(values), *bounds))
+    return lazy_iterator(itertools.islice(_Later(values), *bounds))
 
 
 def _repeat(object, times=MISSING):
-    return lazy(itertools.repeat(object) if times is MISSING else itertools.repeat(object, times))
+    return lazy_iterator(itertools.repeat(object) if times is MISSING else itertools.repeat(object, times))
 
 
 def _chain_from(values, /):
-    return lazy(itertools.chain.from_iterable(map(source, source(values))))
+    return lazy_iterator(itertools.chain.from_iterable(map(charged_source, charged_source(values))))
 
 
 def _groupby(iterable, key=None):
     # Each group is a separate iterator, and its key is compared.
-    return lazy(((k, lazy(g)) for k, g in itertools.groupby(source(iterable), key)), 4 * ELEMENT)
+    return lazy_iterator(((k, lazy_iterator(g)) for k, g in itertools.groupby(charged_source(iterable), key)), 4 * ELEMENT)
 
 
 def _starmap(f, values, /):
-    return lazy(itertools.starmap(f, (ops.spread(v) for v in source(values))))
+    return lazy_iterator(itertools.starmap(f, (ops.spread_value(v) for v in charged_source(values))))
 
 
 def _accumulate(iterable, func=None, *, initial=None):
-    return lazy(itertools.accumulate(source(iterable), func or ops.add, initial=initial))
+    return lazy_iterator(itertools.accumulate(charged_source(iterable), func or ops.add, initial=initial))
 
 
 TEED = 8  # cycles of one of the iterators of tee: some 300 bytes
 
 
 def _tee(values, n=2, /):
-    n = exact.integer(n, "how many iterators")
+    n = exact.require_integer(n, "how many iterators")
     charge(TEED * (1 + max(n, 0)))
-    return tuple(lazy(i) for i in itertools.tee(_Later(values), n))
+    return tuple(lazy_iterator(i) for i in itertools.tee(_Later(values), n))
 
 
 def _product(*values, repeat=1):
-    repeat = exact.integer(repeat, "repeat")
+    repeat = exact.require_integer(repeat, "repeat")
     itertools.product(repeat=min(repeat, 0))  # refuses what is below zero
-    ready = [drain(v) for v in values]
+    ready = [drain_value(v) for v in values]
     width = len(ready) * repeat
     charge(max(width, 0) * (1 + max(map(len, ready), default=0) // 16))
     if width > 10000:
         raise OverflowError("a product of more than 10000 factors")
-    return lazy(itertools.product(*ready, repeat=repeat), 1 + width)
+    return lazy_iterator(itertools.product(*ready, repeat=repeat), 1 + width)
 
 
-def _choice(make):
-    def call(iterable, r):
-        return chosen(make, drain(iterable), r)
-    call.__name__ = make.__name__
-    return call
+def make_choice(make):
+    def call_through(iterable, r):
+        return choose_lazily(make, drain_value(iterable), r)
+    call_through.__name__ = make.__name__
+    return call_through
 
 
 def _permutations(iterable, r=None):
-    ready = drain(iterable)
-    return chosen(itertools.permutations, ready, len(ready) if r is None else r)
+    ready = drain_value(iterable)
+    return choose_lazily(itertools.permutations, ready, len(ready) if r is None else r)
 
 
-def chosen(make, ready, r):
-    n = exact.integer(r, "how many are chosen")
+def choose_lazily(make, ready, r):
+    n = exact.require_integer(r, "how many are chosen")
     if n > 10000:
         raise OverflowError("more than 10000 places")
     charge(len(ready) + max(n, 0))
-    return lazy(make(ready, n), 1 + max(n, 0))
+    return lazy_iterator(make(ready, n), 1 + max(n, 0))
 
 
 def _chain(*values):
-    return lazy(itertools.chain(*map(source, values)))
+    return lazy_iterator(itertools.chain(*map(charged_source, values)))
 
 
 def itertools_names():
@@ -244,14 +244,14 @@ def itertools_names():
     names = {
         "chain": Type(_Chain, _chain, {"from_iterable": Function(_chain_from)}, "chain"), "islice": _islice,
         "repeat": _repeat, "groupby": _groupby, "starmap": _starmap, "accumulate": _accumulate, "tee": _tee,
-        "product": _product, "permutations": _permutations, "combinations": _choice(i.combinations),
-        "combinations_with_replacement": _choice(i.combinations_with_replacement),
+        "product": _product, "permutations": _permutations, "combinations": make_choice(i.combinations),
+        "combinations_with_replacement": make_choice(i.combinations_with_replacement),
         "zip_longest": _zip_longest, "compress": _compress, "count": _count,
     }
     for f in (i.cycle, i.pairwise):
-        names[f.__name__] = _iterator(f)
+        names[f.__name__] = make_iterator(f)
     for f in (i.takewhile, i.dropwhile, i.filterfalse):
-        names[f.__name__] = _by(f)
+        names[f.__name__] = make_filter(f)
     return names
 
 
@@ -260,7 +260,7 @@ class _Chain:
 
 
 def _count(start=0, step=1):
-    return lazy(itertools.count(start, step), ELEMENT + (size_of(start) + size_of(step) >> 5))
+    return lazy_iterator(itertools.count(start, step), ELEMENT + (size_of(start) + size_of(step) >> 5))
 
 
 def size_of(n):
@@ -268,22 +268,22 @@ def size_of(n):
     return int.bit_length(n) if isinstance(n, int) else 0
 
 
-def _by(make):
-    def call(test, values, /):
-        return lazy(make(test, source(values)))
-    call.__name__ = make.__name__
-    return call
+def make_filter(make):
+    def call_through(test, values, /):
+        return lazy_iterator(make(test, charged_source(values)))
+    call_through.__name__ = make.__name__
+    return call_through
 
 
 def _deque(iterable=(), maxlen=None):
     values = iterable
     charge(table.list_base)
     if maxlen is None:
-        values = drain(values)
+        values = drain_value(values)
         charge(len(values))
         return collections.deque(values)
     collections.deque((), maxlen)  # what is wrong with it comes before what is wrong with the values
-    return collections.deque(source(values), maxlen)
+    return collections.deque(charged_source(values), maxlen)
 
 
 def _counter(*args, **kwargs):
@@ -294,22 +294,23 @@ def _counter(*args, **kwargs):
 
 
 def _default_dict(factory=None, /, *args, **kwargs):
-    return builtin_types.fill(collections.defaultdict(factory), args, kwargs)
+    return builtin_types.fill_dict(collections.defaultdict(factory), args, kwargs)
 
 
 def _ordered_dict(*args, **kwargs):
-    return builtin_types.fill(collections.OrderedDict(), args, kwargs)
+    return builtin_types.fill_dict(collections.OrderedDict(), args, kwargs)
 
 
 def _named_tuple(typename, field_names, *, defaults=None):
-    name, fields = exact.string(typename, "the name of a namedtuple"), field_names
-    fields = exact.string(fields).replace(",", " ").split() if isinstance(fields, str) else [exact.string(f) for f in drain(fields)]
+    name, fields = exact.require_text(typename, "the name of a namedtuple"), field_names
+    fields = exact.require_text(fields).replace(",", " ").split() if isinstance(fields, str) else \
+        [exact.require_text(f) for f in drain_value(fields)]
     charge(1200 + 70 * len(fields))
     if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
         raise ValueError("namedtuple takes at most 255 fields with short names")
     made = collections.namedtuple(name, fields, defaults=defaults, module="actor")
-    rows.priced(made)
-    return actor_code.register(made, actor_code.Kind(frozenset(), actor_code.relied_on((tuple,)), False))
+    rows.price_class(made)
+    return actor_code.register_class(made, actor_code.Kind(frozenset(), actor_code.relied_on((tuple,)), False))
 
 
 def collections_names():
@@ -317,12 +318,12 @@ def collections_names():
         "deque": Type(collections.deque, _deque), "Counter": Type(collections.Counter, _counter),
         "defaultdict": Type(collections.defaultdict, _default_dict),
         "OrderedDict": Type(collections.OrderedDict, _ordered_dict), "namedtuple": _named_tuple,
-        "abc": library("abc", abc_hints()),
+        "abc": make_library("abc", abc_hints()),
     }
 
 
 def _capwords(s, sep=None):
-    text = exact.string(s, "a text")
+    text = exact.require_text(s, "a text")
     charge(3 * len(text))
     return string.capwords(text, sep)
 
@@ -335,72 +336,72 @@ def string_names():
     return names
 
 
-def _getter(read):
-    def make(name, /, *names):
+def make_getter(read):
+    def make_reader(name, /, *names):
         names = (name, *names)
 
-        def get(value, /):
+        def get_parts(value, /):
             charge(table.dict * len(names))
             found = tuple(read(value, n) for n in names)
             return found[0] if len(found) == 1 else found
-        return Function(get)
-    return make
+        return Function(get_parts)
+    return make_reader
 
 
 def _read_attribute(value, name):
-    for part in exact.string(name, "the name of an attribute").split("."):
+    for part in exact.require_text(name, "the name of an attribute").split("."):
         value = getattr_of(value, part)
     return value
 
 
-def _caller(name, /, *args, **kwargs):
-    def call(value, /):
+def make_caller(name, /, *args, **kwargs):
+    def call_through(value, /):
         return _read_attribute(value, name)(*args, **kwargs)
-    return Function(call)
+    return Function(call_through)
 
 
 def operator_names():
-    names = {n: _two(f) for n, f in (
+    names = {n: make_binary(f) for n, f in (
         ("add", ops.add), ("sub", ops.BINARY["sub"]), ("mul", ops.mul), ("floordiv", ops.floordiv), ("mod", ops.mod),
         ("pow", ops.power), ("truediv", ops.div), ("lshift", ops.lshift), ("rshift", ops.BINARY["rshift"]),
-        ("and_", ops.BINARY["and"]), ("or_", ops.BINARY["or"]), ("xor", ops.BINARY["xor"]), ("concat", _concatenated))}
+        ("and_", ops.BINARY["and"]), ("or_", ops.BINARY["or"]), ("xor", ops.BINARY["xor"]), ("concat", concatenate_values))}
     for n in ("eq", "ne", "lt", "le", "gt", "ge"):
-        names[n] = _compared(getattr(operator, n))
+        names[n] = make_comparison(getattr(operator, n))
     for n in ("not_", "truth", "index", "is_", "is_not"):
-        names[n] = sealed.paid(getattr(operator, n), 1)
+        names[n] = sealed.charge_fixed(getattr(operator, n), 1)
     for n, f in (("neg", ops.negative), ("pos", ops.positive), ("invert", ops.inverted), ("abs", ops.absolute)):
-        names[n] = _one(n, f)
-    names.update(itemgetter=_getter(hashing.at), attrgetter=_getter(_read_attribute), methodcaller=_caller,
-                 contains=lambda y, x, /: ops.contains(x, y), getitem=lambda v, k, /: hashing.at(v, k))
+        names[n] = make_unary(n, f)
+    names.update(itemgetter=make_getter(hashing.get_item), attrgetter=make_getter(_read_attribute), methodcaller=make_caller,
+                 contains=lambda y, x, /: ops.contains_value(x, y), getitem=lambda v, k, /: hashing.get_item(v, k))
     return names
 
 
 SEQUENCES = (str, bytes, bytearray, list, tuple, collections.deque)
 
 
-def _concatenated(a, b):
-    if not all(isinstance(v, SEQUENCES) or actor_code.known(type(v)) is not None and hasattr(type(v), "__getitem__") for v in (a, b)):
+def concatenate_values(a, b):
+    if not all(isinstance(v, SEQUENCES) or actor_code.kind_of(type(v)) is not None and hasattr(type(v), "__getitem__") for v in (a, b)):
         raise TypeError("concat takes two sequences")
     return ops.add(a, b)
 
 
-def _one(name, f):
-    def call(a, /):
+def make_unary(name, f):
+    def call_through(a, /):
         charge(1)
         return f(a)
-    call.__name__ = name
-    return call
+    call_through.__name__ = name
+    return call_through
 
 
-def _two(f):
-    def call(a, b, /):
+def make_binary(f):
+    def call_through(a, b, /):
         charge(1)
         return f(a, b)
-    return call
+    return call_through
 
 
-def _compared(f):
-    def call(a, b, /):
+def make_comparison(f):
+    def call_through(a, b, /):
         charge(2)
-        return f(ops.weighed(a), ops.weighed(b))
-    return call
+        return f(ops.charge_comparison(a), ops.charge_comparison(b))
+    return call_through

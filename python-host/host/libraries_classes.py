@@ -1,7 +1,7 @@
 """The libraries of classes: typing, abc and enum; dataclasses is in records. Sealed, curated, and charged."""
 
 from host import actor_code, enums, exact, sealed
-from host.attribute_tables import lists
+from host.attribute_tables import show_attributes
 from host.meter import charge
 from host.sealed import CONTENTS_HINT, HINT, Function, Type
 
@@ -23,7 +23,7 @@ class NewType(sealed.Sealed):
     __slots__ = ("__name__", "_host_of")
 
     def __init__(self, name, tp):
-        object.__setattr__(self, "__name__", exact.string(name, "the name of a NewType"))
+        object.__setattr__(self, "__name__", exact.require_text(name, "the name of a NewType"))
         object.__setattr__(self, "_host_of", tp)
 
     def __call__(self, value, /):
@@ -38,7 +38,7 @@ class NewType(sealed.Sealed):
         return "actor." + self.__name__
 
 
-lists(NewType, "__name__")
+show_attributes(NewType, "__name__")
 
 
 def _type_var(_name, *_constraints, **_bounds):
@@ -76,11 +76,11 @@ class _NamedTuple(sealed.Sealed):
 
 
 def base_only(cls, name=None):
-    def refuse(*_args, **_kwargs):
+    def refuse_instance(*_args, **_kwargs):
         raise TypeError("%s is a base for a class here; it is not called" % (name or cls.__name__))
     sealed.BASES.add(cls)
     actor_code.BASES.add(cls)
-    return Type(cls, refuse, {}, name)
+    return Type(cls, refuse_instance, {}, name)
 
 
 def of_file(cls, decorator):
@@ -90,7 +90,7 @@ def of_file(cls, decorator):
     return cls
 
 
-def _abstract(funcobj):
+def mark_abstract(funcobj):
     f = funcobj
     if not actor_code.is_function(f):
         raise TypeError("abstractmethod decorates only a method, below other decorators")
@@ -102,17 +102,17 @@ actor_code.BASES.add(actor_code.NAMED_TUPLE)
 
 
 def abc_names():
-    return {"ABC": base_only(sealed.Abstract, "ABC"), "abstractmethod": Function(_abstract)}
+    return {"ABC": base_only(sealed.Abstract, "ABC"), "abstractmethod": Function(mark_abstract)}
 
 
 def enum_names():
     names = {}
     for cls in (enums.Enum, enums.IntEnum, enums.Flag, enums.IntFlag, enums.StrEnum):
         names[cls.__name__] = base_only(cls)
-    return {**names, "auto": _auto, "unique": _unique}
+    return {**names, "auto": make_auto, "unique": check_unique}
 
 
-def _unique(enumeration):
+def check_unique(enumeration):
     cls = enumeration
     if not issubclass(of_file(cls, "unique"), enums.Enum):
         raise TypeError("unique decorates only an enumeration")
@@ -123,5 +123,5 @@ def _unique(enumeration):
     return cls
 
 
-def _auto():
+def make_auto():
     return enums.auto()

@@ -12,13 +12,13 @@ import struct
 import types
 
 from host import actor_code, brackets, exact, meter, ops, sealed
-from host.attribute_tables import lists
+from host.attribute_tables import show_attributes
 from host.costs import table
 from host.hashing import charge_lookups
 from host.meter import INT_BITS, NESTING, charge
-from host.ops import drain
+from host.ops import drain_value
 from host.sealed import Type
-from host.weights import bits, parts, size, weigh, whole
+from host.weights import charge_bits, parts_of, size_of, weigh_value, exact_index
 
 TRAILING = "Illegal trailing comma"
 AFTER_COMMA = re.compile(r",[ \t\n\r]*")
@@ -29,7 +29,7 @@ HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sh
           "blake2b", "blake2s")
 
 
-def serialised(size):
+def charge_json(size):
     charge(table.serialise + size)
 
 
@@ -37,30 +37,30 @@ def _no_float(text):
     raise ValueError("%s is a float: JSON numbers are integers here" % text[:40])
 
 
-def _digits(text):
+def read_digits(text):
     charge(len(text) * len(text) >> 8)
     return int(text)
 
 
 def _loads(s, *, object_pairs_hook=None, object_hook=None):
-    data = exact.plain(s)
+    data = exact.plain_value(s)
     if type(data) is not str:
         if type(data) not in (bytes, bytearray):
             raise TypeError("the JSON object must be str, bytes or bytearray, not %s" % type(data).__name__)
         data = data.decode()
-    serialised(len(data))
+    charge_json(len(data))
     if brackets.nests_deeper(data, NESTING):
         raise ValueError("JSON nested deeper than %d levels" % NESTING)
     charge(2 * (data.count(",") + data.count(":")))
 
-    def members(pairs):
+    def make_members(pairs):
         charge(table.call)
         charge_lookups(0, [k for k, _ in pairs])
         if object_pairs_hook is not None:
             return object_pairs_hook(pairs)
         return dict(pairs) if object_hook is None else object_hook(dict(pairs))
     try:
-        return json.loads(data, parse_float=_no_float, parse_constant=_no_float, parse_int=_digits, object_pairs_hook=members)
+        return json.loads(data, parse_float=_no_float, parse_constant=_no_float, parse_int=read_digits, object_pairs_hook=make_members)
     except json.JSONDecodeError as e:
         known = e
     at = known.pos
@@ -71,26 +71,26 @@ def _loads(s, *, object_pairs_hook=None, object_hook=None):
 
 def _dumps(obj, *, sort_keys=False, separators=None, indent=None, ensure_ascii=True, default=None):
     value = obj
-    weigh(value)
-    indent = exact.plain(indent)
+    weigh_value(value)
+    indent = exact.plain_value(indent)
     if indent is not None and not (type(indent) is int and 0 <= indent <= 16):
         raise ValueError("indent is 0 to 16")
     if separators is not None:
-        separators = tuple(exact.string(s, "a separator") for s in separators)
+        separators = tuple(exact.require_text(s, "a separator") for s in separators)
         if len(separators) != 2:
             raise ValueError("separators are two texts: between items, and after a key")
     between, named = map(len, separators or (", " if indent is None else ",", ": "))
     laid, deepest = _lay_out(value, indent, between, named, 0)
 
-    def fallback(v):
+    def encode_fallback(v):
         nonlocal laid
         found = default(v)
-        weigh(found)
+        weigh_value(found)
         laid += _lay_out(found, indent, between, named, deepest)[0]
         return found
     made = json.dumps(value, sort_keys=sort_keys, separators=separators, indent=indent, ensure_ascii=ensure_ascii,
-                      allow_nan=False, default=fallback if default is not None else None)
-    serialised(max(len(made) - laid, 0))
+                      allow_nan=False, default=encode_fallback if default is not None else None)
+    charge_json(max(len(made) - laid, 0))
     return made
 
 
@@ -104,11 +104,11 @@ def _lay_out(value, indent, between, named, depth):
         inner = []
         for v in level:
             if isinstance(v, str):
-                charge(size(v))
+                charge(size_of(v))
             elif isinstance(v, int) and int.bit_length(v) > 64:
                 charge((int.bit_length(v) >> 4) ** 2 >> 4)
             else:
-                before, walked = len(inner), parts(v)
+                before, walked = len(inner), parts_of(v)
                 for part in walked:
                     inner += part
                 count = len(inner) - before
@@ -132,8 +132,8 @@ def json_names():
     return {"loads": _loads, "dumps": _dumps, "JSONDecodeError": json.JSONDecodeError}
 
 
-def _format(layout):
-    layout = layout.decode("latin-1") if isinstance(layout, bytes) else exact.string(layout, "a format")
+def check_layout(layout):
+    layout = layout.decode("latin-1") if isinstance(layout, bytes) else exact.require_text(layout, "a format")
     charge(len(layout))
     if layout[:1] not in ("<", ">", "!", "="):
         raise struct.error("a format begins with <, >, ! or =: native sizes differ between machines")
@@ -142,42 +142,42 @@ def _format(layout):
     size = _sized(layout)
     if size > MAX_PACKED:
         raise struct.error("more than %d bytes" % MAX_PACKED)
-    serialised(size)
+    charge_json(size)
     return layout
 
 
-def worded(f, kinds, words):
+def reword_errors(f, kinds, words):
     """f, whose errors of these kinds have our words."""
-    def call(*args, **kwargs):
+    def call_through(*args, **kwargs):
         try:
             return f(*args, **kwargs)
         except kinds as e:
             raised = type(e)
         raise raised(words)
-    call.__name__ = f.__name__
-    return call
+    call_through.__name__ = f.__name__
+    return call_through
 
 
 def _pack(layout, /, *values):
-    return _packed(_format(layout), *values)
+    return _packed(check_layout(layout), *values)
 
 
 def _unpack(layout, data, /):
-    return _unpacked(_format(layout), data)
+    return _unpacked(check_layout(layout), data)
 
 
 def _unpack_from(layout, /, buffer, offset=0):
-    return _unpacked_from(_format(layout), buffer, offset)
+    return _unpacked_from(check_layout(layout), buffer, offset)
 
 
 def _calcsize(layout, /):
-    return _sized(_format(layout))
+    return _sized(check_layout(layout))
 
 
-_packed = worded(struct.pack, struct.error, "the values do not fit the format")
-_unpacked = worded(struct.unpack, struct.error, "the bytes do not fit the format")
-_unpacked_from = worded(struct.unpack_from, struct.error, "the bytes do not fit the format")
-_sized = worded(struct.calcsize, struct.error, "a format that struct does not have")
+_packed = reword_errors(struct.pack, struct.error, "the values do not fit the format")
+_unpacked = reword_errors(struct.unpack, struct.error, "the bytes do not fit the format")
+_unpacked_from = reword_errors(struct.unpack_from, struct.error, "the bytes do not fit the format")
+_sized = reword_errors(struct.calcsize, struct.error, "a format that struct does not have")
 
 
 def struct_names():
@@ -188,21 +188,21 @@ def base64_names():
     names = {}
     for n in ("b64encode b64decode standard_b64encode standard_b64decode urlsafe_b64encode urlsafe_b64decode b32encode "
               "b32decode b16encode b16decode").split():
-        names[n] = _coded(getattr(base64, n))
+        names[n] = make_base64(getattr(base64, n))
     return names
 
 
-def _coded(f):
-    coded = worded(f, ValueError, "the text is not of %s" % f.__name__.replace("decode", ""))
+def make_base64(f):
+    coded = reword_errors(f, ValueError, "the text is not of %s" % f.__name__.replace("decode", ""))
 
-    def code(s, *args, **kwargs):
-        data = exact.plain(s)
+    def code_bytes(s, *args, **kwargs):
+        data = exact.plain_value(s)
         if type(data) not in (str, bytes, bytearray):
             raise TypeError("only bytes can be coded, or text when decoding, not %s" % type(data).__name__)
-        serialised(2 * len(data))
+        charge_json(2 * len(data))
         return coded(data, *args, **kwargs)
-    code.__name__ = f.__name__
-    return code
+    code_bytes.__name__ = f.__name__
+    return code_bytes
 
 
 class Digest(sealed.Sealed):
@@ -214,7 +214,7 @@ class Digest(sealed.Sealed):
         object.__setattr__(self, "_host_hash", made)
 
     def update(self, data):
-        words(data)
+        count_words(data)
         self._host_hash.update(data)
 
     def digest(self):
@@ -233,55 +233,55 @@ class Digest(sealed.Sealed):
     digest_size = property(lambda self: self._host_hash.digest_size)
 
 
-lists(Digest, "update digest hexdigest copy name digest_size")
+show_attributes(Digest, "update digest hexdigest copy name digest_size")
 
 
-def words(data):
+def count_words(data):
     if type(data) not in (bytes, bytearray):
         raise TypeError("only bytes can be hashed, not %s" % type(data).__name__)
     charge(table.keccak_word * (1 + (len(data) + 31) // 32))
 
 
-def _hash(name):
-    def make(data=b"", /):
-        words(data)
+def make_hash(name):
+    def make_digest(data=b"", /):
+        count_words(data)
         return Digest(getattr(hashlib, name)(data))
-    make.__name__ = name
-    return make
+    make_digest.__name__ = name
+    return make_digest
 
 
 def _new(name, data=b""):
-    name = exact.string(name, "the name of a hash")
+    name = exact.require_text(name, "the name of a hash")
     if name not in HASHES:
         raise ValueError("no such hash: %s" % ", ".join(HASHES))
-    return _hash(name)(data)
+    return make_hash(name)(data)
 
 
 def hashlib_names():
-    return {**{n: _hash(n) for n in HASHES}, "new": _new}
+    return {**{n: make_hash(n) for n in HASHES}, "new": _new}
 
 
 def _digest_name(digestmod):
-    name = digestmod.__name__ if type(digestmod) is types.FunctionType else exact.string(digestmod, "the name of a hash")
+    name = digestmod.__name__ if type(digestmod) is types.FunctionType else exact.require_text(digestmod, "the name of a hash")
     if name not in HASHES:
         raise ValueError("no such hash: %s" % ", ".join(HASHES))
     return name
 
 
 def _hmac_new(key, msg=b"", digestmod=""):
-    words(key)
-    words(msg or b"")
+    count_words(key)
+    count_words(msg or b"")
     return Digest(hmac.new(key, msg, _digest_name(digestmod)))
 
 
 def _hmac_digest(key, msg, digest):
-    words(key)
-    words(msg)
+    count_words(key)
+    count_words(msg)
     return hmac.digest(key, msg, _digest_name(digest))
 
 
-def _same(a, b, /):
-    a, b = exact.plain(a), exact.plain(b)
+def compare_digests(a, b, /):
+    a, b = exact.plain_value(a), exact.plain_value(b)
     if type(a) not in (str, bytes, bytearray) or type(b) not in (str, bytes, bytearray):
         raise TypeError("compare_digest takes two bytes or two texts")
     charge(1 + (len(a) + len(b)) // 16)
@@ -289,41 +289,41 @@ def _same(a, b, /):
 
 
 def hmac_names():
-    return {"new": _hmac_new, "digest": _hmac_digest, "compare_digest": _same}
+    return {"new": _hmac_new, "digest": _hmac_digest, "compare_digest": compare_digests}
 
 
-def _integers(f):
-    def call(*values):
-        for v in map(whole, values):
-            bits(v)
+def make_integer_function(f):
+    def call_through(*values):
+        for v in map(exact_index, values):
+            charge_bits(v)
             charge(1 + (v.bit_length() >> 6) ** 2)
-        return f(*map(whole, values))
-    call.__name__ = f.__name__
-    return call
+        return f(*map(exact_index, values))
+    call_through.__name__ = f.__name__
+    return call_through
 
 
 def _lcm(*values):
     charge(table.call * len(values))
     result = 1
-    for v in map(whole, values):
+    for v in map(exact_index, values):
         _gcd(result, v)
         result = ops.mul(result, v) // (math.gcd(result, v) or 1)
     return abs(result)
 
 
-_gcd = _integers(math.gcd)
+_gcd = make_integer_function(math.gcd)
 
 
-def _counted(f, size):
-    def call(*values):
-        values = [whole(v) for v in values]
+def make_counting_function(f, size):
+    def call_through(*values):
+        values = [exact_index(v) for v in values]
         n = max(size(*values), 0)
         if n > INT_BITS:
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
         charge(5 + n + (n >> 6) ** 2)
         return f(*values)
-    call.__name__ = f.__name__
-    return call
+    call_through.__name__ = f.__name__
+    return call_through
 
 
 def _choose_bits(n, k=None):
@@ -336,7 +336,7 @@ def _comb_bits(n, k):
 
 
 def _prod(values, /, *, start=1):
-    values = drain(values)
+    values = drain_value(values)
     charge(len(values))
     for v in values:
         start = ops.mul(start, v)
@@ -345,9 +345,9 @@ def _prod(values, /, *, start=1):
 
 def math_names():
     return {
-        "gcd": _gcd, "lcm": _lcm, "isqrt": _integers(math.isqrt), "prod": _prod,
-        "comb": _counted(math.comb, _comb_bits), "perm": _counted(math.perm, _choose_bits),
-        "factorial": _counted(math.factorial, lambda n: n * max(n, 1).bit_length()),
+        "gcd": _gcd, "lcm": _lcm, "isqrt": make_integer_function(math.isqrt), "prod": _prod,
+        "comb": make_counting_function(math.comb, _comb_bits), "perm": make_counting_function(math.perm, _choose_bits),
+        "factorial": make_counting_function(math.factorial, lambda n: n * max(n, 1).bit_length()),
     }
 
 
@@ -363,7 +363,7 @@ def begin_decimal():
 
 
 def _decimal(value="0", context=None):
-    value = exact.plain(value)
+    value = exact.plain_value(value)
     if context is not None:
         raise TypeError("decimal contexts are fixed: 28 digits, half even")
     if isinstance(value, str):
@@ -377,7 +377,7 @@ def _decimal(value="0", context=None):
     else:
         charge(table.str)
         if isinstance(value, tuple):
-            weigh(value)
+            weigh_value(value)
             if len(value) == 3 and hasattr(value[1], "__len__") and len(value[1]) > MAX_DIGITS:
                 raise ValueError("a Decimal of more than %d digits" % MAX_DIGITS)
     made = decimal.Decimal(value)

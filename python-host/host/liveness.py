@@ -34,12 +34,12 @@ class Liveness:
             here = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
             for name, n in read_in(node):
                 if name in lost and name not in here:
-                    check.refuse(n, "%s does not outlive the await of line %d: keep it in what capture() gives, as in ctx.%s = %s"
-                                 % (name, lost[name], name, name))
-            self.bind(here, lost)
+                    check.refuse_node(n, "%s does not outlive the await of line %d: keep it in what capture() gives, as in ctx.%s = %s"
+                                      % (name, lost[name], name, name))
+            self.bind_names(here, lost)
 
     @staticmethod
-    def bind(names, lost):
+    def bind_names(names, lost):
         for name in names:
             lost.pop(name, None)
 
@@ -55,7 +55,7 @@ class Liveness:
             self.read(targets + [target] * (target is not None), lost)
         else:
             self.read([s], lost)
-        self.bind(bound_in([s]), lost)
+        self.bind_names(bound_in([s]), lost)
         return None if isinstance(s, (ast.Return, ast.Raise)) else lost
 
     @staticmethod
@@ -64,16 +64,16 @@ class Liveness:
         return {name: line for w in ways for name, line in w.items()} if ways else None
 
     def at_FunctionDef(self, s, lost):
-        self.bind({s.name}, lost)  # it may call itself
+        self.bind_names({s.name}, lost)  # it may call itself
         return self.at_other(s, lost)
 
     def at_Break(self, s, lost):
-        self.leave(0, lost)
+        self.leave_way(0, lost)
 
     def at_Continue(self, s, lost):
-        self.leave(1, lost)
+        self.leave_way(1, lost)
 
-    def leave(self, way, lost):
+    def leave_way(self, way, lost):
         if self.loops:
             self.loops[-1][way].append(lost)
 
@@ -81,11 +81,11 @@ class Liveness:
         self.read([s.test], lost)
         return self.join(self.body(s.body, dict(lost)), self.body(s.orelse, lost))
 
-    def loop(self, s, head, begin):
+    def analyse_loop(self, s, head, begin):
         """A loop that awaits is analysed twice, and so each loop within it."""
         waits = id(s) in self.inside
         if waits and sum(1 for loop in self.loops if loop[2]) == MAX_LOOPS:
-            check.refuse(self.inside[id(s)], "an await in more than %d loops" % MAX_LOOPS)
+            check.refuse_node(self.inside[id(s)], "an await in more than %d loops" % MAX_LOOPS)
         for _ in range(1 + waits):
             self.loops.append(([], [], waits))
             end = self.body(s.body, begin(dict(head)))
@@ -94,18 +94,18 @@ class Liveness:
         return self.join(self.body(s.orelse, begin(dict(head))), *left)
 
     def at_While(self, s, lost):
-        def begin(lost):
+        def begin_while(lost):
             self.read([s.test], lost)
             return lost
-        return self.loop(s, lost, begin)
+        return self.analyse_loop(s, lost, begin_while)
 
     def at_For(self, s, lost):
         self.read([s.iter], lost)
 
-        def begin(lost):
-            self.bind(bound_in([s.target]), lost)
+        def begin_for(lost):
+            self.bind_names(bound_in([s.target]), lost)
             return lost
-        return self.loop(s, lost, begin)
+        return self.analyse_loop(s, lost, begin_for)
 
     def at_Try(self, s, lost):
         end = self.body(s.body, dict(lost))
@@ -115,7 +115,7 @@ class Liveness:
             caught = dict(thrown)
             if h.type is not None:
                 self.read([h.type], caught)
-            self.bind({h.name}, caught)
+            self.bind_names({h.name}, caught)
             ends.append(self.body(h.body, caught))
         after = self.join(*ends)
         return self.body(s.finalbody, after if after is not None else thrown) if s.finalbody else after
@@ -123,7 +123,7 @@ class Liveness:
     def at_With(self, s, lost):
         for item in s.items:
             self.read([item.context_expr], lost)
-            self.bind(bound_in([item.optional_vars] * (item.optional_vars is not None)), lost)
+            self.bind_names(bound_in([item.optional_vars] * (item.optional_vars is not None)), lost)
         return self.body(s.body, lost)
 
     def at_Match(self, s, lost):
@@ -132,7 +132,7 @@ class Liveness:
         for case in s.cases:
             way = dict(lost)
             self.read([case.pattern], way)
-            self.bind(bound_in([case.pattern]), way)
+            self.bind_names(bound_in([case.pattern]), way)
             if case.guard is not None:
                 self.read([case.guard], way)
             ends.append(self.body(case.body, way))

@@ -29,21 +29,21 @@ run_in_one_chunk.__code__ = run_in_one_chunk.__code__.replace(co_stacksize=SLOTS
 
 def main(server_bytes, child_bytes, notes):
     """Serve until stdin ends. Only the pipe uses standard output."""
-    meter.share(mmap.mmap(PAGE, meter.PAGE_BYTES))
+    meter.share_page(mmap.mmap(PAGE, meter.PAGE_BYTES))
     sink = os.dup2(1, PAGE)
     os.dup2(2, 1)
     probe.asked = bool(notes)
-    wall.only(sink)
+    wall.close_above(sink)
     wall.bound_memory(server_bytes, child_bytes)
     sys.setrecursionlimit(50_000)
     sys.set_int_max_str_digits(4300)
     sys.unraisablehook = lambda _: None
-    chain.pipe, chain.serve = Pipe(0, sink), serving.serve
-    imports.install()
-    warmup.prepare()
+    chain.pipe, chain.serve = Pipe(0, sink), serving.serve_frame
+    imports.install_imports()
+    warmup.prepare_warmup()
     gc.disable()
     gc.collect()
     threading.stack_size(STACK)
-    worker = threading.Thread(target=run_in_one_chunk, args=(fork_server.run, sink))
+    worker = threading.Thread(target=run_in_one_chunk, args=(fork_server.run_server, sink))
     worker.start()
     worker.join()

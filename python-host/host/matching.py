@@ -16,7 +16,7 @@ class FitType(type):
         if not isinstance(value, cls._host_real):
             return False
         for name in cls._host_names:
-            if not attributes.readable(value, name):
+            if not attributes.is_readable(value, name):
                 raise TypeError("a pattern cannot read %s of %s" % (name, type(value).__name__))
         return True
 
@@ -30,22 +30,22 @@ class Box:
         self.value = value
 
 
-def tested(kind):
+def tested_type(kind):
     """The type that a value is tested for, which is no Protocol: of those only the names are known."""
     if type(kind) is not sealed.Type and isinstance(kind, type) and sealed.Protocol in kind.__bases__:
         raise TypeError("a test for the Protocol %s: ask hasattr for its methods" % kind.__name__)
-    return sealed.real(kind)
+    return sealed.real_type(kind)
 
 
-def fit(cls, count, names):
+def fit_pattern(cls, count, names):
     """The replacement of cls in a pattern with count places and these names."""
     charge(FITTING)
-    real = tested(cls)
+    real = tested_type(cls)
     if not isinstance(real, type):
         raise TypeError("called match pattern must be a class")
     if not names and (count == 0 or count == 1 and type(cls) is sealed.Type):
         return real
-    kind = actor_code.known(real)
+    kind = actor_code.kind_of(real)
     fits = {} if kind is None else kind.fits
     if (count, names) not in fits:
         charge(FITTED)
@@ -76,7 +76,7 @@ class Manager:
     def bound(self, name):
         value = self.manager
         t = type(value)
-        if actor_code.known(t) is not None:
+        if actor_code.kind_of(t) is not None:
             charge(len(t.__mro__) // 2)
             for base in t.__mro__:
                 if name in base.__dict__:
@@ -91,7 +91,7 @@ class Manager:
 
     def __exit__(self, kind, error, _traceback):
         if isinstance(error, Exception):
-            ops.alone(error)
+            ops.cut_context(error)
         if error is None:
             return self.bound("__exit__")(None, None, None)
         if isinstance(error, Exception):

@@ -57,19 +57,19 @@ class Account:
 idle = account = Account(0, 0)
 
 
-def share(mapped):
+def share_page(mapped):
     """The page is mapped, which the chain reads."""
     global page, words
     page = memoryview(mapped)
     words = page.cast("Q")
 
 
-def left():
+def cycles_left():
     """Cycles that the message has left; below zero if it is over."""
     return meter[0] + account.rest
 
 
-def grant(cycles):
+def grant_cycles(cycles):
     """Give the message these cycles, by slices, and show the cycles used."""
     meter[0] = part = cycles if cycles < SLICE else SLICE
     account.rest = cycles - part
@@ -77,48 +77,48 @@ def grant(cycles):
     words[USED] = used if used > 0 else 0
 
 
-def begin(cycles):
+def begin_message(cycles):
     """Start a message with cycles left; return what end needs to go back."""
     global account
     saved = (*meter, account)
-    account = Account(cycles, 0 if account is idle else account.zero - left())
-    grant(cycles)
+    account = Account(cycles, 0 if account is idle else account.zero - cycles_left())
+    grant_cycles(cycles)
     depth = meter[1] + DEPTH_PER_CALL
     meter[2] = depth if depth < DEPTH_IN_ALL else DEPTH_IN_ALL
     if saved[3] is idle and words[WATCHED]:
-        count()
+        start_clock()
     return saved
 
 
-def count():
+def start_clock():
     """The CPU time counts from now on. The clock is a call of the system, so only a message that is watched reads it."""
     words[BASE] = cpu()
     words[STATE] = COUNTING
 
 
-def inspect(cycles):
+def begin_inspection(cycles):
     """Start the inspection of a deploy, with the allowance of these cycles."""
-    show(cycles)
-    count()
+    show_inspection(cycles)
+    start_clock()
 
 
-def shown():
+def show_used():
     """Show the cycles so far before the slice ends: what comes next may be dear, and what was is paid for."""
     used = account.zero - account.rest - meter[0]
     words[USED] = used if used > 0 else 0
 
 
-def show(cycles):
+def show_inspection(cycles):
     """Show how many cycles the inspection pays so far."""
     words[USED] = cycles
 
 
-def inspected():
+def end_inspection():
     """The inspection is over."""
     words[STATE] = IDLE
 
 
-def end(saved):
+def end_message(saved):
     """Go back to the message that called this one."""
     global account
     meter[0], meter[1], meter[2], account = saved
@@ -126,7 +126,7 @@ def end(saved):
         words[STATE] = IDLE
 
 
-def uncounted(do, *args):
+def call_uncounted(do, *args):
     """Call do, whose CPU time the chain does not count: its deploy paid for it."""
     state, began = words[STATE], cpu()
     words[STATE] = IDLE
@@ -137,7 +137,7 @@ def uncounted(do, *args):
         words[STATE] = state
 
 
-def unpaid(do, *args):
+def call_unpaid(do, *args):
     """Call do without a charge: the deploy paid for the objects made from the code, and a message finds
     them ready."""
     kept, meter[0] = meter[0], MAX_STEPS
@@ -147,7 +147,7 @@ def unpaid(do, *args):
         meter[0] = kept
 
 
-def report():
+def report_steps():
     """Steps since the last report, as an operation can tell them."""
     a = account
     if a.over:
@@ -159,43 +159,43 @@ def report():
     return steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS))
 
 
-def refill(cycles):
+def refill_cycles(cycles):
     """The chain told what is left."""
     if not account.over:
         account.told = cycles
-        grant(cycles)
+        grant_cycles(cycles)
 
 
-def stop():
+def end_slice():
     """The slice is spent: continue with the next, or end the message."""
     if not account.over:
-        cycles = left()
+        cycles = cycles_left()
         if cycles >= 0:
-            grant(cycles)
+            grant_cycles(cycles)
             return
-    finish()
+    finish_message()
 
 
-def finish():
+def finish_message():
     """End the message for good: every further step raises again."""
     a = account
     if not a.over:
-        a.spent = a.told - left()
+        a.spent = a.told - cycles_left()
         a.over = True
     a.rest = 0
     meter[0] = DEAD
     raise Abort
 
 
-def out():
-    stop()
+def run_out():
+    end_slice()
 
 
 def tick(cost):
     """Charge in an expression; always true."""
     meter[0] -= cost
     if meter[0] < 0:
-        stop()
+        end_slice()
     return True
 
 
@@ -204,7 +204,7 @@ def charge(cost):
         raise ValueError("a charge below zero")
     meter[0] = rest = meter[0] - cost
     if rest < 0:
-        stop()
+        end_slice()
 
 
 def refuse_depth():
@@ -223,11 +223,11 @@ def leave_level():
     meter[1] -= 1
 
 
-def enter(cost):
+def enter_lambda(cost):
     """Charge and count one level for a lambda; leave undoes the level."""
     meter[0] -= cost
     if meter[0] < 0:
-        stop()
+        end_slice()
     enter_level()
 
 
@@ -253,7 +253,7 @@ class iterator:
     def __next__(self):
         meter[0] -= self._host_cost
         if meter[0] < 0:
-            stop()
+            end_slice()
         meter[1] += 1
         if meter[1] > meter[2]:
             refuse_depth()
@@ -263,19 +263,19 @@ class iterator:
             meter[1] -= 1
 
 
-def lazy(within, cost=ELEMENT):
+def lazy_iterator(within, cost=ELEMENT):
     """within, each of whose elements is charged, and the iterator itself."""
     charge(KEPT)
     return iterator(within, cost)
 
 
-def generated(iterator, cost=ELEMENT):
+def charged_generator(iterator, cost=ELEMENT):
     """A generator expression, each of whose elements is charged."""
     advance = iterator.__next__
     while True:
         meter[0] -= cost
         if meter[0] < 0:
-            stop()
+            end_slice()
         enter_level()
         try:
             value = advance()

@@ -87,7 +87,7 @@ class Reader:
         ways = [self.read_sequence(verbose)]
         while self.accept("|"):
             ways.append(self.read_sequence(verbose))
-        return ways[0] if len(ways) == 1 else simplify(ways)
+        return ways[0] if len(ways) == 1 else simplify_ways(ways)
 
     def read_sequence(self, verbose):
         nodes = []
@@ -329,7 +329,7 @@ def unpack_plain(nodes):
     return found
 
 
-def simplify(ways):
+def simplify_ways(ways):
     """Several ways of a pattern as nodes."""
     nodes = []
     while all(ways) and ways[0][0][0] in SIMPLE and all(way[0] == ways[0][0] for way in ways):
@@ -345,6 +345,6 @@ def simplify(ways):
     return nodes
 
 
-def read(text, verbose):
+def read_pattern(text, verbose):
     """The nodes of a pattern as text. Raises Unreadable."""
     return Reader(text, verbose).read_whole()

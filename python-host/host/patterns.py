@@ -17,9 +17,9 @@ import sys
 from host import actor_code, exact, methods, pattern_reader
 from host.attribute_tables import PROPERTIES, TABLE
 from host.costs import table
-from host.meter import charge, lazy
+from host.meter import charge, lazy_iterator
 from host.sealed import HINT
-from host.weights import size, whole
+from host.weights import size_of, exact_index
 
 MAX_PATTERN = 512
 MAX_STEPS = 1 << 24  # of the bound
@@ -36,7 +36,7 @@ PATTERN = 4  # characters that any pattern counts as, and more
 SET, WIDE_SET, CASES = 20, 5000, 500  # cycles of compiling a set, one with characters beyond NARROW, and one that ignores case
 
 
-def refuse(reason):
+def refuse_pattern(reason):
     raise ValueError("pattern refused: " + reason)
 
 
@@ -55,30 +55,30 @@ class Shape:
                 low, high, inner = held
                 if high > low:
                     if repeated:
-                        refuse("a repeat within a repeat")
+                        refuse_pattern("a repeat within a repeat")
                     self.widths.append(high - low + 1)
                 elif times * high > 4096:
-                    refuse("a repeat of more than 4096")
+                    refuse_pattern("a repeat of more than 4096")
                 self.walk(inner, repeated or high > 1, times * max(min(high, 4096), 1) if high == low else times)
             elif kind == pattern_reader.GROUP:
                 self.walk(held[1], repeated, times)
             elif kind in (pattern_reader.POSSESSIVE, pattern_reader.ATOMIC):
-                refuse("a possessive repeat or an atomic group: leave the + or ?> out, the work of a pattern is bounded anyway")
+                refuse_pattern("a possessive repeat or an atomic group: leave the + or ?> out, the work of a pattern is bounded anyway")
             elif kind == pattern_reader.BRANCH:
                 if repeated:
-                    refuse("alternatives within a repeat: use a set of characters")
+                    refuse_pattern("alternatives within a repeat: use a set of characters")
                 self.branches *= len(held)
                 for way in held:
                     self.walk(way, repeated, times)
             elif kind == pattern_reader.LOOK:
                 self.walk(held, repeated, times)
             elif kind == pattern_reader.REFERENCE:
-                refuse("a back-reference")
+                refuse_pattern("a back-reference")
             elif kind == pattern_reader.SET:
                 self.size += times * (len(held) // 4)
                 self.sets += cycles_of_set(held) + (CASES if self.ignoring else 0)
 
-    def steps(self, n, anchored):
+    def count_steps(self, n, anchored):
         """The most that matching n characters takes; beyond MAX_STEPS any number beyond."""
         bound = self.size * self.branches * (1 if anchored else n + 1)
         for w in self.widths:
@@ -94,13 +94,13 @@ UNREADABLE = "the pattern cannot be read"
 def read_nodes(pattern, flags):
     text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
     try:
-        return pattern_reader.read(text, bool(flags & re.VERBOSE))
+        return pattern_reader.read_pattern(text, bool(flags & re.VERBOSE))
     except pattern_reader.Unreadable:
         pass
     raise re.error(UNREADABLE, pattern)
 
 
-def compiled(pattern, flags):
+def compile_checked(pattern, flags):
     try:
         return re._compiler.compile(pattern, flags)
     except (re.error, OverflowError, RecursionError):
@@ -122,13 +122,13 @@ def compile_pattern(pattern, flags=0):
         if flags:
             raise ValueError("cannot process flags argument with a compiled pattern")
         return pattern
-    pattern, flags = exact.plain(pattern), exact.integer(flags, "a flag")
+    pattern, flags = exact.plain_value(pattern), exact.require_integer(flags, "a flag")
     if type(pattern) not in (str, bytes):
         raise TypeError("a pattern is text or bytes")
     if flags & ~int(FLAGS):
-        refuse("a flag that is not IGNORECASE, MULTILINE, DOTALL, ASCII or VERBOSE")
+        refuse_pattern("a flag that is not IGNORECASE, MULTILINE, DOTALL, ASCII or VERBOSE")
     if len(pattern) > MAX_PATTERN:
-        refuse("longer than %d characters" % MAX_PATTERN)
+        refuse_pattern("longer than %d characters" % MAX_PATTERN)
     charge(table.call * (PATTERN + len(pattern)) * 5 // 2 + NESTED * pattern.count("(" if type(pattern) is str else b"("))
     known = COMPILED.get((pattern, flags))
     if known is not None:
@@ -136,15 +136,15 @@ def compile_pattern(pattern, flags=0):
         return known
     as_text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
     if re.search(r"\d{5}", as_text):
-        refuse("a repeat of more than 4096")
+        refuse_pattern("a repeat of more than 4096")
     if as_text.count("(") + as_text.count("[") > 100:
-        refuse("more than 100 groups")
+        refuse_pattern("more than 100 groups")
     if re.search(r"\(\?[a-zA-Z]", as_text) and re.search(r"\(\?[a-zA-Z]*[uLax]", as_text):
-        refuse("flags within the pattern: give them as an argument")
+        refuse_pattern("flags within the pattern: give them as an argument")
     shape = Shape(bool(flags & re.IGNORECASE or re.search(r"\(\?[a-zA-Z]*i", as_text)))
     shape.walk(read_nodes(pattern, flags), False)
     charge(shape.sets)
-    made = compiled(pattern, flags)
+    made = compile_checked(pattern, flags)
     if len(COMPILED) >= MAX_COMPILED:
         COMPILED.clear()
         BOUNDS.clear()
@@ -153,7 +153,7 @@ def compile_pattern(pattern, flags=0):
     return made
 
 
-def prepared(pattern, subject, anchored):
+def prepare_match(pattern, subject, anchored):
     if type(subject) not in (str, bytes, bytearray) and not isinstance(subject, str):
         raise TypeError("expected text or bytes")
     shape = BOUNDS.get(pattern)
@@ -161,65 +161,65 @@ def prepared(pattern, subject, anchored):
         shape = Shape()
         shape.walk(read_nodes(pattern.pattern, pattern.flags), False)
         BOUNDS[pattern] = shape
-    steps = shape.steps(len(subject), anchored)
+    steps = shape.count_steps(len(subject), anchored)
     if steps > MAX_STEPS:
         raise ValueError("%d characters are too many for a pattern with %d repeats; anchor it, or split the text first"
                          % (len(subject), len(shape.widths)))
     charge(table.call * 2 + steps // 4)
 
 
-def matcher(name, anchored):
-    def match(pattern, /, string, pos=0, endpos=MOST):
-        prepared(pattern, string, anchored)
-        return getattr(pattern, name)(string, bound(pos), bound(endpos))
-    return match
+def make_matcher(name, anchored):
+    def match_text(pattern, /, string, pos=0, endpos=MOST):
+        prepare_match(pattern, string, anchored)
+        return getattr(pattern, name)(string, check_bound(pos), check_bound(endpos))
+    return match_text
 
 
-def bound(n):
+def check_bound(n):
     """The place of a text where a match begins or ends, of any size."""
-    return max(-MOST, min(whole(n), MOST))
+    return max(-MOST, min(exact_index(n), MOST))
 
 
 def find_all(pattern, /, string, pos=0, endpos=MOST):
-    prepared(pattern, string, False)
-    found = pattern.findall(string, bound(pos), bound(endpos))
+    prepare_match(pattern, string, False)
+    found = pattern.findall(string, check_bound(pos), check_bound(endpos))
     charge(table.list * len(found))
     return found
 
 
 def find_each(pattern, /, string, pos=0, endpos=MOST):
-    prepared(pattern, string, False)
-    return lazy(pattern.finditer(string, bound(pos), bound(endpos)))
+    prepare_match(pattern, string, False)
+    return lazy_iterator(pattern.finditer(string, check_bound(pos), check_bound(endpos)))
 
 
-def split(pattern, /, string, maxsplit=0):
-    prepared(pattern, string, False)
-    return pattern.split(string, bound(maxsplit))
+def split_text(pattern, /, string, maxsplit=0):
+    prepare_match(pattern, string, False)
+    return pattern.split(string, check_bound(maxsplit))
 
 
-def substitute(pattern, /, repl, string, count=0):
+def substitute_matches(pattern, /, repl, string, count=0):
     return substitute_counted(pattern, repl, string, count)[0]
 
 
 def substitute_counted(pattern, /, repl, string, count=0):
     by, subject = repl, string
-    prepared(pattern, subject, False)
+    prepare_match(pattern, subject, False)
     if not callable(by):
-        readable(pattern, by)
+        check_template(pattern, by)
     out, at, n = [], 0, 0
     for m in pattern.finditer(subject):
         if count and n >= count:
             break
         charge(REPLACED)
         out.append(subject[at:m.start()])
-        out.append(by(m) if callable(by) else expand(m, by))
+        out.append(by(m) if callable(by) else expand_template(m, by))
         at, n = m.end(), n + 1
     out.append(subject[at:])
     charge(sum(map(len, out)))
     return ("" if isinstance(subject, str) else b"").join(out), n
 
 
-def readable(pattern, template):
+def check_template(pattern, template):
     """Refuses a template that names what is no group of the pattern, as Python does before it looks for matches."""
     if ("\\" if isinstance(template, str) else b"\\") in template:
         charge(READ * len(template))
@@ -229,7 +229,7 @@ def readable(pattern, template):
 TEMPLATE, READ = 20, 24  # cycles of taking a template apart, however short, and of a character of one with groups
 
 
-def expand(m, template):
+def expand_template(m, template):
     if isinstance(template, str) != isinstance(m.string, str):
         raise TypeError("a template is text for text, and bytes for bytes")  # 3.12 lets one without groups pass
     escape = "\\" if isinstance(template, str) else b"\\"
@@ -246,21 +246,21 @@ def of_groups(match, _args):
     return 4 + sum(GROUP + (end - start) // 16 for start, end in regs)
 
 
-def attach():
+def attach_methods():
     t = TABLE.setdefault(re.Pattern, {})
-    t.update(search=matcher("search", False), match=matcher("match", True), fullmatch=matcher("fullmatch", True),
-             findall=find_all, finditer=find_each, split=split, sub=substitute, subn=substitute_counted)
+    t.update(search=make_matcher("search", False), match=make_matcher("match", True), fullmatch=make_matcher("fullmatch", True),
+             findall=find_all, finditer=find_each, split=split_text, sub=substitute_matches, subn=substitute_counted)
     PROPERTIES[re.Pattern] = {"pattern", "groups", "groupindex", "flags"}
     m = TABLE.setdefault(re.Match, {})
     for n in ("group", "start", "end", "span"):
-        m[n] = methods._plain(getattr(re.Match, n), lambda v, a: 4 + (1 + len(a)) * (1 + len(v.string) // 16))
+        m[n] = methods.make_plain(getattr(re.Match, n), lambda v, a: 4 + (1 + len(a)) * (1 + len(v.string) // 16))
     for n in ("groups", "groupdict"):
-        m[n] = methods._plain(getattr(re.Match, n), of_groups)
-    m["expand"] = expand
+        m[n] = methods.make_plain(getattr(re.Match, n), of_groups)
+    m["expand"] = expand_template
     PROPERTIES[re.Match] = {"string", "lastindex", "lastgroup", "pos", "endpos"}
 
 
-attach()
+attach_methods()
 
 
 def _match(pattern, string, flags=0):
@@ -284,11 +284,11 @@ def _finditer(pattern, string, flags=0):
 
 
 def _split(pattern, string, maxsplit=0, flags=0):
-    return split(compile_pattern(pattern, flags), string, maxsplit)
+    return split_text(compile_pattern(pattern, flags), string, maxsplit)
 
 
 def _sub(pattern, repl, string, count=0, flags=0):
-    return substitute(compile_pattern(pattern, flags), repl, string, count)
+    return substitute_matches(compile_pattern(pattern, flags), repl, string, count)
 
 
 def _subn(pattern, repl, string, count=0, flags=0):
@@ -296,11 +296,11 @@ def _subn(pattern, repl, string, count=0, flags=0):
 
 
 def _escape(pattern):
-    charge(3 * size(pattern))
+    charge(3 * size_of(pattern))
     return re.escape(str.__str__(pattern) if isinstance(pattern, str) else pattern)
 
 
-def names():
+def make_names():
     found = {"match": _match, "fullmatch": _fullmatch, "search": _search, "findall": _findall, "finditer": _finditer, "split": _split,
              "sub": _sub, "subn": _subn}
     actor_code.BASES.add(re.error)

@@ -16,7 +16,7 @@ The cycles that went between two of these belong to the line of the first.
 
 import sys
 
-from host.meter import left
+from host.meter import cycles_left
 from host.protocol import MAX_NOTES
 
 FILE = "actor.py"
@@ -39,10 +39,10 @@ class Notes:
         self.last = cycles  # left when it was looked last
         self.frame, self.here = None, None  # the last seen frame of the author, and the lines of its stack
 
-    def look(self, frame):
+    def look_up_stack(self, frame):
         """The lines of a frame's stack."""
         self.frame = frame
-        around = stack(frame)
+        around = stack_of(frame)
         self.here = self.stacks.get(around)
         if self.here is None:
             self.here = self.stacks[around] = {}
@@ -51,27 +51,27 @@ class Notes:
 notes = None
 
 
-def begin(cycles):
+def begin_notes(cycles):
     """Start a message; return what end needs to go back."""
     global notes
     outer, notes = notes, Notes(cycles)
     return outer
 
 
-def end(outer):
+def end_notes(outer):
     global notes
     notes = outer
 
 
-def settle():
+def settle_cycles():
     """The cycles since the last look belong to the line before."""
-    n, now = notes, max(left(), 0)
+    n, now = notes, max(cycles_left(), 0)
     if n.last > now:
         n.cell[1] += n.last - now
     n.last = now
 
 
-def stack(frame):
+def stack_of(frame):
     """The author's functions around a frame, outermost first."""
     names = []
     while frame is not None and frame.f_code is not stop:
@@ -82,77 +82,77 @@ def stack(frame):
     return ";".join(reversed(names))[-MAX_STACK:]
 
 
-def cell(frame, line):
+def cell_of(frame, line):
     n = notes
     if frame is not n.frame:
-        n.look(frame)
+        n.look_up_stack(frame)
     found = n.here.get(line)
     if found is None:
         found = n.here[line] = [0, 0, 0]
     return found
 
 
-def into(line):
-    settle()
-    notes.cell = cell(sys._getframe(1), line)
+def enter_function(line):
+    settle_cycles()
+    notes.cell = cell_of(sys._getframe(1), line)
 
 
-def at(line):
-    settle()
-    found = notes.cell = cell(sys._getframe(1), line)
+def reach_line(line):
+    settle_cycles()
+    found = notes.cell = cell_of(sys._getframe(1), line)
     found[0] += 1
 
 
-def back():
+def leave_function():
     """The calling line continues."""
-    settle()
+    settle_cycles()
     frame = sys._getframe(1).f_back
     while frame is not None and frame.f_code is not stop:
         if frame.f_code.co_filename == FILE:
-            notes.cell = cell(frame, frame.f_lineno)
+            notes.cell = cell_of(frame, frame.f_lineno)
             return
         frame = frame.f_back
-    host()
+    enter_host()
 
 
-def host():
+def enter_host():
     """The next charges belong to no line of the author."""
-    settle()
+    settle_cycles()
     notes.cell = notes.stacks[""][0]
 
 
-def lump(k):
+def split_charge(k):
     """The next charge belongs to several lines."""
-    settle()
+    settle_cycles()
     n, frame = notes, sys._getframe(1)
     for line, cycles in LUMPS[k]:
         if cycles > n.last:
             cycles = n.last
-        cell(frame, line)[1] += cycles
+        cell_of(frame, line)[1] += cycles
         n.last -= cycles
 
 
-def settled():
+def settle_and_read():
     """The cycles left now."""
-    settle()
+    settle_cycles()
     return notes.last
 
 
-def called(before):
+def note_call(before):
     """The chain answered a call of another actor, which took what is missing since before."""
-    settle()
+    settle_cycles()
     notes.cell[2] += before - notes.last
 
 
-def way(line, n):
+def note_way(line, n):
     place = (line, n)
     notes.ways[place] = notes.ways.get(place, 0) + 1
 
 
-def report():
+def write_report():
     """All of it, one row per line of text: L stack line hits cycles calls, and W line way
     count."""
-    settle()
+    settle_cycles()
     rows = ["L\t%s\t%d\t%d\t%d\t%d" % (around, line, *found)
             for around, lines in notes.stacks.items() for line, found in lines.items() if any(found)]
     notes.frame = notes.here = None
@@ -173,7 +173,7 @@ class Points:
             LUMPS.append(parts)
         return len(LUMPS) - 1
 
-    def branch(self, line, labels):
+    def number_branch(self, line, labels):
         """Ways of a line; a second branch on it continues the count."""
         first = 1 + max([n for at, n in self.ways if at == line], default=-1)
         for i, label in enumerate(labels):
@@ -181,4 +181,4 @@ class Points:
         return first
 
 
-NAMES = {"$into": into, "$line": at, "$back": back, "$lump": lump, "$way": way}
+NAMES = {"$into": enter_function, "$line": reach_line, "$back": leave_function, "$lump": split_charge, "$way": note_way}

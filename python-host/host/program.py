@@ -12,7 +12,7 @@ from host import (
     probe, representation, attributes, schema, storage, typed)
 from host.protocol import BID_HANDLER, DISPATCHER, GOVERNANCE, MAX_MESSAGE, MIGRATE_HANDLER
 from host.rewrite import Rewriter
-from host.schema import decorator_names, is_marked, lineage
+from host.schema import decorator_names, is_marked, lineage_of
 
 import cowboy_sdk
 
@@ -43,7 +43,7 @@ class Code:
         self.sdk = sdk  # decorators say who may call
 
 
-def parse(source):
+def parse_source(source):
     try:
         text = source.decode("utf-8")
     except UnicodeDecodeError:
@@ -60,34 +60,34 @@ def parse(source):
         raise check.Refusal(0, "syntax: %s" % e, check.SYNTAX) from None
 
 
-def load(source, exported, limit=compiling.MAX_UNITS, tell=None):
+def load_source(source, exported, limit=compiling.MAX_UNITS, tell=None):
     """Compile source, or raise a Refusal, which knows the measured units; tell gets the units of compiled code."""
-    measured = compiling.unread(source)
+    measured = compiling.weigh_text(source)
     try:
-        tree = parse(source)
-        check.nesting(tree)
-        measured = compiling.units(tree)
+        tree = parse_source(source)
+        check.check_nesting(tree)
+        measured = compiling.measure_units(tree)
         compiling.refuse_beyond(measured, limit)
         if tell is not None:
             tell(measured)
-        return compiled(tree, exported, measured)
+        return compile_tree(tree, exported, measured)
     except check.Refusal as e:
         e.units = measured
         raise
 
 
-def compiled(tree, exported, measured):
-    waiting = awaits.lower(tree)
-    actor, handlers, sdk, functions = describe(tree)
-    said = schema.of(tree, actor, functions, handlers, sdk, {name for name, _ in waiting})
+def compile_tree(tree, exported, measured):
+    waiting = awaits.lower_continuations(tree)
+    actor, handlers, sdk, functions = describe_module(tree)
+    said = schema.make_schema(tree, actor, functions, handlers, sdk, {name for name, _ in waiting})
     resumes = resumed_by(tree, actor, waiting)
     rewriter = Rewriter(check.bound_names(tree))
     rewriter.exported = exported
     if probe.asked:
         rewriter.points, rewriter.waiting = probe.Points(runs=True), frozenset(waiting)
     try:
-        tree = rewriter.module(tree)
-        program = constants.bind(compile(tree, FILE, "exec", dont_inherit=True, optimize=0), NAMES)
+        tree = rewriter.rewrite_module(tree)
+        program = constants.bind_constants(compile(tree, FILE, "exec", dont_inherit=True, optimize=0), NAMES)
     except SyntaxError as e:
         raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg, check.SYNTAX) from None
     except (RecursionError, MemoryError):
@@ -95,14 +95,14 @@ def compiled(tree, exported, measured):
     return Code(program, actor, handlers, sdk, measured, resumes, said)
 
 
-def points(source, exported):
+def list_points(source, exported):
     """Where the lines and branches of a source are, as a host that notes them has them."""
-    tree = parse(source)
-    check.nesting(tree)
-    waiting = awaits.lower(tree)
+    tree = parse_source(source)
+    check.check_nesting(tree)
+    waiting = awaits.lower_continuations(tree)
     rewriter = Rewriter(check.bound_names(tree))
     rewriter.exported, rewriter.points, rewriter.waiting = exported, probe.Points(runs=False), frozenset(waiting)
-    rewriter.module(tree)
+    rewriter.rewrite_module(tree)
     return rewriter.points
 
 
@@ -110,27 +110,28 @@ def resumed_by(tree, actor, waiting):
     """The handlers that resume the continuations of a file, by the names that the dispatcher and the
     watchdog call."""
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
-    mine = {c.name for c in lineage(classes, classes.get(actor))}
+    mine = {c.name for c in lineage_of(classes, classes.get(actor))}
     found = {}
     for name, cls in waiting:
         if cls is not None and cls not in mine:
-            check.refuse(classes[cls], "the continuation %s of %s, which is not the actor's class" % (name, cls))
+            check.refuse_node(classes[cls], "the continuation %s of %s, which is not the actor's class" % (name, cls))
         for end in (continuations.RESUME, continuations.TIMEOUT):
             found[name + end] = name, cls is not None
     return found
 
 
-def shim(source):
+def compile_library(source):
     """Compile a library that is written in metered Python."""
     tree = ast.parse(source, "library")
-    return constants.bind(compile(Rewriter(check.bound_names(tree)).module(tree), "library", "exec", dont_inherit=True), NAMES)
+    rewritten = Rewriter(check.bound_names(tree)).rewrite_module(tree)
+    return constants.bind_constants(compile(rewritten, "library", "exec", dont_inherit=True), NAMES)
 
 
 def may_handle(node):
     return isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or is_marked(node))
 
 
-def describe(tree, tell=None):
+def describe_module(tree, tell=None):
     """Which class is the actor, and the handlers: functions of at most one argument. A function that callers or the chain are to
     call, and cannot, is refused: tell gets the refusal; without tell it is raised."""
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
@@ -139,21 +140,21 @@ def describe(tree, tell=None):
     functions = [s for s in tree.body if may_handle(s)]
     sdk = bool(marked)
     if len(marked) > 1:
-        check.refuse(marked[1], "a second class under @actor: an actor is one class")
+        check.refuse_node(marked[1], "a second class under @actor: an actor is one class")
     if marked:
         chosen = marked[0]
     elif functions or not classes:
-        return None, collect(functions, 0, tell), any(is_marked(f) for f in functions), {f.name: f for f in functions}
+        return None, collect_handlers(functions, 0, tell), any(is_marked(f) for f in functions), {f.name: f for f in functions}
     else:
         chosen = plain_class(classes)
     if sdk:
-        for c in lineage(classes, chosen):
-            once(c, tell)
-    body = [s for c in reversed(lineage(classes, chosen)) for s in c.body if may_handle(s)]
-    return chosen.name, collect(body, 1, tell, reader if sdk else None), sdk, {f.name: f for f in body}
+        for c in lineage_of(classes, chosen):
+            refuse_duplicates(c, tell)
+    body = [s for c in reversed(lineage_of(classes, chosen)) for s in c.body if may_handle(s)]
+    return chosen.name, collect_handlers(body, 1, tell, reader if sdk else None), sdk, {f.name: f for f in body}
 
 
-def once(cls, tell):
+def refuse_duplicates(cls, tell):
     """Refuses two methods of one name, of which Python keeps the last, and a name that @actor takes."""
     seen = {}
     for f in cls.body:
@@ -178,11 +179,11 @@ def plain_class(classes):
     named = [c for c in classes.values() if c.name.endswith("Actor")]
     if len(named) != 1:
         last = list(classes.values())[-1]
-        check.refuse(last, "which class is the actor: decorate one with @actor of cowboy_sdk, or name one …Actor")
+        check.refuse_node(last, "which class is the actor: decorate one with @actor of cowboy_sdk, or name one …Actor")
     return named[0]
 
 
-def collect(functions, skip, tell=None, reader=None):
+def collect_handlers(functions, skip, tell=None, reader=None):
     """The handlers among functions, of which the last of a name counts; skip is 1 of methods. With a reader annotations count."""
     handlers, others = {}, {}
     for f in functions:
@@ -190,12 +191,13 @@ def collect(functions, skip, tell=None, reader=None):
         others.pop(f.name, None)
         if set(decorator_names(f)) & {"property", "staticmethod", "classmethod"} and not is_marked(f):
             continue
-        why = uncallable(f, skip, reader is not None and schema.is_typed(f, True) and (is_marked(f) or schema.fits(reader, f)))
+        why = explain_uncallable(f, skip, reader is not None and schema.is_typed(f, True) and (
+            is_marked(f) or schema.has_known_types(reader, f)))
         if why:
             others[f.name] = f, why
             continue
         takes = len(f.args.posonlyargs) + len(f.args.args) - skip > 0 or f.args.vararg is not None
-        doc = schema.paragraph(f)[:1]
+        doc = schema.join_lines(f)[:1]
         handlers[f.name] = (takes, "".join(doc))
     for f, why in others.values():
         if is_marked(f) or f.name in CHAINS:
@@ -206,7 +208,7 @@ def collect(functions, skip, tell=None, reader=None):
     return handlers
 
 
-def uncallable(f, skip, typed=False):
+def explain_uncallable(f, skip, typed=False):
     """Why a function cannot be a handler, or nothing. It depends only on the syntax tree."""
     others = sorted(set(decorator_names(f)) & {"property", "staticmethod", "classmethod"})
     if others:
@@ -239,35 +241,35 @@ class Fault(Exception):
 NAMES = None
 
 
-def fresh():
+def make_space():
     global NAMES
     if NAMES is None:
-        NAMES = builtin_names.namespace()
+        NAMES = builtin_names.make_namespace()
     return {"__builtins__": NAMES, "__name__": "actor"}
 
 
-def run(code, kind, handler, payload):
+def run_code(code, kind, handler, payload):
     """Run one message; returns its output or raises."""
     now = chain.now
-    space = now.space = fresh()
+    space = now.space = make_space()
     now.schema = code.schema
     now.declared = code.schema.state
     try:
-        found = handled(code, space, kind, handler, payload)
+        found = run_handler(code, space, kind, handler, payload)
         if now.slots:
             try:
-                storage.flush()
+                storage.flush_changes()
             except typed.Wrong as w:
-                raise Fault("reverted", "bad_state", clipped(w.words())) from None
+                raise Fault("reverted", "bad_state", clip_message(w.words())) from None
         return found
     finally:
         space.clear()
 
 
-probe.stop = run.__code__
+probe.stop = run_code.__code__
 
 
-def handled(code, space, kind, handler, payload):
+def run_handler(code, space, kind, handler, payload):
     """The output of a handler, before its state is written."""
     if kind == "init":
         handler = next((h for h in DEFAULT_INIT if h in code.handlers), None)
@@ -275,43 +277,43 @@ def handled(code, space, kind, handler, payload):
     awaited, given = False, None
     if said is not None:
         awaited = said.result is not None  # it is given the result of a job
-        given = None if awaited else arguments(said, payload)
+        given = None if awaited else read_arguments(said, payload)
     exec(code.program, space)
-    meter.shown()
+    meter.show_used()
     if probe.asked:
-        probe.host()
+        probe.enter_host()
     if handler is None:
         return b""
     if handler in code.resumes:
-        return output(resume(code, space, kind, handler, payload))
+        return check_output(resume_continuation(code, space, kind, handler, payload))
     takes = code.handlers.get(handler)
     if takes is None:
         raise Fault("no_handler", "no_handler", "the actor has no handler %s; it has %s"
                     % (handler[:100], ", ".join(sorted(code.handlers)[:50]) or "none"))
-    target = find(code, space, handler)
+    target = find_handler(code, space, handler)
     bid = handler == BID_HANDLER and kind in CALLED
     if handler == jobs.HANDLER:
-        payload = told(kind, payload)
+        payload = read_outcome(kind, payload)
     elif awaited:
         from_dispatcher(kind, handler)
     elif kind in CALLED and not (bid and chain.now.about.sender == GOVERNANCE):
-        permit(target, handler, code, space)
+        check_caller(target, handler, code, space)
     meter.charge(10)
     if said is not None:
-        return result(said, target, given_result(said, kind, handler, payload) if awaited else given)
+        return run_typed(said, target, given_result(said, kind, handler, payload) if awaited else given)
     if not takes[0]:
         found = target()
     else:
-        found = target(bids.context(payload) if bid else payload)
-    return output(bids.answer(found) if bid else found)
+        found = target(bids.make_context(payload) if bid else payload)
+    return check_output(bids.encode_answer(found) if bid else found)
 
 
-def arguments(said, payload):
+def read_arguments(said, payload):
     """The arguments of a typed handler, which are refused before the actor's code runs."""
     try:
         return said.read(payload)
     except typed.Wrong as w:
-        raise Fault("reverted", "bad_argument", clipped(w.words())) from None
+        raise Fault("reverted", "bad_argument", clip_message(w.words())) from None
 
 
 def given_result(said, kind, handler, payload):
@@ -322,23 +324,23 @@ def given_result(said, kind, handler, payload):
     return given
 
 
-def result(said, target, given):
+def run_typed(said, target, given):
     """The output of a typed handler."""
     if said.result is None:
         try:
-            given = said.built(given)
+            given = said.build_arguments(given)
         except typed.Wrong as w:
-            raise Fault("reverted", "bad_argument", clipped(w.words())) from None
+            raise Fault("reverted", "bad_argument", clip_message(w.words())) from None
     found = target(**given)
     if said.waits:
-        return output(found)
+        return check_output(found)
     try:
-        return said.output(found)
+        return said.write_output(found)
     except typed.Wrong as w:
-        raise Fault("reverted", "bad_result", clipped(w.words())) from None
+        raise Fault("reverted", "bad_result", clip_message(w.words())) from None
 
 
-def find(code, space, handler):
+def find_handler(code, space, handler):
     if code.actor is None:
         target = space.get(handler)
     else:
@@ -346,7 +348,7 @@ def find(code, space, handler):
         if not actor_code.is_class(cls):
             raise Fault("reverted", "no_actor_class", "%s is no longer a class" % code.actor)
         try:
-            target = attributes.attr(cls(), handler)
+            target = attributes.get_attribute(cls(), handler)
         except AttributeError:
             target = None
     if not callable(target):
@@ -354,10 +356,10 @@ def find(code, space, handler):
     return target
 
 
-def told(kind, payload):
+def read_outcome(kind, payload):
     """The outcome that on_runner_result is given."""
     from_dispatcher(kind, jobs.HANDLER)
-    result = jobs.result(payload)
+    result = jobs.take_result(payload)
     if result is None:
         raise Fault("reverted", "not_callable", "%s takes the outcomes of this actor's own jobs: this one is not awaited" % jobs.HANDLER)
     return result
@@ -368,12 +370,12 @@ def from_dispatcher(kind, handler):
         raise Fault("reverted", "not_callable", "only the dispatcher calls %s, when a job ended" % handler)
 
 
-def resume(code, space, kind, handler, payload):
+def resume_continuation(code, space, kind, handler, payload):
     """Resume a continuation after its await."""
     name, method = code.resumes[handler]
     if handler.endswith(continuations.RESUME):
         from_dispatcher(kind, handler)
-        run = continuations.resumed(name, payload)
+        run = continuations.find_resumed(name, payload)
     elif kind == "timer":
         run = continuations.timed_out(name, payload)
     else:
@@ -389,11 +391,11 @@ def resume(code, space, kind, handler, payload):
     try:
         found = f(*me, *[None] * (f.__code__.co_argcount - len(me)))
     except errors.RunnerError as e:
-        if not continuations.untouched(run, e):
+        if not continuations.is_untouched(run, e):
             raise
-        continuations.failed(run, *explain(e)[1:])
+        continuations.end_failed(run, *explain_error(e)[1:])
         return None
-    continuations.ended(run)
+    continuations.end_run(run)
     return found
 
 
@@ -402,7 +404,7 @@ def is_actor(cls):
     return actor_code.is_class(cls) and any("_host_actor" in b.__dict__ for b in cls.__mro__)
 
 
-def permit(target, handler, code, space):
+def check_caller(target, handler, code, space):
     """Refuses callers that the SDK's decorators do not let in."""
     f = target.__func__ if type(target) is types.MethodType else target
     access = f.__dict__.get("_host_access", UNMARKED) if actor_code.is_function(f) else UNMARKED
@@ -420,7 +422,7 @@ def permit(target, handler, code, space):
 UNMARKED = object()
 
 
-def output(value):
+def check_output(value):
     if value is None:
         return b""
     if type(value) is bytes or type(value) is bytearray:
@@ -434,7 +436,7 @@ def output(value):
     raise TypeError("a handler returns bytes or None, not %s" % type(value).__name__)
 
 
-def snake(name):
+def to_snake_case(name):
     out = []
     for i, c in enumerate(name):
         if c.isupper() and i and (not name[i - 1].isupper() or i + 1 < len(name) and name[i + 1].islower()):
@@ -443,25 +445,25 @@ def snake(name):
     return "".join(out)[:64]
 
 
-def explain(error):
+def explain_error(error):
     """(code, message, words): the message, for people, has the author's lines, innermost last, and may have words
     of CPython's. The words are those that a calling actor is told, the same on every node. None of the
     author's code runs here, since nothing would charge or catch it."""
     kind = type(error)
-    code = errors.code_of(error) or snake(kind.__name__)
-    frames = places(error)
+    code = errors.code_of(error) or to_snake_case(kind.__name__)
+    frames = list_places(error)
     if len(frames) > MAX_FRAMES:
         frames = frames[:MAX_FRAMES // 2] + ["…"] + frames[-MAX_FRAMES // 2:]
-    said, shown = representation.explained(error), representation.told(error)
+    said, shown = representation.explain_error(error), representation.tell_error(error)
     words = kind.__name__ + (": " + said if said else "")
     message = ": ".join(["; ".join(frames)] * bool(frames) + [kind.__name__]) + (": " + shown if shown else "")
-    return clean(code), clipped(message), clipped(words)
+    return replace_surrogates(code), clip_message(message), clip_message(words)
 
 
 INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")  # have separate frames before Python 3.12
 
 
-def places(error):
+def list_places(error):
     """The author's lines on the way to an error, innermost last; alike in all
     versions of Python."""
     found, tb = [], BaseException.__traceback__.__get__(error)
@@ -476,17 +478,17 @@ def places(error):
     return ["line %d, in %s" % place for place in found]
 
 
-def place(error):
+def innermost_place(error):
     """The innermost of the author's lines on the way to an error, or nothing."""
-    return "".join(places(error)[-1:]).encode("utf-8", "replace")
+    return "".join(list_places(error)[-1:]).encode("utf-8", "replace")
 
 
-def clean(text):
+def replace_surrogates(text):
     """text as UTF-8 can say it."""
     return text.encode("utf-8", "replace").decode()
 
 
-def clipped(message):
+def clip_message(message):
     raw = message.encode("utf-8", "replace")
     if len(raw) > MAX_MESSAGE:
         raw = raw[:MAX_MESSAGE - 3].decode("utf-8", "ignore").encode() + "…".encode()

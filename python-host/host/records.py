@@ -11,11 +11,11 @@ from dataclasses import FrozenInstanceError
 from operator import attrgetter
 
 from host import actor_code, enums, representation, sealed
-from host.attribute_tables import lists
+from host.attribute_tables import show_attributes
 from host.costs import table
 from host.hashing import charge_lookups
-from host.meter import charge, shown
-from host.weights import weigh
+from host.meter import charge, show_used
+from host.weights import weigh_value
 
 DATACLASS, FIELD = 80, 30  # cycles of making a dataclass, and of each of its fields
 INSTANCE, HELD = 10, 3  # cycles of making an instance, and of each of its fields
@@ -41,19 +41,19 @@ class Field(sealed.Sealed):
         for slot, value in zip(self.__slots__, (name, type, default, factory, init, repr, compare, hash, kw_only)):
             object.__setattr__(self, slot, value)
 
-    def called(self, name, type, kw_only):
+    def with_name(self, name, type, kw_only):
         """The same under its name."""
         kw_only = kw_only if self.kw_only is None else self.kw_only
         return Field(self.default, self.factory, self.init, self.repr, self.compare, self.hash, kw_only, name, type)
 
     default_factory = property(lambda self: self.factory)
 
-    def required(self):
+    def is_required(self):
         return self.default is UNSET and self.factory is UNSET
 
 
-lists(Field, "name default default_factory init repr compare hash kw_only")
-lists(Missing, "")
+show_attributes(Field, "name default default_factory init repr compare hash kw_only")
+show_attributes(Missing, "")
 
 
 def field(*, default=UNSET, default_factory=UNSET, init=True, repr=True, compare=True, kw_only=None, hash=None):
@@ -73,10 +73,10 @@ def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, frozen
     if slots:
         raise TypeError("dataclass with slots makes a second class; leave it out")
 
-    def wrap(cls):
+    def wrap_class(cls):
         if not actor_code.is_class(cls):
             raise TypeError("dataclass decorates a class of this file")
-        fields = collected(cls, bool(kw_only), bool(frozen))
+        fields = collect_fields(cls, bool(kw_only), bool(frozen))
         if issubclass(cls, (enums.Enum, tuple, int, str)):
             raise TypeError("dataclass decorates a plain class")
         cls.__dataclass_fields__ = fields
@@ -87,25 +87,25 @@ def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, frozen
         if repr and "__repr__" not in own:
             cls.__repr__ = representation.as_record
         compared = [n for n, f in fields.items() if f.compare]
-        hashable(cls, fields, own, eq, frozen, unsafe_hash)
+        set_hash(cls, fields, own, eq, frozen, unsafe_hash)
         if eq and "__eq__" not in own:
             cls.__eq__ = equal_by(compared)
         if order:
-            ordered(cls, compared, own, eq)
+            add_ordering(cls, compared, own, eq)
         if frozen:
-            freeze(cls, fields, own)
+            freeze_class(cls, fields, own)
         if match_args and "__match_args__" not in own:
             cls.__match_args__ = tuple([n for n, f in fields.items() if f.init and not f.kw_only])
         return cls
-    return wrap if cls is None else wrap(cls)
+    return wrap_class if cls is None else wrap_class(cls)
 
 
-def collected(cls, kw_only, frozen):
+def collect_fields(cls, kw_only, frozen):
     """The fields of a class, by name: those of the classes that it is built on, then its own."""
     own = cls.__dict__.get("__annotations__", ())
     below = [b for b in cls.__mro__[-1:0:-1] if "__dataclass_fields__" in b.__dict__]
     charge(DATACLASS + FIELD * (len(own) + sum(len(b.__dataclass_fields__) for b in below)))
-    shown()
+    show_used()
     found = {}
     for b in below:
         found.update(b.__dataclass_fields__)
@@ -115,7 +115,7 @@ def collected(cls, kw_only, frozen):
         given = getattr(cls, name, UNSET)
         if type(given) is types.MemberDescriptorType:  # of __slots__, and no default
             given = UNSET
-        f = (given if type(given) is Field else Field(given, UNSET)).called(name, own[name], kw_only)
+        f = (given if type(given) is Field else Field(given, UNSET)).with_name(name, own[name], kw_only)
         if f.default is not UNSET and type(f.default).__hash__ is None:
             raise ValueError("the default of the field %s can be changed: use default_factory" % name)
         if type(cls.__dict__.get(name)) is Field:
@@ -139,9 +139,9 @@ def init_of(cls, fields):
     for f in named:
         if f.kw_only:
             continue
-        if optional is not None and f.required():
+        if optional is not None and f.is_required():
             raise TypeError("non-default argument %r follows default argument" % f.name)
-        if not f.required():
+        if not f.is_required():
             optional = f.name
     whole = len(positional) == len(rows)  # each field is given by its place, where all are given
     known = frozenset(f.name for f in named)
@@ -156,17 +156,17 @@ def init_of(cls, fields):
             for name, value in zip(positional, args):
                 put(self, name, value)
         else:
-            given = bound(what, positional, known, args, kwargs)
+            given = bind_arguments(what, positional, known, args, kwargs)
             check_given(what, named, given)
             for f in rows:
-                fill(self, f, given.get(f.name, UNSET))
+                fill_field(self, f, given.get(f.name, UNSET))
         if begins:
             self.__post_init__()
     __init__.__qualname__ = cls.__qualname__ + ".__init__"
     return __init__
 
 
-def bound(what, positional, known, args, kwargs):
+def bind_arguments(what, positional, known, args, kwargs):
     """The arguments of a call by their names."""
     if len(args) > len(positional):
         raise TypeError("%s takes %d positional arguments but %d were given" % (what, 1 + len(positional), 1 + len(args)))
@@ -181,12 +181,12 @@ def bound(what, positional, known, args, kwargs):
 
 
 def check_given(what, named, given):
-    missing = [f.name for f in named if f.required() and f.name not in given]
+    missing = [f.name for f in named if f.is_required() and f.name not in given]
     if missing:
         raise TypeError("%s lacks %s" % (what, ", ".join(missing[:10])))
 
 
-def fill(self, f, value):
+def fill_field(self, f, value):
     if value is UNSET:
         if f.factory is not UNSET:
             value = f.factory()
@@ -218,15 +218,15 @@ def row_by(names):
 def compared_by(operator, names):
     row = row_by(names)
 
-    def compare(self, other):
+    def compare_fields(self, other):
         if type(other) is not type(self):
             return NotImplemented
         return getattr(tuple, operator)(row(self), row(other))
-    compare.__name__ = operator
-    return compare
+    compare_fields.__name__ = operator
+    return compare_fields
 
 
-def ordered(cls, names, own, eq):
+def add_ordering(cls, names, own, eq):
     if not eq:
         raise ValueError("eq must be true if order is true")
     for operator in ORDER:
@@ -235,7 +235,7 @@ def ordered(cls, names, own, eq):
         setattr(cls, operator, compared_by(operator, names))
 
 
-def hashable(cls, fields, own, eq, frozen, unsafe):
+def set_hash(cls, fields, own, eq, frozen, unsafe):
     """As in `dataclasses`: equal instances that cannot change have a hash, mutable ones cannot have one."""
     explicit = "__hash__" in own and not (cls.__dict__["__hash__"] is None and "__eq__" in own)
     if unsafe and explicit:
@@ -248,7 +248,7 @@ def hashable(cls, fields, own, eq, frozen, unsafe):
         cls.__hash__ = None
 
 
-def freeze(cls, fields, own):
+def freeze_class(cls, fields, own):
     """Refuses to change what a frozen class has."""
     if "__setattr__" in own or "__delattr__" in own:
         raise TypeError("the class %s has __setattr__ already: leave frozen=True out" % cls.__name__)
@@ -299,40 +299,40 @@ def replace(value, /, **changes):
 
 
 def asdict(obj):
-    weigh(obj)
+    weigh_value(obj)
     if not is_instance(obj):
         raise TypeError("asdict takes an instance of a dataclass")
-    return plain(obj, dict)
+    return copy_plain(obj, dict)
 
 
 def astuple(obj):
-    weigh(obj)
+    weigh_value(obj)
     if not is_instance(obj):
         raise TypeError("astuple takes an instance of a dataclass")
-    return plain(obj, tuple)
+    return copy_plain(obj, tuple)
 
 
-def plain(value, make):
+def copy_plain(value, make):
     """value with a dict or tuple in place of each dataclass, and containers of its own, as Python copies what can be
     changed. Without make no dataclass may be in it: Python copies those in a deque and keeps them."""
     charge(table.call)
     t = type(value)
     if is_instance(value) and make is not None:
-        found = [(f.name, plain(getattr(value, f.name), make)) for f in field_values(value)]
+        found = [(f.name, copy_plain(getattr(value, f.name), make)) for f in field_values(value)]
         return dict(found) if make is dict else tuple([v for _, v in found])
     if t is deque:
-        return deque([plain(v, None) for v in value], value.maxlen)
+        return deque([copy_plain(v, None) for v in value], value.maxlen)
     if t is list or t is tuple:
-        return t([plain(v, make) for v in value])
+        return t([copy_plain(v, make) for v in value])
     if isinstance(value, tuple):
-        return tuple.__new__(t, [plain(v, make) for v in tuple.__iter__(value)])
+        return tuple.__new__(t, [copy_plain(v, make) for v in tuple.__iter__(value)])
     if t is dict or t is OrderedDict:
         charge_lookups(0, value)
-        return t([(plain(k, make), plain(v, make)) for k, v in value.items()])
+        return t([(copy_plain(k, make), copy_plain(v, make)) for k, v in value.items()])
     if t is set or t is bytearray:
         charge(table.dict * len(value))
         return value.copy()
-    if isinstance(value, CONTAINERS) or actor_code.known(t) is not None and not isinstance(value, UNCHANGED):
+    if isinstance(value, CONTAINERS) or actor_code.kind_of(t) is not None and not isinstance(value, UNCHANGED):
         raise TypeError("asdict and astuple copy no %s: make it a dataclass, a list or a dict" % t.__name__)
     return value
 
@@ -341,6 +341,6 @@ CONTAINERS = (dict, enums.EnumType)
 UNCHANGED = (int, str, enums.Enum)  # on which a class may be built
 
 
-def names():
+def make_names():
     return {"dataclass": dataclass, "field": field, "asdict": asdict, "astuple": astuple, "fields": field_values, "MISSING": UNSET,
             "replace": replace, "is_dataclass": is_dataclass}

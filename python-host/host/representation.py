@@ -51,8 +51,8 @@ class Text:
             return repr(v)
         show = SHOWN.get(t)
         if show is not None:
-            return self.within(show, v)
-        if actor_code.known(t) is not None:
+            return self.show_nested(show, v)
+        if actor_code.kind_of(t) is not None:
             return self.of_own(v, t, "__repr__")
         return self.of_host(v, t)
 
@@ -66,13 +66,13 @@ class Text:
             return str(v)
         if t in ATOMS or t in SHOWN:
             return self.repr(v)
-        if actor_code.known(t) is not None:
+        if actor_code.kind_of(t) is not None:
             return self.of_own(v, t, "__str__")
         if isinstance(v, BaseException):
-            return self.within(error_text, v)
+            return self.show_nested(error_text, v)
         return self.of_host(v, t)
 
-    def within(self, show, v):
+    def show_nested(self, show, v):
         """One level of nesting: bounded, and counted as a call is."""
         self.depth += 1
         if self.depth > NESTING:
@@ -88,14 +88,14 @@ class Text:
             self.depth -= 1
             meter[1] -= 1
 
-    def each(self, values):
+    def show_each(self, values):
         """The texts of a container's elements, as they are now."""
         values = list(values)
         if self.ran:
             charge(len(values) + WALKED)
         return [self.repr(v) for v in values]
 
-    def pairs(self, items):
+    def show_pairs(self, items):
         values = list(items)
         if self.ran:
             charge(2 * len(values) + WALKED)
@@ -103,7 +103,7 @@ class Text:
 
     def of_host(self, v, t):
         if isinstance(v, BaseException):
-            return self.within(error_repr, v)
+            return self.show_nested(error_repr, v)
         if isinstance(v, type):
             return type.__repr__(v) if type(v) is type else enums.EnumType.__repr__(v)
         if t is sealed.Type or t is sealed.Union or t is sealed.Alias:
@@ -111,7 +111,7 @@ class Text:
         record = RECORDS.get(t)
         if record is None:
             no_text(t)
-        return self.within(record, v)
+        return self.show_nested(record, v)
 
     def of_own(self, v, t, name):
         """The author's method if there is one, otherwise the base's."""
@@ -120,11 +120,11 @@ class Text:
         for base in t.__mro__:
             for special in ("__repr__",) if name == "__repr__" else ("__str__", "__repr__"):
                 found = base.__dict__.get(special)
-                if found is not None and base in actor_code.KINDS and authored(found):
-                    return self.authors(v, special)
+                if found is not None and base in actor_code.KINDS and is_authored(found):
+                    return self.show_own(v, special)
         return self.of_base(v, t, name == "__str__")
 
-    def authors(self, v, special):
+    def show_own(self, v, special):
         if not self.own:
             no_text(type(v))
         self.ran = True
@@ -132,21 +132,21 @@ class Text:
 
     def of_base(self, v, t, as_str):
         if isinstance(v, enums.Enum):
-            return self.within(member_str if as_str else member_repr, v)
+            return self.show_nested(member_str if as_str else member_repr, v)
         if isinstance(v, BaseException):
-            return self.within(error_text if as_str else error_repr, v)
+            return self.show_nested(error_text if as_str else error_repr, v)
         if isinstance(v, str):
             return str.__str__(v) if as_str else str.__repr__(v)
         if isinstance(v, int):
             return int.__repr__(v)
         if isinstance(v, tuple):
-            return self.within(row, v)
+            return self.show_nested(show_row, v)
         if "__dataclass_fields__" in t.__dict__ or hasattr(t, "__dataclass_fields__"):
-            return self.within(record, v)
+            return self.show_nested(show_record, v)
         return "<%s>" % t.__name__
 
 
-def authored(found):
+def is_authored(found):
     """Whether the author wrote a method of an actor's class, not a library."""
     t = type(found)
     return actor_code.is_function(found) or t is not types.FunctionType and t is not types.WrapperDescriptorType
@@ -176,22 +176,22 @@ MAX_EXPLAINED = 100_000  # elements and characters of an error's text
 
 
 def of_list(text, v):
-    return "[%s]" % ", ".join(text.each(v))
+    return "[%s]" % ", ".join(text.show_each(v))
 
 
 def of_tuple(text, v):
-    shown = text.each(tuple.__iter__(v))
+    shown = text.show_each(tuple.__iter__(v))
     return "(%s,)" % shown[0] if len(shown) == 1 else "(%s)" % ", ".join(shown)
 
 
 def of_dict(text, v):
-    return "{%s}" % ", ".join(text.pairs(v.items()))
+    return "{%s}" % ", ".join(text.show_pairs(v.items()))
 
 
 def of_set(text, v):
     if len(v) > 1:
         raise TypeError("a set has no order that all nodes share: print sorted(…)")
-    shown = "{%s}" % ", ".join(text.each(v)) if v else ""
+    shown = "{%s}" % ", ".join(text.show_each(v)) if v else ""
     if type(v) is set:
         return shown or "set()"
     return "frozenset(%s)" % shown
@@ -206,7 +206,7 @@ def of_view(text, v):
     if type(v) in ITEMS:
         shown = ["(%s, %s)" % (text.repr(k), text.repr(e)) for k, e in list(v)]
     else:
-        shown = text.each(v)
+        shown = text.show_each(v)
     return "%s([%s])" % (type(v).__name__, ", ".join(shown))
 
 
@@ -221,7 +221,7 @@ def of_counter(text, v):
         items.sort(key=lambda kv: kv[1], reverse=True)
     except TypeError:
         items = list(v.items())
-    return "Counter({%s})" % ", ".join(text.pairs(items)) if items else "Counter()"
+    return "Counter({%s})" % ", ".join(text.show_pairs(items)) if items else "Counter()"
 
 
 def of_ordered(text, v):
@@ -247,31 +247,31 @@ SHOWN = {
 RECORDS = {}  # type of the host's → how its instances look
 
 
-def fields(name, pairs):
+def show_fields(name, pairs):
     return "%s(%s)" % (name, ", ".join("%s=%s" % p for p in pairs))
 
 
-def row(text, v):
+def show_row(text, v):
     """A named tuple's, of exactly its fields."""
     names = next((b.__dict__["_fields"] for b in type(v).__mro__ if "_fields" in b.__dict__), None)
     if type(names) is not tuple:
         return of_tuple(text, v)
-    return fields(type(v).__name__, zip(names, text.each(tuple.__iter__(v))))
+    return show_fields(type(v).__name__, zip(names, text.show_each(tuple.__iter__(v))))
 
 
-def record(text, v):
+def show_record(text, v):
     """A dataclass's."""
     shown = [n for n, f in type(v).__dataclass_fields__.items() if f.repr]
-    read = object.__getattribute__ if text.own else held
-    return fields(type(v).__qualname__, [(n, text.repr(read(v, n))) for n in shown])
+    read = object.__getattribute__ if text.own else read_attribute
+    return show_fields(type(v).__qualname__, [(n, text.repr(read(v, n))) for n in shown])
 
 
 def as_record(self):
     """The __repr__ of a dataclass, where something else than this module asks for it."""
-    return Text().within(record, self)
+    return Text().show_nested(show_record, self)
 
 
-def held(v, name):
+def read_attribute(v, name):
     """An attribute that can be read without running code."""
     found = attributes.object_dict(v)
     return found[name] if name in found else no_text(type(v))
@@ -297,7 +297,7 @@ def member_str(text, v):
 
 def error_args(text, e):
     """The arguments of an error, each as a text."""
-    return text.each(attributes.arguments(e))
+    return text.show_each(attributes.error_arguments(e))
 
 
 def error_repr(text, e):
@@ -305,7 +305,7 @@ def error_repr(text, e):
 
 
 def error_text(text, e):
-    args = attributes.arguments(e)
+    args = attributes.error_arguments(e)
     special = next((ERRORS[b] for b in type(e).__mro__ if b in ERRORS), None)
     if special is not None:
         return special(text, e)
@@ -320,11 +320,11 @@ def error_text(text, e):
 def of_codec(text, e):
     if type(e.encoding) is not str or type(e.reason) is not str:
         no_text(type(e))
-    reason = ": " + e.reason if words.ours(e) and e.reason else ""
+    reason = ": " + e.reason if words.has_own_arguments(e) and e.reason else ""
     return "%s does not fit position %d%s" % (e.encoding, e.start, reason)
 
 
-def explained(e):
+def explain_error(e):
     """The text of an error whose message has ended; "" if it has none."""
     try:
         return Text(own=False).str(e)
@@ -332,16 +332,16 @@ def explained(e):
         return ""
 
 
-def told(e):
+def tell_error(e):
     """The text of such an error for people, which no receipt holds: CPython's, where C raised it."""
-    if type(e) in (UnicodeDecodeError, UnicodeEncodeError) and not words.ours(e):
+    if type(e) in (UnicodeDecodeError, UnicodeEncodeError) and not words.has_own_arguments(e):
         return str(e)
     raw = BaseException.args.__get__(e)
-    if len(raw) == 1 and type(raw[0]) is str and not isinstance(e, KeyError) and not words.ours(e):
+    if len(raw) == 1 and type(raw[0]) is str and not isinstance(e, KeyError) and not words.has_own_arguments(e):
         if raw[0].startswith("Exceeds the limit"):
             return "an integer of more than 4300 digits has no text"
         return attributes.without_address(raw[0])
-    return explained(e)
+    return explain_error(e)
 
 
 ERRORS = {  # type → its text

@@ -5,7 +5,9 @@ import ast
 from host import check, constants, frames, scopes
 from host.costs import table
 from host.known_names import TYPES
-from host.rewrite_expressions import LOAD, STORE, Expressions, call, cell, charge, const, is_int, name, short
+from host.rewrite_expressions import (
+    LOAD, STORE, Expressions, call_host, charge_inline, is_int, is_short_key, load_name, make_constant, meter_cell,
+)
 from host.rewrite_scopes import CELLS
 
 MAX_COPIES = 20_000  # nodes that the finally of one try may compile to
@@ -29,7 +31,7 @@ class Yields(ast.NodeVisitor):
     visit_Lambda = visit_ClassDef = visit_FunctionDef
 
 
-def yields(body):
+def has_yield(body):
     v = Yields()
     for s in body:
         v.visit(s)
@@ -52,77 +54,77 @@ class Rewriter(Expressions):
         self.properties = False  # Python reads a property by a call that no code of ours charges for
         self.waiting = frozenset()  # functions that await, with their classes: made of generated branches
 
-    def module(self, tree):
+    def rewrite_module(self, tree):
         future = [s for s in tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
         body = [s for s in tree.body if s not in future]
-        self.properties = frames.uses(tree, "property")
-        start = [ast.Assign([ast.Name("$v", STORE)], cell(1, LOAD))]
-        return ast.fix_missing_locations(ast.Module(start + self.suite(body), []))
+        self.properties = frames.uses_name(tree, "property")
+        start = [ast.Assign([ast.Name("$v", STORE)], meter_cell(1, LOAD))]
+        return ast.fix_missing_locations(ast.Module(start + self.rewrite_statements(body), []))
 
-    def suite(self, statements, extra=0, head=None):
+    def rewrite_statements(self, statements, extra=0, head=None):
         """A charge before each run that ends with the head of a compound one. extra is the charge of the head
         around it."""
         out, run, cost, parts = [], [], extra, [(getattr(head, "lineno", 0), extra)] if extra else []
         for s in statements:
-            new, c = self.apart(self.statement, s)
-            run += self.noted(s) + new
+            new, c = self.visit_apart(self.rewrite_statement, s)
+            run += self.note_statement(s) + new
             cost += max(c, table.arithmetic)
             parts.append((getattr(s, "lineno", 0), max(c, table.arithmetic)))
             if isinstance(s, (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)):
-                out += self.located(self.lump(parts) + self.charge(cost), s) + run
+                out += self.locate_nodes(self.note_parts(parts) + self.make_charge(cost), s) + run
                 run, cost, parts = [], 0, []
         if run:
-            out += self.located(self.lump(parts) + self.charge(cost), statements[-1]) + run
+            out += self.locate_nodes(self.note_parts(parts) + self.make_charge(cost), statements[-1]) + run
         return out
 
-    def charge(self, cost):
-        return charge(cost) if self.metered else []
+    def make_charge(self, cost):
+        return charge_inline(cost) if self.metered else []
 
-    def note(self, *of):
+    def make_note(self, *of):
         """A call that notes a fact, if notes are on."""
-        return [] if self.points is None else [ast.Expr(call(of[0], *map(const, of[1:])))]
+        return [] if self.points is None else [ast.Expr(call_host(of[0], *map(make_constant, of[1:])))]
 
-    def lump(self, parts):
-        return [] if self.points is None else self.note("$lump", self.points.lump(parts))
+    def note_parts(self, parts):
+        return [] if self.points is None else self.make_note("$lump", self.points.lump(parts))
 
-    def noted(self, s):
+    def note_statement(self, s):
         """Before a statement; a docstring does not count."""
         if self.points is None or not hasattr(s, "lineno") or isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant):
             return []
         self.points.lines.add(s.lineno)
-        return self.located(self.note("$line", s.lineno), s)
+        return self.locate_nodes(self.make_note("$line", s.lineno), s)
 
-    def ways(self, node, *labels):
+    def note_ways(self, node, *labels):
         """For each way that a branch goes, the statement at its beginning; None if no branch is noted."""
         if self.points is None or not self.branching or not hasattr(node, "lineno"):
             return None
-        first = self.points.branch(node.lineno, labels)
-        return [self.located(self.note("$way", node.lineno, first + i), node) for i in range(len(labels))]
+        first = self.points.number_branch(node.lineno, labels)
+        return [self.locate_nodes(self.make_note("$way", node.lineno, first + i), node) for i in range(len(labels))]
 
-    def two(self, node, body, orelse, labels):
+    def note_two_ways(self, node, body, orelse, labels):
         """The bodies of a branch, with statements that note the way it went."""
-        ways = self.ways(node, *labels)
+        ways = self.note_ways(node, *labels)
         return (body, orelse) if ways is None else (ways[0] + body, ways[1] + orelse)
 
     @staticmethod
-    def located(nodes, at):
+    def locate_nodes(nodes, at):
         """Nodes below them are given their place in the end (fix_missing_locations)."""
         for n in nodes:
             ast.copy_location(n, at)
         return nodes
 
-    def statement(self, node):
+    def rewrite_statement(self, node):
         method = getattr(self, "do_" + type(node).__name__, None)
         if method is None:
-            check.refuse(node, ASYNC if type(node).__name__.startswith("Async") else
-                         "%s is not available to actors" % type(node).__name__)
+            check.refuse_node(node, ASYNC if type(node).__name__.startswith("Async") else
+                              "%s is not available to actors" % type(node).__name__)
         new = method(node)
         new = new if isinstance(new, list) else [new]
         return [ast.copy_location(n, node) for n in new]
 
     def do_Expr(self, node):
         if isinstance(node.value, ast.YieldFrom):
-            return self.delegate(node.value)
+            return self.delegate_yield(node.value)
         return ast.Expr(self.visit(node.value))
 
     def do_Pass(self, node):
@@ -132,21 +134,21 @@ class Rewriter(Expressions):
 
     def do_Global(self, node):
         for n in node.names:
-            self.use(node, n)
+            self.use_name(node, n)
         return node
 
     do_Nonlocal = do_Global
 
     def do_Return(self, node):
-        return ast.Return(self.maybe(node.value))
+        return ast.Return(self.rewrite_optional(node.value))
 
     def do_Raise(self, node):
         self.cost += table.call
-        raised = None if node.exc is None else call("$raising", self.visit(node.exc))
-        return ast.Raise(raised, self.maybe(node.cause))
+        raised = None if node.exc is None else call_host("$raising", self.visit(node.exc))
+        return ast.Raise(raised, self.rewrite_optional(node.cause))
 
     def do_Assert(self, node):
-        return ast.Assert(self.visit(node.test), self.maybe(node.msg))
+        return ast.Assert(self.visit(node.test), self.rewrite_optional(node.msg))
 
     def do_Delete(self, node):
         self.cost += table.arithmetic
@@ -154,68 +156,68 @@ class Rewriter(Expressions):
         for t in node.targets:
             if isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Slice):
                 self.cost += table.list if is_int(t.slice) else table.dict
-                out.append(ast.Expr(call("$delete", self.visit(t.value), self.visit(t.slice))))
+                out.append(ast.Expr(call_host("$delete", self.visit(t.value), self.visit(t.slice))))
             else:
                 out.append(ast.Delete([self.visit(t)]))
         return out
 
     def do_Assign(self, node):
         self.cost += table.arithmetic
-        if any(check.told(node, t, node.value) for t in node.targets) and len(node.targets) == 1:
+        if any(check.is_declaration(node, t, node.value) for t in node.targets) and len(node.targets) == 1:
             return node
         value = self.visit(node.value)
         t = node.targets[0]
         if len(node.targets) == 1 and isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Slice):
             self.cost += table.list if is_int(t.slice) else table.dict
             where, index = self.visit(t.value), self.visit(t.slice)
-            if short(index):
+            if is_short_key(index):
                 return ast.Assign([ast.Subscript(where, index, STORE)], value)
-            return ast.Expr(call("$put", value, where, index))
-        return ast.Assign(self.each(node.targets), self.fitting(node.targets, value, node.value))
+            return ast.Expr(call_host("$put", value, where, index))
+        return ast.Assign(self.rewrite_each(node.targets), self.fit_values(node.targets, value, node.value))
 
-    def fitting(self, targets, value, source):
+    def fit_values(self, targets, value, source):
         """The values that a target consumes: an iterable, whose order is not a set's."""
         for t in targets:
             if isinstance(t, (ast.Tuple, ast.List)) and not isinstance(source, (ast.Tuple, ast.List)):
                 starred = any(isinstance(e, ast.Starred) for e in t.elts)
-                value = call("$spread" if starred else "$unpack", value)
+                value = call_host("$spread" if starred else "$unpack", value)
             elif isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Slice):
-                value = call("$sequence", value)
+                value = call_host("$sequence", value)
         return value
 
     def do_AugAssign(self, node):
         self.cost += 2 * table.arithmetic
         t, kind = node.target, type(node.op)
         if isinstance(t, ast.Name):
-            self.use(t, t.id)
+            self.use_name(t, t.id)
             value = self.visit(node.value)
-            function = self.operator(node, kind)
-            return ast.Assign([t], self.operation(kind, ast.Name(t.id, LOAD), value, *self.in_place(kind, function)))
-        function = const(self.operator(node, kind)[1:])
+            function = self.rewrite_operator(node, kind)
+            return ast.Assign([t], self.rewrite_operation(kind, ast.Name(t.id, LOAD), value, *self.in_place(kind, function)))
+        function = make_constant(self.rewrite_operator(node, kind)[1:])
         if isinstance(t, ast.Attribute):
-            check.attribute(t, t.attr, False)
+            check.check_attribute(t, t.attr, False)
             if isinstance(t.value, ast.Name):
-                return self.augmented(t, kind, function, node)
-            where, key, way = self.visit(t.value), const(self.private(t.attr)), "$iattr"
+                return self.augment_attribute(t, kind, function, node)
+            where, key, way = self.visit(t.value), make_constant(self.mangle_name(t.attr)), "$iattr"
         elif isinstance(t.slice, ast.Slice):
-            check.refuse(node, "an augmented assignment to a slice: assign the slice")
+            check.refuse_node(node, "an augmented assignment to a slice: assign the slice")
         else:
             self.cost += table.dict
             where, key, way = self.visit(t.value), self.visit(t.slice), "$iitem"
-        return ast.Expr(call(way, function, where, key, self.visit(node.value)))
+        return ast.Expr(call_host(way, function, where, key, self.visit(node.value)))
 
     @staticmethod
     def in_place(kind, function):
         """How two values are combined into the first: for operation."""
         if kind not in (ast.Add, ast.Sub, ast.Mult):
-            return call, "$i", const(function[1:])
-        return lambda a, b: call(function, a, b, constants.node("$i" + function[1:])),
+            return call_host, "$i", make_constant(function[1:])
+        return lambda a, b: call_host(function, a, b, constants.make_constant("$i" + function[1:])),
 
-    def augmented(self, t, kind, function, node):
+    def augment_attribute(self, t, kind, function, node):
         """name.attribute += value, read and set in line if the attribute is plain."""
         self.visit(t.value)
-        old, value, to = self.member(t.value, t.attr, LOAD), self.visit(node.value), self.member(t.value, t.attr, STORE)
-        return ast.Assign([to], self.operation(kind, old, value, call, "$i", function))
+        old, value, to = self.rewrite_member(t.value, t.attr, LOAD), self.visit(node.value), self.rewrite_member(t.value, t.attr, STORE)
+        return ast.Assign([to], self.rewrite_operation(kind, old, value, call_host, "$i", function))
 
     def do_AnnAssign(self, node):
         """Annotations are never evaluated. In a class they mark a field."""
@@ -223,7 +225,7 @@ class Rewriter(Expressions):
         in_class = self.classes and self.function is None and isinstance(t, ast.Name)
         if in_class and "ClassVar" not in ast.dump(node.annotation):
             self.visit(t)
-            return ast.AnnAssign(t, constants.node("$any"), self.maybe(node.value), 1)
+            return ast.AnnAssign(t, constants.make_constant("$any"), self.rewrite_optional(node.value), 1)
         if node.value is None:
             return ast.Pass()
         return self.do_Assign(ast.copy_location(ast.Assign([t], node.value), node))
@@ -231,88 +233,90 @@ class Rewriter(Expressions):
     def do_If(self, node):
         constant = isinstance(node.test, ast.Constant)
         test = self.visit(node.test)
-        body, orelse = self.suite(node.body), self.suite(node.orelse) if node.orelse else []
+        body, orelse = self.rewrite_statements(node.body), self.rewrite_statements(node.orelse) if node.orelse else []
         if not constant:
-            body, orelse = self.two(node, body, orelse, ("true", "false"))
+            body, orelse = self.note_two_ways(node, body, orelse, ("true", "false"))
         return ast.If(test, body, orelse)
 
     def do_While(self, node):
         constant = isinstance(node.test, ast.Constant)
-        test, cost = self.apart(self.visit, node.test)
+        test, cost = self.visit_apart(self.visit, node.test)
         self.cost += cost
-        body, orelse = self.suite(node.body, cost + table.arithmetic, node), self.suite(node.orelse) if node.orelse else []
+        body = self.rewrite_statements(node.body, cost + table.arithmetic, node)
+        orelse = self.rewrite_statements(node.orelse) if node.orelse else []
         if not constant:
-            body, orelse = self.two(node, body, orelse, ("entered", "ended"))
+            body, orelse = self.note_two_ways(node, body, orelse, ("entered", "ended"))
         return ast.While(test, body, orelse)
 
     def do_For(self, node):
-        iterable = call("$iter", self.visit(node.iter))
+        iterable = call_host("$iter", self.visit(node.iter))
         target, before = node.target, []
         if isinstance(target, (ast.Tuple, ast.List)):
-            before = [ast.copy_location(ast.Assign([self.visit(target)], call("$unpack", name("$each"))), node)]
+            before = [ast.copy_location(ast.Assign([self.visit(target)], call_host("$unpack", load_name("$each"))), node)]
             target = ast.Name("$each", STORE)
         elif isinstance(target, ast.Name):
             self.visit(target)
         else:
-            check.refuse(node, "a loop variable that is not a name: assign it in the body")
-        body, orelse = self.suite(node.body, 2 * table.arithmetic, node), self.suite(node.orelse) if node.orelse else []
-        body, orelse = self.two(node, before + body, orelse, ("entered", "ended"))
+            check.refuse_node(node, "a loop variable that is not a name: assign it in the body")
+        body = self.rewrite_statements(node.body, 2 * table.arithmetic, node)
+        orelse = self.rewrite_statements(node.orelse) if node.orelse else []
+        body, orelse = self.note_two_ways(node, before + body, orelse, ("entered", "ended"))
         return ast.For(target, iterable, body, orelse)
 
     def do_Try(self, node):
-        if any(yields([s]) for s in node.finalbody):
-            check.refuse(node, "yield within finally")
-        self.copies(node)
+        if any(has_yield([s]) for s in node.finalbody):
+            check.refuse_node(node, "yield within finally")
+        self.count_copies(node)
         handlers = []
         for h in node.handlers:
-            kind, cost = (constants.node("$Exception"), 0) if h.type is None else self.apart(self.visit, h.type)
+            kind, cost = (constants.make_constant("$Exception"), 0) if h.type is None else self.visit_apart(self.visit, h.type)
             if h.name:
-                self.use(h, h.name)
-            caught = [ast.copy_location(ast.Expr(call("$caught")), h)]
+                self.use_name(h, h.name)
+            caught = [ast.copy_location(ast.Expr(call_host("$caught")), h)]
             if self.function != "generator":
-                caught.append(ast.copy_location(ast.Assign([cell(1, STORE)], name("$v")), h))
-            body = caught + self.suite(h.body, cost + table.arithmetic, h)
+                caught.append(ast.copy_location(ast.Assign([meter_cell(1, STORE)], load_name("$v")), h))
+            body = caught + self.rewrite_statements(h.body, cost + table.arithmetic, h)
             handlers.append(ast.copy_location(ast.ExceptHandler(kind, h.name, body), h))
-        parts = [self.suite(b) if b else [] for b in (node.body, node.orelse, node.finalbody)]
+        parts = [self.rewrite_statements(b) if b else [] for b in (node.body, node.orelse, node.finalbody)]
         return ast.Try(parts[0], handlers, parts[1], parts[2])
 
     @staticmethod
-    def copies(node):
+    def count_copies(node):
         """Python compiles a finally once for each way out of its try."""
         inner = [n for s in node.finalbody for n in ast.walk(s)]
         if any(isinstance(n, ast.Try) and n.finalbody for n in inner):
-            check.refuse(node, "a finally within a finally")
+            check.refuse_node(node, "a finally within a finally")
         ways = (n for s in node.body + node.handlers + node.orelse for n in ast.walk(s))
         if len(inner) * (2 + sum(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for n in ways)) > MAX_COPIES:
-            check.refuse(node, "a finally this long with this many ways out of its try: move it into a function")
+            check.refuse_node(node, "a finally this long with this many ways out of its try: move it into a function")
 
     def do_With(self, node):
         items = []
         for i in node.items:
             self.cost += 2 * table.call
             if i.optional_vars is not None and not isinstance(i.optional_vars, ast.Name):
-                check.refuse(node, "with … as something that is not a name")
-            manager = call("$manager", self.visit(i.context_expr))
-            items.append(ast.withitem(manager, self.maybe(i.optional_vars)))
-        return ast.With(items, self.suite(node.body))
+                check.refuse_node(node, "with … as something that is not a name")
+            manager = call_host("$manager", self.visit(i.context_expr))
+            items.append(ast.withitem(manager, self.rewrite_optional(i.optional_vars)))
+        return ast.With(items, self.rewrite_statements(node.body))
 
     def do_Match(self, node):
-        subject = call("$weighed", self.visit(node.subject))
+        subject = call_host("$weighed", self.visit(node.subject))
         cases, self.fits = [], []
         for c in node.cases:
             self.cost += 2 * table.arithmetic
-            guard, pattern, fits = self.maybe(c.guard), self.pattern(c.pattern), self.fits
-            cases.append(ast.match_case(pattern, guard, self.suite(c.body)))
+            guard, pattern, fits = self.rewrite_optional(c.guard), self.rewrite_pattern(c.pattern), self.fits
+            cases.append(ast.match_case(pattern, guard, self.rewrite_statements(c.body)))
             self.fits = fits
-        self.cases(node, cases)
+        self.note_cases(node, cases)
         return [ast.copy_location(f, node) for f in self.fits] + [ast.Match(subject, cases)]
 
-    def cases(self, node, cases):
+    def note_cases(self, node, cases):
         """Notes which case is taken, and that none is, where that may be."""
         last = node.cases[-1]
         whole = last.guard is None and isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
         labels = ["case %d" % (i + 1) for i in range(len(cases))] + ([] if whole else ["no case"])
-        ways = self.ways(node, *labels)
+        ways = self.note_ways(node, *labels)
         if ways is None:
             return
         for case, noted in zip(cases, ways):
@@ -320,105 +324,106 @@ class Rewriter(Expressions):
         if not whole:
             cases.append(ast.match_case(ast.copy_location(ast.MatchAs(), node), None, ways[-1]))
 
-    def fit(self, p):
+    def fit_class_pattern(self, p):
         """Rewrites a class pattern to ask for the attributes that surface lets it read."""
         if isinstance(p.cls, ast.Name) and p.cls.id in TYPES and p.cls.id not in self.bound:
             if p.kwd_attrs:
-                check.refuse(p, "attributes of %s in a pattern" % p.cls.id)
-            return ast.copy_location(name("$T" + p.cls.id), p)
+                check.refuse_node(p, "attributes of %s in a pattern" % p.cls.id)
+            return ast.copy_location(load_name("$T" + p.cls.id), p)
         id = "$p%d" % len(self.fits)
-        names = ast.Tuple([const(a) for a in p.kwd_attrs], LOAD)
-        self.fits.append(ast.Assign([ast.Name(id, STORE)], call("$fit", p.cls, const(len(p.patterns)), names)))
-        return ast.copy_location(name(id), p)
+        names = ast.Tuple([make_constant(a) for a in p.kwd_attrs], LOAD)
+        self.fits.append(ast.Assign([ast.Name(id, STORE)], call_host("$fit", p.cls, make_constant(len(p.patterns)), names)))
+        return ast.copy_location(load_name(id), p)
 
-    def pattern(self, p):
+    def rewrite_pattern(self, p):
         self.cost += table.arithmetic
         if isinstance(p, ast.MatchValue) and not isinstance(p.value, ast.Constant):
             if not isinstance(p.value, (ast.Attribute, ast.UnaryOp)):
-                check.refuse(p, "a pattern that is not a constant")
+                check.refuse_node(p, "a pattern that is not a constant")
             if isinstance(p.value, ast.UnaryOp):
-                check.constant(p.value.operand)
+                check.check_constant(p.value.operand)
             else:
-                p.value = ast.copy_location(ast.Attribute(call("$box", self.named(p.value)), "value", LOAD), p)
+                p.value = ast.copy_location(ast.Attribute(call_host("$box", self.read_dotted_name(p.value)), "value", LOAD), p)
         elif isinstance(p, ast.MatchValue):
-            check.constant(p.value)
+            check.check_constant(p.value)
         elif isinstance(p, ast.MatchClass):
             for a in p.kwd_attrs:
-                check.attribute(p, a, False)
-            p.cls = self.named(p.cls)
-            p.cls = self.fit(p)
+                check.check_attribute(p, a, False)
+            p.cls = self.read_dotted_name(p.cls)
+            p.cls = self.fit_class_pattern(p)
         for n in (getattr(p, "name", None), getattr(p, "rest", None)):
             if n:
-                self.use(p, n)
+                self.use_name(p, n)
         for field in ("patterns", "kwd_patterns"):
             if hasattr(p, field):
-                setattr(p, field, [self.pattern(q) for q in getattr(p, field)])
+                setattr(p, field, [self.rewrite_pattern(q) for q in getattr(p, field)])
         if getattr(p, "pattern", None) is not None:
-            p.pattern = self.pattern(p.pattern)
+            p.pattern = self.rewrite_pattern(p.pattern)
         for k in getattr(p, "keys", ()):
             if not isinstance(k, ast.Constant):
-                check.refuse(p, "a mapping pattern whose key is not a constant")
-            check.constant(k)
+                check.refuse_node(p, "a mapping pattern whose key is not a constant")
+            check.check_constant(k)
         return p
 
-    def named(self, node):
+    def read_dotted_name(self, node):
         """The object that a pattern names, or an attribute of it."""
         if isinstance(node, ast.Attribute):
-            check.attribute(node, node.attr)
-            return ast.copy_location(call("$attr", self.named(node.value), const(self.private(node.attr))), node)
+            check.check_attribute(node, node.attr)
+            value, attribute = self.read_dotted_name(node.value), make_constant(self.mangle_name(node.attr))
+            return ast.copy_location(call_host("$attr", value, attribute), node)
         if not isinstance(node, ast.Name):
-            check.refuse(node, "a pattern that is not a constant")
-        self.use(node, node.id)
+            check.refuse_node(node, "a pattern that is not a constant")
+        self.use_name(node, node.id)
         return node
 
     def do_Import(self, node):
         new = []
         for a in node.names:
-            check.module(node, a.name)
+            check.check_module(node, a.name)
             top = a.name.split(".")[0]
             bound = a.asname or top
-            self.use(node, bound)
-            new.append(ast.Assign([ast.Name(bound, STORE)], call("$import", const(a.name if a.asname else top))))
+            self.use_name(node, bound)
+            new.append(ast.Assign([ast.Name(bound, STORE)], call_host("$import", make_constant(a.name if a.asname else top))))
         return new
 
     def do_ImportFrom(self, node):
         if node.level:
-            check.refuse(node, "a relative import: an actor is one file")
-        check.module(node, node.module)
+            check.refuse_node(node, "a relative import: an actor is one file")
+        check.check_module(node, node.module)
         if node.module == "__future__":
-            check.refuse(node, "from __future__ belongs at the beginning of the file")
+            check.refuse_node(node, "from __future__ belongs at the beginning of the file")
         new = []
         for a in node.names:
             if a.name == "*":
-                check.refuse(node, "import *: name what you import")
-            self.exports(node, a.name)
+                check.refuse_node(node, "import *: name what you import")
+            self.check_export(node, a.name)
             bound = a.asname or a.name
-            self.use(node, bound)
-            new.append(ast.Assign([ast.Name(bound, STORE)], call("$importfrom", const(node.module), const(a.name))))
+            self.use_name(node, bound)
+            new.append(ast.Assign([ast.Name(bound, STORE)], call_host("$importfrom", make_constant(node.module), make_constant(a.name))))
         return new
 
     exported = staticmethod(lambda module, name: True)
 
-    def exports(self, node, wanted):
-        check.attribute(node, wanted)
+    def check_export(self, node, wanted):
+        check.check_attribute(node, wanted)
         if not self.exported(node.module, wanted):
-            check.refuse(node, "%s has no %s that an actor may use" % (node.module, wanted))
+            check.refuse_node(node, "%s has no %s that an actor may use" % (node.module, wanted))
 
     def do_ClassDef(self, node):
         self.cost += 5 * table.call
         if getattr(node, "type_params", None):
-            check.refuse(node, "type parameters are not available to actors")
+            check.refuse_node(node, "type parameters are not available to actors")
         for k in node.keywords:
             if k.arg != "frozen":
-                check.refuse(node, "a class takes no keywords here (metaclass and the like)")
-        self.use(node, node.name)
-        decorators, bases = self.each(node.decorator_list), [self.visit(b) for b in node.bases]
+                check.refuse_node(node, "a class takes no keywords here (metaclass and the like)")
+        self.use_name(node, node.name)
+        decorators, bases = self.rewrite_each(node.decorator_list), [self.visit(b) for b in node.bases]
         outer, self.function = self.function, None
         self.classes.append(node.name)
-        body, _ = self.within(None, self.suite, node.body)
+        body, _ = self.visit_scope(None, self.rewrite_statements, node.body)
         self.classes.pop()
         self.function = outer
-        names = ast.keyword("$names", const(frozenset(self.names_of(node.body))))
+        names = ast.keyword("$names", make_constant(frozenset(self.names_of(node.body))))
         new = ast.ClassDef(node.name, bases, [names], body, decorators)
         new.type_params = []
         return new
@@ -447,20 +452,21 @@ class Rewriter(Expressions):
     def do_FunctionDef(self, node):
         self.cost += table.arithmetic
         if getattr(node, "type_params", None):
-            check.refuse(node, "type parameters are not available to actors")
-        if check.dunder(node.name) and node.name not in check.DUNDER_METHODS:
-            check.refuse(node, "the method %s is the interpreter's" % node.name)
-        decorators, args = self.each(node.decorator_list), self.arguments(node.args)
-        outer, self.function = self.function, "generator" if yields(node.body) else "plain"
+            check.refuse_node(node, "type parameters are not available to actors")
+        if check.is_dunder(node.name) and node.name not in check.DUNDER_METHODS:
+            check.refuse_node(node, "the method %s is the interpreter's" % node.name)
+        decorators, args = self.rewrite_each(node.decorator_list), self.visit_defaults(node.args)
+        outer, self.function = self.function, "generator" if has_yield(node.body) else "plain"
         branching, self.branching = self.branching, (node.name, self.classes[-1] if self.classes else None) not in self.waiting
         lambda_outer, self.in_lambda = self.in_lambda, False
         self.names.bound.add(node.name)
-        depth = max(map(frames.stack, node.body)) if self.function == "generator" else 0
-        guarded, names = self.within(args, self.guarded, node)
+        depth = max(map(frames.measure_stack, node.body)) if self.function == "generator" else 0
+        guarded, names = self.visit_scope(args, self.guard_call, node)
         self.cost += len(names.used) // CELLS
-        body = self.located(self.note("$into", node.lineno) + self.prologue(check.dunder(node.name), names.entry()), node) + [guarded]
+        entry = self.make_note("$into", node.lineno) + self.make_prologue(check.is_dunder(node.name), names.price_entry())
+        body = self.locate_nodes(entry, node) + [guarded]
         if self.function == "generator":
-            body = self.made(node, args, body, frames.generator(names, depth, self.properties))
+            body = self.make_generator(node, args, body, frames.price_generator(names, depth, self.properties))
         self.branching = branching
         if ast.get_docstring(node, clean=False) is not None:
             body.insert(0, node.body[0])
@@ -469,50 +475,50 @@ class Rewriter(Expressions):
         new.type_params = []
         return new
 
-    def made(self, node, args, body, cost):
+    def make_generator(self, node, args, body, cost):
         """The body of a function that charges for a generator, and then makes it by a function within, of the same parameters.
         No code of a generator runs when it is made."""
         if not cost or not self.metered:
             return body
-        given = [p.arg for p in scopes.parameters(args)]
+        given = [p.arg for p in scopes.list_parameters(args)]
         own = ast.arguments([], [ast.arg(n) for n in given], None, [], [], None, [])
         within = ast.FunctionDef("$" + node.name, own, body, [], None)
         within.type_params = []
-        makes = ast.Return(ast.Call(name(within.name), [name(n) for n in given], []))
-        return self.located(self.charge(cost) + [within, makes], node)
+        makes = ast.Return(ast.Call(load_name(within.name), [load_name(n) for n in given], []))
+        return self.locate_nodes(self.make_charge(cost) + [within, makes], node)
 
-    def prologue(self, called_by_operators, more):
-        deeper = ast.AugAssign(cell(1, STORE), ast.Add(), const(1))
-        limit = ast.If(ast.Compare(cell(1, LOAD), [ast.Gt()], [cell(2, LOAD)]), [ast.Expr(call("$deep"))], [])
-        level = const(True) if self.function == "generator" else cell(1, LOAD)
+    def make_prologue(self, called_by_operators, more):
+        deeper = ast.AugAssign(meter_cell(1, STORE), ast.Add(), make_constant(1))
+        limit = ast.If(ast.Compare(meter_cell(1, LOAD), [ast.Gt()], [meter_cell(2, LOAD)]), [ast.Expr(call_host("$deep"))], [])
+        level = make_constant(True) if self.function == "generator" else meter_cell(1, LOAD)
         # The charge comes first, so that a function entered after the end of
         # cycles ends at once.
         cost = (table.call if called_by_operators else table.arithmetic) + more
-        return self.charge(cost) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
+        return self.make_charge(cost) + [deeper, limit, ast.Assign([ast.Name("$v", STORE)], level)]
 
-    def guarded(self, node):
-        body = self.suite(node.body)
+    def guard_call(self, node):
+        body = self.rewrite_statements(node.body)
         if self.function == "generator":
-            undo = ast.If(name("$v"), [ast.AugAssign(cell(1, STORE), ast.Sub(), const(1))], [])
+            undo = ast.If(load_name("$v"), [ast.AugAssign(meter_cell(1, STORE), ast.Sub(), make_constant(1))], [])
         else:
-            undo = ast.Assign([cell(1, STORE)], ast.BinOp(name("$v"), ast.Sub(), const(1)))
-        return ast.copy_location(ast.Try(body, [], [], self.located([undo] + self.note("$back"), node)), node)
+            undo = ast.Assign([meter_cell(1, STORE)], ast.BinOp(load_name("$v"), ast.Sub(), make_constant(1)))
+        return ast.copy_location(ast.Try(body, [], [], self.locate_nodes([undo] + self.make_note("$back"), node)), node)
 
     def visit_Yield(self, node):
         """((yield (value, $v := False, $down())[0]), $v := True, $up())[0]"""
         if self.in_lambda or self.function != "generator":
-            check.refuse(node, "yield outside of a function")
+            check.refuse_node(node, "yield outside of a function")
         self.cost += table.arithmetic
-        value = const(None) if node.value is None else self.visit(node.value)
-        off = ast.NamedExpr(ast.Name("$v", STORE), const(False))
-        on = ast.NamedExpr(ast.Name("$v", STORE), const(True))
-        given = ast.Subscript(ast.Tuple([value, off, call("$down")], LOAD), const(0), LOAD)
-        return ast.Subscript(ast.Tuple([ast.Yield(given), on, call("$up")], LOAD), const(0), LOAD)
+        value = make_constant(None) if node.value is None else self.visit(node.value)
+        off = ast.NamedExpr(ast.Name("$v", STORE), make_constant(False))
+        on = ast.NamedExpr(ast.Name("$v", STORE), make_constant(True))
+        given = ast.Subscript(ast.Tuple([value, off, call_host("$down")], LOAD), make_constant(0), LOAD)
+        return ast.Subscript(ast.Tuple([ast.Yield(given), on, call_host("$up")], LOAD), make_constant(0), LOAD)
 
     def visit_YieldFrom(self, node):
-        check.refuse(node, "the value of yield from: loop and yield")
+        check.refuse_node(node, "the value of yield from: loop and yield")
 
-    def delegate(self, node):
+    def delegate_yield(self, node):
         """yield from x, as a statement, is a loop that yields."""
         body = [ast.Expr(ast.Yield(ast.Name("$each", LOAD)))]
         loop = ast.For(ast.Name("$each", STORE), node.value, body, [])

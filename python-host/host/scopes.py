@@ -6,15 +6,15 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def parameters(a):
+def list_parameters(a):
     return a.posonlyargs + a.args + a.kwonlyargs + [x for x in (a.vararg, a.kwarg) if x]
 
 
-def arguments(a):
-    return {n.arg for n in parameters(a)}
+def argument_names(a):
+    return {n.arg for n in list_parameters(a)}
 
 
-def outer(a):
+def list_defaults(a):
     """The defaults of arguments, which are read where the function is made."""
     return a.defaults + [d for d in a.kw_defaults if d is not None]
 
@@ -54,31 +54,31 @@ def read_in(node):
     """The names that a node reads from its own scope or from those around: (name, node), in the order of the source."""
     found = []
 
-    def scope(below, mine):
+    def read_scope(below, mine):
         found.extend(r for n in below for r in read_in(n) if r[0] not in mine)
 
-    def walk(n):
+    def walk_node(n):
         if isinstance(n, ast.Name):
             if not isinstance(n.ctx, ast.Store):
                 found.append((n.id, n))
         elif isinstance(n, FUNCTIONS):
-            each(n.decorator_list + outer(n.args))
-            scope(n.body, arguments(n.args) | bound_in(n.body))
+            walk_each(n.decorator_list + list_defaults(n.args))
+            read_scope(n.body, argument_names(n.args) | bound_in(n.body))
         elif isinstance(n, ast.Lambda):
-            each(outer(n.args))
-            scope([n.body], arguments(n.args) | bound_in([n.body]))
+            walk_each(list_defaults(n.args))
+            read_scope([n.body], argument_names(n.args) | bound_in([n.body]))
         elif isinstance(n, ast.ClassDef):
-            each(n.decorator_list + n.bases + [k.value for k in n.keywords])
-            scope(n.body, bound_in(n.body))
+            walk_each(n.decorator_list + n.bases + [k.value for k in n.keywords])
+            read_scope(n.body, bound_in(n.body))
         elif isinstance(n, COMPREHENSIONS):
-            scope(ast.iter_child_nodes(n), {m for g in n.generators for m in bound_in([g.target])})
+            read_scope(ast.iter_child_nodes(n), {m for g in n.generators for m in bound_in([g.target])})
         elif isinstance(n, ast.AnnAssign):
-            each([x for x in (n.target, n.value) if x is not None])
+            walk_each([x for x in (n.target, n.value) if x is not None])
         else:
-            each(ast.iter_child_nodes(n))
+            walk_each(ast.iter_child_nodes(n))
 
-    def each(nodes):
+    def walk_each(nodes):
         for n in nodes:
-            walk(n)
-    walk(node)
+            walk_node(n)
+    walk_node(node)
     return found

@@ -4,7 +4,7 @@ types and libraries as sealed objects."""
 import types
 
 from host import actor_code
-from host.attribute_tables import lists
+from host.attribute_tables import show_attributes
 from host.meter import INT_BITS, charge
 
 
@@ -75,10 +75,10 @@ class Type(Sealed):
     __iter__ = None  # without this, Python calls __getitem__ without an end
 
     def __or__(self, other):
-        return united(self, other)
+        return unite_types(self, other)
 
     def __ror__(self, other):
-        return united(other, self)
+        return unite_types(other, self)
 
     def __repr__(self):
         return "<class %r>" % self.__name__
@@ -120,10 +120,10 @@ class Alias(Sealed):
         return hash((id(self._host_of), self._host_elements))
 
     def __or__(self, other):
-        return united(self, other)
+        return unite_types(self, other)
 
     def __ror__(self, other):
-        return united(other, self)
+        return unite_types(other, self)
 
     def __mro_entries__(self, bases):
         return self._host_of.__mro_entries__(bases)
@@ -138,10 +138,10 @@ class Alias(Sealed):
         self.refuse()
 
     def __repr__(self):
-        return "%s[%s]" % (self._host_of.__name__, ", ".join(map(element, self._host_elements)))
+        return "%s[%s]" % (self._host_of.__name__, ", ".join(map(element_text, self._host_elements)))
 
 
-def element(of):
+def element_text(of):
     """The text of a type of elements."""
     if of is Ellipsis:
         return "..."
@@ -216,16 +216,16 @@ class Union(Sealed):
         return hash(frozenset(self._host_of))
 
     def __or__(self, other):
-        return united(self, other)
+        return unite_types(self, other)
 
     def __ror__(self, other):
-        return united(other, self)
+        return unite_types(other, self)
 
     def __call__(self):
         raise TypeError("a union cannot be called")
 
     def __repr__(self):
-        return " | ".join("None" if t is None or t is type(None) else element(t) for t in self._host_of)
+        return " | ".join("None" if t is None or t is type(None) else element_text(t) for t in self._host_of)
 
 
 UNITED = 20  # cycles of making a union, in addition to one for each of its types
@@ -233,7 +233,7 @@ MAX_UNITED = 100
 SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of values that isinstance takes for several types
 
 
-def united(a, b):
+def unite_types(a, b):
     """The union of two types or unions, each type once; one type alone is itself. With a name of typing it is one, and with
     what is no type there is none."""
     for of in (a, b):
@@ -241,20 +241,20 @@ def united(a, b):
             return of
         if not (of is None or isinstance(of, (type, Type, Alias, Union, types.UnionType))):
             return NotImplemented
-    found = tuple(dict.fromkeys(type(None) if t is None else t for t in joined(a, b)))
+    found = tuple(dict.fromkeys(type(None) if t is None else t for t in unite_paid(a, b)))
     return found[0] if len(found) == 1 else Union(found)
 
 
-def joined(a, b):
+def unite_paid(a, b):
     """The types of two types or unions, whose union is paid for."""
-    found = sum((parts(t) or (t,) for t in (a, b)), ())
+    found = sum((parts_of(t) or (t,) for t in (a, b)), ())
     charge(UNITED + len(found))
     if len(found) > MAX_UNITED:
         raise TypeError("a union of more than %d types" % MAX_UNITED)
     return found
 
 
-def parts(kinds):
+def parts_of(kinds):
     """The types of a union or a tuple; None of a type."""
     t = type(kinds)
     if t is tuple:
@@ -264,16 +264,16 @@ def parts(kinds):
     return kinds.__args__ if t is types.UnionType else None
 
 
-def real(t):
+def real_type(t):
     return _TYPES[id(t)][0] if isinstance(t, Type) else t
 
 
-def called(made):
+def called_function(made):
     """The function that a call of a function or a type of the host's runs."""
     return made._host_call if type(made) is Function else _TYPES[id(made)][1]
 
 
-def static(t, name):
+def static_method(t, name):
     known = _TYPES.get(id(t))
     found = None if known is None else known[2].get(name)
     if found is not None:
@@ -351,14 +351,14 @@ class Library(Sealed):
     __slots__ = ()
 
 
-def made(cls, shown=""):
+def make_type(cls, shown=""):
     """cls of the host's as actors see it: it can be called and tested for, and
     not built on. Its instances show the names in shown."""
-    lists(cls, shown)
+    show_attributes(cls, shown)
     return Type(cls, cls)
 
 
-def library(name, names):
+def make_library(name, names):
     """An object with these attributes, which cannot be changed."""
     held = {"__slots__": ()}
     for k, v in names.items():
@@ -366,10 +366,10 @@ def library(name, names):
     return type(name, (Library,), held)()
 
 
-def paid(f, cost):
+def charge_fixed(f, cost):
     """f for a fixed charge."""
-    def call(*args, **kwargs):
+    def call_through(*args, **kwargs):
         charge(cost)
         return f(*args, **kwargs)
-    call.__name__ = f.__name__
-    return call
+    call_through.__name__ = f.__name__
+    return call_through

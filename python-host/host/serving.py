@@ -6,13 +6,13 @@ import sys
 import traceback
 
 from host import advice, chain, check, compiling, costs, imports, meter, probe, program, protocol, wire
-from host.outcome import outcome
-from host.wire import Beginning, entries, pairs, piece, record
+from host.outcome import run_message
+from host.wire import Beginning, read_entries, read_pairs, read_piece, read_record
 
 COLLECT_EVERY = 512  # messages
 COLLECT_CYCLES = 1_000_000  # of messages: what they left behind in circles is collected, so that no other pays for it
 CALLED = Beginning(protocol.CALL_BEGINS)
-HANDLER, PAYLOAD, KNOWN = (len(wire.name(n)) for n in ("handler", "payload", "known"))  # what follows, in this order
+HANDLER, PAYLOAD, KNOWN = (len(wire.encode_name(n)) for n in ("handler", "payload", "known"))  # what follows, in this order
 HEAD = wire.BYTES.size  # of the bytes that hold what is known
 sources = {}  # hash → source or Code; the chain says what to drop
 handled = 0
@@ -23,75 +23,77 @@ before_typed = None  # in a child: what comes before its first message to typed 
 def code_of(hash):
     found = sources[hash]
     if type(found) is bytes:
-        found = sources[hash] = meter.uncounted(program.load, found, imports.exported)
+        found = sources[hash] = meter.call_uncounted(program.load_source, found, imports.is_exported)
     if before_typed is not None and found.schema.typed:
-        meter.uncounted(before_typed)
-        meter.shown()
+        meter.call_uncounted(before_typed)
+        meter.show_used()
     return found
 
 
-def load(frame):
+def load_code(frame):
     """Keeps code, and returns its hash."""
-    told = entries(frame)
+    told = read_entries(frame)
     sources[told[b"code"]] = told[b"source"]
     return told[b"code"]
 
 
-def drop(frame):
-    sources.pop(entries(frame)[b"code"], None)
+def drop_code(frame):
+    sources.pop(read_entries(frame)[b"code"], None)
 
 
 def set_costs(frame):
-    costs.install({n.decode(): cost for n, cost in entries(frame).items()})
+    costs.install_costs({n.decode(): cost for n, cost in read_entries(frame).items()})
     for h in list(sources):
         sources.pop(h)
     imports.SHIMS.clear()
 
 
-def inspect(frame):
-    told = entries(frame)
+def inspect_code(frame):
+    told = read_entries(frame)
     try:
         code = in_time(told[b"source"], told[b"limit"])
     except check.Refusal as e:
         reason = e.reason.encode("utf-8", "replace")[:4096]
-        chain.pipe.write(protocol.NO, record(units=e.units, line=e.line, reason=reason, code=e.code.encode()))
+        chain.pipe.write(protocol.NO, read_record(units=e.units, line=e.line, reason=reason, code=e.code.encode()))
         return
-    found = [record(name=n.encode(), doc=d.encode()[:512]) for n, (_, d) in code.handlers.items()]
-    chain.pipe.write(protocol.FINE, record(units=code.units, schema=code.document) + b"".join(found))
+    found = [read_record(name=n.encode(), doc=d.encode()[:512]) for n, (_, d) in code.handlers.items()]
+    chain.pipe.write(protocol.FINE, read_record(units=code.units, schema=code.document) + b"".join(found))
 
 
 def in_time(source, limit):
     """Compile the source of a deploy, while the page shows what that pays for."""
-    before = compiling.payable(len(source), limit)
-    meter.inspect(before)
+    before = compiling.price_before_units(len(source), limit)
+    meter.begin_inspection(before)
     try:
-        return program.load(source, imports.exported, limit, lambda units: meter.show(max(before, compiling.paid(len(source), units))))
+        def show(units):
+            meter.show_inspection(max(before, compiling.price_units(len(source), units)))
+        return program.load_source(source, imports.is_exported, limit, show)
     finally:
-        meter.inspected()
+        meter.end_inspection()
 
 
-def call(frame):
+def call_handler(frame):
     """One message. Answers how it ended, after the effects that the chain was not told yet."""
     global handled, uncollected
     about = CALLED.named(CALLED.read(frame))
-    handler, at = piece(frame, CALLED.size + HANDLER)
-    payload, at = piece(frame, at + PAYLOAD)
+    handler, at = read_piece(frame, CALLED.size + HANDLER)
+    payload, at = read_piece(frame, at + PAYLOAD)
     kind = protocol.KINDS[about.kind]
-    outer, chain.now = chain.now, chain.Message(about, kind, pairs(frame, at + KNOWN + HEAD) if at < len(frame) else None)
-    saved = meter.begin(about.cycles)
-    noted = probe.begin(about.cycles) if probe.asked else None
+    outer, chain.now = chain.now, chain.Message(about, kind, read_pairs(frame, at + KNOWN + HEAD) if at < len(frame) else None)
+    saved = meter.begin_message(about.cycles)
+    noted = probe.begin_notes(about.cycles) if probe.asked else None
     try:
-        ended, fields = outcome(code_of, about.code, kind, handler.decode("utf-8", "replace"), payload)
+        ended, fields = run_message(code_of, about.code, kind, handler.decode("utf-8", "replace"), payload)
         reply = chain.take_effects()
         if probe.asked:
-            reply += chain.packed_bytes(chain.NOTES, probe.report())
+            reply += chain.packed_bytes(chain.NOTES, probe.write_report())
         reply += chain.END_PACKED[len(fields)](chain.ENDS[ended], *fields)
     finally:
         if probe.asked:
-            probe.end(noted)
-        left = meter.left()
+            probe.end_notes(noted)
+        left = meter.cycles_left()
         uncollected += about.cycles - (left if left > 0 else 0)
-        meter.end(saved)
+        meter.end_message(saved)
         chain.now = outer
     chain.pipe.write(protocol.REPLY, reply)
     handled += 1
@@ -100,30 +102,31 @@ def call(frame):
         gc.collect()
 
 
-def advise(frame):
+def advise_author(frame):
     """The advice about a file, for its author."""
     found = [
-        record(kind=kind.encode(), line=line, words=words.encode("utf-8", "replace")[:protocol.MAX_MESSAGE])
-        for kind, line, words in advice.advise(entries(frame)[b"source"])]
+        read_record(kind=kind.encode(), line=line, words=words.encode("utf-8", "replace")[:protocol.MAX_MESSAGE])
+        for kind, line, words in advice.advise(read_entries(frame)[b"source"])]
     chain.pipe.write(protocol.ADVICE, b"".join(found))
 
 
-def points(frame):
+def answer_points(frame):
     """The lines of a source, and the ways of its branches."""
-    found = program.points(entries(frame)[b"source"], imports.exported)
-    rows = [record(line=line) for line in sorted(found.lines)]
-    rows += [record(line=line, way=way, label=label.encode()) for (line, way), label in sorted(found.ways.items())]
+    found = program.list_points(read_entries(frame)[b"source"], imports.is_exported)
+    rows = [read_record(line=line) for line in sorted(found.lines)]
+    rows += [read_record(line=line, way=way, label=label.encode()) for (line, way), label in sorted(found.ways.items())]
     chain.pipe.write(protocol.POINTS, b"".join(rows[:protocol.MAX_POINTS]))
 
 
 HANDLERS = {
-    protocol.LOAD: load, protocol.DROP: drop, protocol.COSTS: set_costs, protocol.INSPECT: inspect, protocol.CALL: call,
-    protocol.ADVICE: advise, protocol.POINTS: points,
+    protocol.LOAD: load_code, protocol.DROP: drop_code, protocol.COSTS: set_costs, protocol.INSPECT: inspect_code,
+    protocol.CALL: call_handler,
+    protocol.ADVICE: advise_author, protocol.POINTS: answer_points,
 }
 VERSION = b"%d.%d.%d" % sys.version_info[:3]
 
 
-def serve(kind, frame):
+def serve_frame(kind, frame):
     HANDLERS[kind](frame)
 
 

@@ -9,9 +9,9 @@ use. A failed message writes nothing. State holds values in deterministic CBOR.
 """
 
 from host import cbor, chain, exact, records, representation, typed
-from host.attribute_tables import lists
+from host.attribute_tables import show_attributes
 from host.costs import table
-from host.meter import charge, lazy
+from host.meter import charge, lazy_iterator
 from host.sealed import Sealed
 from host.typed import Wrong
 
@@ -34,18 +34,18 @@ class Slot:
         self.changed = False  # it was assigned or deleted
 
 
-def price(t, raw):
+def price_value(t, raw):
     charge((table.serialise if t.composed else ATOM) + len(raw))
 
 
-def packed(t, value):
+def pack_checked(t, value):
     raw = t.pack(value)
-    price(t, raw)
+    price_value(t, raw)
     return raw
 
 
-def unpacked(name, t, raw):
-    price(t, raw)
+def unpack_checked(name, t, raw):
+    price_value(t, raw)
     try:
         reader = cbor.Whole(raw)
         value = t.unpack(reader.value())
@@ -58,27 +58,27 @@ def unpacked(name, t, raw):
         raise TypeError("%s holds what is no %s: other code wrote it" % (name, t.words)) from None
 
 
-def slot(name, key, t, default):
+def open_slot(name, key, t, default):
     """The slot under a key, which is read unless it was used before."""
     charge(SLOT)
     found = chain.now.slots.get(key)
     if found is not None:
         return found
-    raw = chain.get(key)
+    raw = chain.get_state(key)
     if raw is not None:
         chain.now.older = False
-        value = unpacked(name, t, raw)
-        found = Slot(name, t, value, True, packed(t, value) if chain.now.older else raw)
+        value = unpack_checked(name, t, raw)
+        found = Slot(name, t, value, True, pack_checked(t, value) if chain.now.older else raw)
     elif default is records.UNSET:
         found = Slot(name, t, ABSENT, False, None)
     else:
-        value = default.made()
-        found = Slot(name, t, value, False, packed(t, value))
+        value = default.make_default()
+        found = Slot(name, t, value, False, pack_checked(t, value))
     chain.now.slots[key] = found
     return found
 
 
-def assign(name, key, t, value):
+def assign_value(name, key, t, value):
     """Keeps a value until the end of the message. A value that cannot be changed in place is checked now, at
     the author's line."""
     charge(SLOT)
@@ -86,30 +86,30 @@ def assign(name, key, t, value):
         try:
             t.pack(value)
         except Wrong as w:
-            raise TypeError(w.under("." + name).words()) from None
+            raise TypeError(w.within_part("." + name).words()) from None
     found = chain.now.slots.get(key)
     if found is None:
         found = chain.now.slots[key] = Slot(name, t, value, False, UNREAD)
     found.value, found.changed = value, True
 
 
-def remove(found):
+def remove_slot(found):
     found.value, found.changed = ABSENT, True
 
 
-def flush():
+def flush_changes():
     """Writes what the message changed. Wrong names the attribute."""
     for key, s in chain.now.slots.items():
         if s.value is ABSENT:
             if s.changed and s.there:
-                chain.forget(key)
+                chain.forget_state(key)
         elif s.changed or s.type.composed:
             try:
-                raw = packed(s.type, s.value)
+                raw = pack_checked(s.type, s.value)
             except Wrong as w:
-                raise w.under("." + s.name) from None
+                raise w.within_part("." + s.name) from None
             if raw != s.before:
-                chain.keep(key, raw)
+                chain.keep_state(key, raw)
     chain.now.slots.clear()
 
 
@@ -128,19 +128,19 @@ class Value:
     def __get__(self, instance, owner=None):
         if instance is None:
             raise AttributeError("%s is state of an instance: read it by self.%s" % (self.name, self.name))
-        value = slot(self.name, self.key, self.type, self.default).value
+        value = open_slot(self.name, self.key, self.type, self.default).value
         if value is ABSENT:
             raise AttributeError("%s was not set yet" % self.name)
         return value
 
     def __set__(self, instance, value):
-        assign(self.name, self.key, self.type, value)
+        assign_value(self.name, self.key, self.type, value)
 
     def __delete__(self, instance):
-        found = slot(self.name, self.key, self.type, records.UNSET)
+        found = open_slot(self.name, self.key, self.type, records.UNSET)
         if found.value is ABSENT:
             raise AttributeError("%s was not set yet" % self.name)
-        remove(found)
+        remove_slot(found)
 
 
 class Several:
@@ -171,24 +171,24 @@ class StateList(Sealed):
         object.__setattr__(self, "_host_type", attribute.type)
 
     def _host_count(self):
-        return slot(self._host_name, self._host_name.encode() + b"#", COUNT, NONE).value
+        return open_slot(self._host_name, self._host_name.encode() + b"#", COUNT, NONE).value
 
     def _host_resize(self, n):
-        assign(self._host_name, self._host_name.encode() + b"#", COUNT, n)
+        assign_value(self._host_name, self._host_name.encode() + b"#", COUNT, n)
 
     def _host_key(self, i):
         return self._host_name.encode() + b"/" + i.to_bytes(8, "big")
 
     def _host_at(self, i):
-        found = slot("%s[%d]" % (self._host_name, i), self._host_key(i), self._host_type, records.UNSET)
+        found = open_slot("%s[%d]" % (self._host_name, i), self._host_key(i), self._host_type, records.UNSET)
         if found.value is ABSENT:
             raise TypeError("%s[%d] is missing: other code deleted it" % (self._host_name, i))
         return found
 
     def _host_index(self, i):
-        i, n = exact.integer(i, "the index of a List"), self._host_count()
+        i, n = exact.require_integer(i, "the index of a List"), self._host_count()
         if not -n <= i < n:
-            raise IndexError("%s has %d elements: there is no %s" % (self._host_name, n, typed.given(i)))
+            raise IndexError("%s has %d elements: there is no %s" % (self._host_name, n, typed.show_own(i)))
         return i % n
 
     def __len__(self):
@@ -204,10 +204,10 @@ class StateList(Sealed):
 
     def __setitem__(self, i, value):
         i = self._host_index(i)
-        assign("%s[%d]" % (self._host_name, i), self._host_key(i), self._host_type, value)
+        assign_value("%s[%d]" % (self._host_name, i), self._host_key(i), self._host_type, value)
 
     def __iter__(self):
-        return lazy(self._host_each())
+        return lazy_iterator(self._host_each())
 
     def _host_each(self):
         i = 0
@@ -225,7 +225,7 @@ class StateList(Sealed):
     def append(self, value):
         """Add an element at the end."""
         n = self._host_count()
-        assign("%s[%d]" % (self._host_name, n), self._host_key(n), self._host_type, value)
+        assign_value("%s[%d]" % (self._host_name, n), self._host_key(n), self._host_type, value)
         self._host_resize(n + 1)
 
     def pop(self):
@@ -235,7 +235,7 @@ class StateList(Sealed):
             raise IndexError("%s is empty" % self._host_name)
         found = self._host_at(n - 1)
         value = found.value
-        remove(found)
+        remove_slot(found)
         self._host_resize(n - 1)
         return value
 
@@ -253,31 +253,31 @@ class StateMap(Sealed):
         try:
             return self._host_name.encode() + b"/" + key_bytes(self._host_keys, k)
         except Wrong as w:
-            raise TypeError(w.under(".the key of " + self._host_name).words()) from None
+            raise TypeError(w.within_part(".the key of " + self._host_name).words()) from None
 
     def _host_slot(self, k, default):
-        return slot(self._host_called(k), self._host_key(k), self._host_type, default)
+        return open_slot(self._host_called(k), self._host_key(k), self._host_type, default)
 
     def _host_called(self, k):
-        return "%s[%s]" % (self._host_name, typed.given(k))
+        return "%s[%s]" % (self._host_name, typed.show_own(k))
 
     def __getitem__(self, k):
         found = self._host_slot(k, self._host_default)
         if found.value is ABSENT:
             if self._host_default is records.UNSET:
                 raise KeyError(k)
-            found.value, found.before = self._host_default.made(), UNREAD
+            found.value, found.before = self._host_default.make_default(), UNREAD
         return found.value
 
     def __setitem__(self, k, value):
-        assign(self._host_called(k), self._host_key(k), self._host_type, value)
+        assign_value(self._host_called(k), self._host_key(k), self._host_type, value)
 
     def __delitem__(self, k):
         found = self._host_slot(k, records.UNSET)
         if not self._host_there(found):
             raise KeyError(k)
         found.there = True
-        remove(found)
+        remove_slot(found)
 
     @staticmethod
     def _host_there(found):
@@ -308,7 +308,7 @@ def key_bytes(t, k):
     charge(SLOT)
     if type(t) is typed.Tuple:
         if type(k) is not tuple or len(k) != len(t.of):
-            t.refuse(k, typed.given)
+            t.refuse(k, typed.show_own)
         parts = [key_bytes(of, x) for of, x in zip(t.of, k)]
         return b"".join([len(p).to_bytes(4, "big") + p for p in parts])
     if type(t) is typed.Integer:
@@ -317,11 +317,11 @@ def key_bytes(t, k):
     return t.check(k)
 
 
-lists(StateList, "append pop")
-lists(StateMap, "get")
+show_attributes(StateList, "append pop")
+show_attributes(StateMap, "get")
 representation.RECORDS[StateList] = representation.RECORDS[StateMap] = lambda _text, held: "<state %s>" % held._host_name
 
 
-def attributes(schema):
+def make_attributes(schema):
     """The class's object for each declared attribute."""
     return {a.name: Value(a) if a.kind == "value" else Several(a) for a in schema.state.values()}

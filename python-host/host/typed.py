@@ -15,7 +15,7 @@ from json.encoder import encode_basestring
 
 from host import actor_code, brackets, cbor, chain, enums, hashing, records
 from host.costs import table
-from host.meter import charge, unpaid
+from host.meter import charge, call_unpaid
 
 SAFE = (1 << 53) - 1  # a number beyond it may have lost digits on its way
 MAX_DEPTH = 16  # of lists and objects within one another, and of types
@@ -34,7 +34,7 @@ class Wrong(Exception):
     def __init__(self, what, *path):
         self.what, self.path = what, list(path)
 
-    def under(self, part):
+    def within_part(self, part):
         self.path.append(part)
         return self
 
@@ -62,7 +62,7 @@ class Object:
         self.pairs, self.open = pairs, open
 
 
-def opened(pairs):
+def open_object(pairs):
     return Object(pairs, True)
 
 
@@ -75,7 +75,7 @@ class Made:
         self.of, self.held = of, held
 
 
-def parsed(payload, made=Object):
+def parse_json(payload, made=Object):
     """The content of a payload, of str, Number, bool, None, list and Object. Its objects are open if made is opened:
     an answer of others may have more than the actor asks for."""
     charge(table.serialise + len(payload))
@@ -93,36 +93,36 @@ def parsed(payload, made=Object):
         raise Wrong("is not JSON") from None
 
 
-def shown(v):
+def show_foreign(v):
     """A stranger's value in an error."""
     t = type(v)
     if t is Number:
-        return clipped(v.text)
+        return clip_text(v.text)
     if t is str:
-        return '"%s"' % clipped(v)
+        return '"%s"' % clip_text(v)
     if v is None or t is bool:
         return "null" if v is None else "true" if v else "false"
     return "a list" if t is list else "an object"
 
 
-def clipped(text):
+def clip_text(text):
     """A stranger's text on one line, not too long."""
     more = len(text) > MAX_TOLD
     text = encode_basestring(text[:MAX_TOLD])[1:-1]
     return text + "…" if more else text
 
 
-def given(v):
+def show_own(v):
     """A value of the actor's in an error."""
     t = type(v)
     if v is None or t is bool:
         return repr(v)
     if t is int:
         return str(v) if v.bit_length() < 300 else "a larger integer"
-    return '"%s"' % clipped(v) if t is str else t.__name__
+    return '"%s"' % clip_text(v) if t is str else t.__name__
 
 
-def hexadecimal(text):
+def parse_hexadecimal(text):
     """The bytes of 0x and pairs of hexadecimal digits, or None."""
     if text[:2] != "0x":
         return None
@@ -149,7 +149,7 @@ class Type:
     height = 1  # of the types within one another, itself included
     within = {}  # the classes of the file in it, itself included, by name
 
-    def refuse(self, v, show=shown):
+    def refuse(self, v, show=show_foreign):
         raise Wrong("is %s: this is %s" % (self.noun, show(v)))
 
     def build(self, v):
@@ -187,7 +187,7 @@ class Integer(Type):
 
     def check(self, v):
         if type(v) is not int or not self.low <= v <= self.high:
-            self.refuse(v, given)
+            self.refuse(v, show_own)
 
     def text(self, v):
         self.check(v)
@@ -197,9 +197,9 @@ class Integer(Type):
         self.check(v)
         n = ~v if v < 0 else v
         if n < 1 << 64:
-            return cbor.head(cbor.NEGATIVE if v < 0 else cbor.UINT, n)
+            return cbor.encode_head(cbor.NEGATIVE if v < 0 else cbor.UINT, n)
         raw = n.to_bytes((n.bit_length() + 7) // 8, "big")
-        return bytes((cbor.NEGATIVE_BIGNUM if v < 0 else cbor.BIGNUM,)) + cbor.head(cbor.BYTES, len(raw)) + raw
+        return bytes((cbor.NEGATIVE_BIGNUM if v < 0 else cbor.BIGNUM,)) + cbor.encode_head(cbor.BYTES, len(raw)) + raw
 
 
 class Bool(Type):
@@ -213,7 +213,7 @@ class Bool(Type):
 
     def text(self, v):
         if type(v) is not bool:
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         return "true" if v else "false"
 
     def pack(self, v):
@@ -229,7 +229,7 @@ class Text(Type):
         if high:
             self.form, self.words = {"str": [low, high]}, "Annotated[str, Bounds(%d, %d)]" % (low, high)
 
-    def sized(self, v):
+    def check_size(self, v):
         if self.high and not self.low <= len(v) <= self.high:
             raise Wrong("has %d to %d characters: this has %d" % (self.low, self.high, len(v)))
 
@@ -237,14 +237,14 @@ class Text(Type):
         if type(v) is not str:
             self.refuse(v)
         utf8(v)
-        self.sized(v)
+        self.check_size(v)
         return v
 
     def check(self, v):
         if type(v) is not str:
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         charge(len(v))
-        self.sized(v)
+        self.check_size(v)
         return utf8(v)
 
     def text(self, v):
@@ -253,7 +253,7 @@ class Text(Type):
 
     def pack(self, v):
         raw = self.check(v)
-        return cbor.head(cbor.TEXT, len(raw)) + raw
+        return cbor.encode_head(cbor.TEXT, len(raw)) + raw
 
 
 class Binary(Type):
@@ -264,7 +264,7 @@ class Binary(Type):
 
     def read(self, v):
         fits = type(v) is str and (not self.size or len(v) == 2 + 2 * self.size)
-        raw = hexadecimal(v) if fits else None
+        raw = parse_hexadecimal(v) if fits else None
         if raw is None:
             self.refuse(v)
         return raw
@@ -273,7 +273,7 @@ class Binary(Type):
         if type(v) is chain.ActorRef and self.form == "Address":
             return v.address
         if type(v) is not bytes or self.size and len(v) != self.size:
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         charge(len(v))
         return v
 
@@ -282,7 +282,7 @@ class Binary(Type):
 
     def pack(self, v):
         v = self.check(v)
-        return cbor.head(cbor.BYTES, len(v)) + v
+        return cbor.encode_head(cbor.BYTES, len(v)) + v
 
 
 class Optional(Type):
@@ -307,7 +307,7 @@ class Optional(Type):
         return None if v is None else self.of.unpack(v)
 
 
-def each(types, values, do):
+def map_each(types, values, do):
     """do(type, value) of each, with the place of a wrong one."""
     made, i = [], 0
     try:
@@ -315,7 +315,7 @@ def each(types, values, do):
             made.append(do(t, v))
             i += 1
     except Wrong as w:
-        raise w.under("[%d]" % i)
+        raise w.within_part("[%d]" % i)
     return made
 
 
@@ -345,22 +345,22 @@ class List(Type):
         if type(v) is not list:
             self.refuse(v)
         charge(LIST + ELEMENT * len(v))
-        return each(Forever(self.of), v, Type_read)
+        return map_each(Forever(self.of), v, Type_read)
 
     def build(self, v):
         return v if self.plain else [self.of.build(x) for x in v]
 
     def text(self, v):
         if type(v) is not list:
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         charge(LIST + INDEX * len(v))
-        return "[%s]" % ",".join(each(Forever(self.of), v, Type_text))
+        return "[%s]" % ",".join(map_each(Forever(self.of), v, Type_text))
 
     def pack(self, v):
         if type(v) is not list:
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         charge(LIST + INDEX * len(v))
-        return cbor.head(cbor.ARRAY, len(v)) + b"".join(each(Forever(self.of), v, Type_pack))
+        return cbor.encode_head(cbor.ARRAY, len(v)) + b"".join(map_each(Forever(self.of), v, Type_pack))
 
     def unpack(self, v):
         charge(LIST)
@@ -394,23 +394,23 @@ class Tuple(Type):
         if len(v) != len(self.of):
             raise Wrong("is a list of %d: this has %d" % (len(self.of), len(v)))
         charge(LIST + ELEMENT * len(v))
-        return tuple(each(self.of, v, Type_read))
+        return tuple(map_each(self.of, v, Type_read))
 
     def build(self, v):
         return v if self.plain else tuple(t.build(x) for t, x in zip(self.of, v))
 
     def check(self, v):
         if type(v) is not tuple or len(v) != len(self.of):
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         charge(LIST + INDEX * len(v))
 
     def text(self, v):
         self.check(v)
-        return "[%s]" % ",".join(each(self.of, v, Type_text))
+        return "[%s]" % ",".join(map_each(self.of, v, Type_text))
 
     def pack(self, v):
         self.check(v)
-        return cbor.head(cbor.ARRAY, len(v)) + b"".join(each(self.of, v, Type_pack))
+        return cbor.encode_head(cbor.ARRAY, len(v)) + b"".join(map_each(self.of, v, Type_pack))
 
     def unpack(self, v):
         charge(LIST)
@@ -435,46 +435,46 @@ class Dict(Type):
                 k = self.of.key(name)
                 charge(INDEX)
                 n = len(made)
-                hashing.put(self.to.read(x), made, k)
+                hashing.set_item(self.to.read(x), made, k)
                 if len(made) == n:
                     raise Wrong("is given twice")
             except Wrong as w:
-                raise w.under("." + clipped(name))
+                raise w.within_part("." + clip_text(name))
         return made
 
     def build(self, v):
         return v if self.plain else hashing.dict_of((k, self.to.build(x)) for k, x in v.items())
 
-    def rows(self, v, write):
+    def sorted_rows(self, v, write):
         """(key as in JSON, value) of each, by the keys' bytes."""
         if type(v) is not dict:
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         charge(LIST + 2 * INDEX * len(v))
         rows = []
         for k, x in v.items():
             try:
-                name = written(self.of, k)
+                name = write_key(self.of, k)
             except Wrong as w:
-                raise w.under(".(a key)")
+                raise w.within_part(".(a key)")
             try:
                 rows.append((name.encode(), name, write(self.to, x)))
             except Wrong as w:
-                raise w.under("." + clipped(name))
+                raise w.within_part("." + clip_text(name))
         return sorted(rows)
 
     def text(self, v):
-        return "{%s}" % ",".join([encode_basestring(name) + ":" + x for _, name, x in self.rows(v, Type_text)])
+        return "{%s}" % ",".join([encode_basestring(name) + ":" + x for _, name, x in self.sorted_rows(v, Type_text)])
 
     def pack(self, v):
-        rows = self.rows(v, Type_pack)
-        return cbor.head(cbor.MAP, len(rows)) + b"".join([cbor.head(cbor.TEXT, len(raw)) + raw + x for raw, _, x in rows])
+        rows = self.sorted_rows(v, Type_pack)
+        return cbor.encode_head(cbor.MAP, len(rows)) + b"".join([cbor.encode_head(cbor.TEXT, len(raw)) + raw + x for raw, _, x in rows])
 
     def unpack(self, v):
         charge(LIST)
         return hashing.dict_of((self.of.key(k), self.to.unpack(x)) for k, x in v.items())
 
 
-def written(t, v):
+def write_key(t, v):
     """A key as in an object."""
     if type(t) is Text:
         t.check(v)
@@ -510,10 +510,10 @@ class Fields(tuple):
         self.sorted = sorted(self, key=lambda f: f.name)
         return self
 
-    def unknown(self, name):
-        return Wrong("is unknown: %s has %s" % (self.of, self.told), "." + clipped(name))
+    def refuse_unknown(self, name):
+        return Wrong("is unknown: %s has %s" % (self.of, self.told), "." + clip_text(name))
 
-    def lacks(self, made):
+    def refuse_missing(self, made):
         """Refuses values by their names of which a needed one is missing."""
         for f in self.needed:
             if f.name not in made:
@@ -527,14 +527,14 @@ class Fields(tuple):
             if f is None:
                 if v.open:
                     continue
-                raise self.unknown(name)
+                raise self.refuse_unknown(name)
             if name in made:
                 raise Wrong("is given twice", "." + name)
             try:
                 made[name] = f.type.read(x)
             except Wrong as w:
-                raise w.under("." + name)
-        self.lacks(made)
+                raise w.within_part("." + name)
+        self.refuse_missing(made)
         return made
 
     def build(self, made):
@@ -557,7 +557,7 @@ class Record(Type):
         self.doc, self.fields = doc, Fields(name, ())
         self.noun = "an object, " + name
 
-    def has(self, fields, within):
+    def set_fields(self, fields, within):
         """Its fields are read, with the classes in them."""
         self.fields, self.within = Fields(self.name, fields), within
         self.height = 1 + max((f.type.height for f in self.fields), default=0)
@@ -580,24 +580,24 @@ class Record(Type):
             raise Wrong("is a %s, which is no longer a dataclass of this file" % self.name)
         return found
 
-    def rows(self, v, write):
+    def sorted_rows(self, v, write):
         if type(v) is not self.of_file():
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         charge(OBJECT + NAME * len(self.fields))
         rows = []
         for f in self.fields.sorted:
             try:
                 rows.append((f.name, write(f.type, getattr(v, f.name, None))))
             except Wrong as w:
-                raise w.under("." + f.name)
+                raise w.within_part("." + f.name)
         return rows
 
     def text(self, v):
-        return "{%s}" % ",".join(['"%s":%s' % row for row in self.rows(v, Type_text)])
+        return "{%s}" % ",".join(['"%s":%s' % row for row in self.sorted_rows(v, Type_text)])
 
     def pack(self, v):
-        rows = [(f.encode(), x) for f, x in self.rows(v, Type_pack)]
-        return cbor.head(cbor.MAP, len(rows)) + b"".join([cbor.head(cbor.TEXT, len(f)) + f + x for f, x in rows])
+        rows = [(f.encode(), x) for f, x in self.sorted_rows(v, Type_pack)]
+        return cbor.encode_head(cbor.MAP, len(rows)) + b"".join([cbor.encode_head(cbor.TEXT, len(f)) + f + x for f, x in rows])
 
     def unpack(self, v):
         """A field that an older code did not write has its default."""
@@ -616,7 +616,7 @@ class Enumeration(Type):
         self.form = self.words = self.name = name
         self.doc, self.members = doc, members  # name → value
         self.values, self.within = {v: n for n, v in members.items()}, {name: self}
-        self.noun = "one of " + ", ".join([clipped(str(v)) for v in self.values])[:400]
+        self.noun = "one of " + ", ".join([clip_text(str(v)) for v in self.values])[:400]
         self.texts = all(type(v) is str for v in self.values)
 
     def described(self):
@@ -634,9 +634,9 @@ class Enumeration(Type):
         return Made(self, value)
 
     def build(self, v):
-        return self.member(v.held)
+        return self.find_member(v.held)
 
-    def member(self, value):
+    def find_member(self, value):
         cls = chain.now.space.get(self.name)
         if not actor_code.is_class(cls) or not issubclass(cls, enums.Enum):
             raise Wrong("is a %s, which is no longer an Enum of this file" % self.name)
@@ -645,7 +645,7 @@ class Enumeration(Type):
     def value(self, v):
         cls = chain.now.space.get(self.name)
         if type(v) is not cls or v._value_ not in self.values:
-            self.refuse(v, given)
+            self.refuse(v, show_own)
         charge(INDEX)
         return v._value_
 
@@ -658,7 +658,7 @@ class Enumeration(Type):
         return Text().pack(v) if self.texts else Integer("int", -SAFE, SAFE).pack(v)
 
     def unpack(self, v):
-        return self.member(v)
+        return self.find_member(v)
 
 
 class Handler:
@@ -690,42 +690,42 @@ class Handler:
             charge(table.serialise)
             raise Wrong("begins as CBOR does, which no version reads yet: arguments are JSON", "the payload")
         try:
-            v = parsed(payload or b"{}")
+            v = parse_json(payload or b"{}")
         except Wrong as w:
-            raise w.under("the payload") from None
+            raise w.within_part("the payload") from None
         if type(v) is not Object:
-            raise Wrong("the arguments are an object: this is " + shown(v))
+            raise Wrong("the arguments are an object: this is " + show_foreign(v))
         return self.arguments.read(v)
 
-    def built(self, made):
+    def build_arguments(self, made):
         return self.arguments.build(made)
 
-    def written(self, arguments):
+    def write_payload(self, arguments):
         """The payload of arguments by their names, as this actor gives them. Omitted arguments stay omitted."""
         charge(table.serialise + OBJECT + NAME * len(arguments))
         rows = []
         for name in sorted(arguments):
             f = self.arguments.known.get(name)
             if f is None:
-                raise self.arguments.unknown(name)
+                raise self.arguments.refuse_unknown(name)
             try:
                 rows.append('"%s":%s' % (name, f.type.text(arguments[name])))
             except Wrong as w:
-                raise w.under("." + name)
-        self.arguments.lacks(arguments)
-        return bounded("{%s}" % ",".join(rows), "payload")
+                raise w.within_part("." + name)
+        self.arguments.refuse_missing(arguments)
+        return bound_text("{%s}" % ",".join(rows), "payload")
 
-    def output(self, value):
+    def write_output(self, value):
         """The output of a result."""
         if self.returns is None:
             if value is not None:
-                raise Wrong("%s returns nothing: this is %s" % (self.name, given(value)))
+                raise Wrong("%s returns nothing: this is %s" % (self.name, show_own(value)))
             return b""
         charge(table.serialise)
         try:
-            return bounded(self.returns.text(value))
+            return bound_text(self.returns.text(value))
         except Wrong as w:
-            raise w.under("result") from None
+            raise w.within_part("result") from None
 
 
 def handler_of(method):
@@ -746,7 +746,7 @@ def payload_of(said, args, arguments):
             raise TypeError("%s takes bytes, and no arguments by name" % said.name)
         return b""
     try:
-        return said.written(named(said, args, arguments))
+        return said.write_payload(name_arguments(said, args, arguments))
     except Wrong as w:
         raise TypeError("%s: %s" % (said.name, w.words())) from None
 
@@ -759,12 +759,12 @@ class Default:
     def __init__(self, type, text):
         self.type, self.text, self.value = type, text, None
         if type.plain and not type.composed:
-            self.value = unpaid(self.read)
+            self.value = call_unpaid(self.read)
 
     def read(self):
         return self.type.build(self.type.read(json.loads(self.text, parse_int=Number, object_pairs_hook=Object)))
 
-    def made(self):
+    def make_default(self):
         t = self.type
         if t.plain and not t.composed:
             return self.value
@@ -772,7 +772,7 @@ class Default:
         return self.read()
 
 
-def named(handler, args, arguments):
+def name_arguments(handler, args, arguments):
     """Arguments by their names, of those given by their places too."""
     if len(args) > len(handler.arguments):
         raise Wrong("%s takes %d arguments: these are %d" % (handler.name, len(handler.arguments), len(args)))
@@ -783,19 +783,19 @@ def named(handler, args, arguments):
     return arguments
 
 
-def answer(handler, raw):
+def read_answer(handler, raw):
     """The result of another actor's handler."""
     if handler.returns is None:
         if raw:
             raise Wrong("%s returned %d bytes: its interface says nothing" % (handler.name, len(raw)))
         return None
     try:
-        return handler.returns.build(handler.returns.read(parsed(raw, opened)))
+        return handler.returns.build(handler.returns.read(parse_json(raw, open_object)))
     except Wrong as w:
-        raise w.under("the answer of " + handler.name) from None
+        raise w.within_part("the answer of " + handler.name) from None
 
 
-def bounded(text, *path):
+def bound_text(text, *path):
     raw = text.encode()
     charge(len(raw))
     if len(raw) > MAX_BYTES:

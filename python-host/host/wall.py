@@ -57,38 +57,38 @@ LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06  # of classic BPF
 NUMBER_AT, ARCH_AT, ARGUMENT_AT, ARGUMENT = 0, 4, 16, 8  # in struct seccomp_data, little endian
 
 
-def give(action):
+def assemble_return(action):
     return [(RETURN, 0, 0, action)]
 
 
-def when(number, then):
+def assemble_call(number, then):
     """Instructions that do then for one call; they must return."""
     return [] if number is None else [(EQUAL, 0, len(then), number)] + then
 
 
-def argument(index, test, value, hit, miss):
+def assemble_argument(index, test, value, hit, miss):
     """Decides a call by the lower half of one argument."""
-    return [(LOAD, 0, 0, ARGUMENT_AT + ARGUMENT * index), (test, 0, 1, value)] + give(hit) + give(miss)
+    return [(LOAD, 0, 0, ARGUMENT_AT + ARGUMENT * index), (test, 0, 1, value)] + assemble_return(hit) + assemble_return(miss)
 
 
-def assemble(machine, sink, forks):
+def assemble_filter(machine, sink, forks):
     """The filter as BPF: of the child, or of the fork server."""
     column, arch = MACHINES[machine]
-    code = [(LOAD, 0, 0, ARCH_AT), (EQUAL, 1, 0, arch)] + give(KILL) + [(LOAD, 0, 0, NUMBER_AT)]
-    code += when(READ[column], argument(0, EQUAL, 0, ALLOW, KILL))
+    code = [(LOAD, 0, 0, ARCH_AT), (EQUAL, 1, 0, arch)] + assemble_return(KILL) + [(LOAD, 0, 0, NUMBER_AT)]
+    code += assemble_call(READ[column], assemble_argument(0, EQUAL, 0, ALLOW, KILL))
     to = [(LOAD, 0, 0, ARGUMENT_AT), (EQUAL, 1, 0, sink), (EQUAL, 0, 1, 2)]
-    code += when(WRITE[column], to + give(ALLOW) + give(KILL))
+    code += assemble_call(WRITE[column], to + assemble_return(ALLOW) + assemble_return(KILL))
     for call in (MMAP, MPROTECT):  # no memory may be made code
-        code += when(call[column], argument(2, ANY_BIT, PROT_EXEC, KILL, ALLOW))
+        code += assemble_call(call[column], assemble_argument(2, ANY_BIT, PROT_EXEC, KILL, ALLOW))
     allowed = {**COMPUTE, **(FORK if forks else {})}
     for numbers in allowed.values():
-        code += when(numbers[column], give(ALLOW))
+        code += assemble_call(numbers[column], assemble_return(ALLOW))
     for numbers in LOOK.values():
-        code += when(numbers[column], give(ERRNO | EPERM))
+        code += assemble_call(numbers[column], assemble_return(ERRNO | EPERM))
     if forks:
-        code += when(CLONE[column], argument(0, ANY_BIT, NEW_NAMESPACES, KILL, ALLOW))
-        code += when(CLONE3[column], give(ERRNO | ENOSYS))  # its flags cannot be seen: the C library takes clone
-    return b"".join(INSTRUCTION.pack(*i) for i in code + give(KILL)), len(code) + 1
+        code += assemble_call(CLONE[column], assemble_argument(0, ANY_BIT, NEW_NAMESPACES, KILL, ALLOW))
+        code += assemble_call(CLONE3[column], assemble_return(ERRNO | ENOSYS))  # its flags cannot be seen: the C library takes clone
+    return b"".join(INSTRUCTION.pack(*i) for i in code + assemble_return(KILL)), len(code) + 1
 
 
 class Wall:
@@ -98,28 +98,28 @@ class Wall:
         self.parts = dict.fromkeys(("limits", "privileges", "files", "calls"), "")  # why one is missing
         self.libc, self.filters = None, {}
         if sys.platform != "linux":
-            self.lack("%s has none" % sys.platform, "privileges", "files", "calls")
+            self.note_lacking("%s has none" % sys.platform, "privileges", "files", "calls")
             return
         try:
             import ctypes  # here, since a Python may lack it, and build() forgets it
         except ImportError:
-            self.lack("this Python has no ctypes", "privileges", "files", "calls")
+            self.note_lacking("this Python has no ctypes", "privileges", "files", "calls")
             return
         self.errno, self.word = ctypes.get_errno, ctypes.c_ulong
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.libc.syscall.restype = ctypes.c_long
         self.machine = machine = os.uname().machine
         if machine not in MACHINES or sys.maxsize < 1 << 32:
-            self.lack("there is no list of calls for %s" % machine, "calls")
+            self.note_lacking("there is no list of calls for %s" % machine, "calls")
             return
         self.seccomp = SECCOMP[MACHINES[machine][0]]
         for forks in (True, False):
-            text, length = assemble(machine, sink, forks)
+            text, length = assemble_filter(machine, sink, forks)
             held = ctypes.create_string_buffer(text, len(text))
             fprog = ctypes.create_string_buffer(Struct("@HP").pack(length, ctypes.addressof(held)))
             self.filters[forks] = (fprog, held)
 
-    def lack(self, why, *parts):
+    def note_lacking(self, why, *parts):
         for part in parts:
             self.parts[part] = self.parts[part] or why
 
@@ -133,17 +133,17 @@ class Wall:
         if self.libc:
             _, error = self.call(self.libc.prctl, NO_NEW_PRIVS, 1, 0, 0, 0)
             if error:
-                self.lack(os.strerror(error), "privileges")
-            self.landlock()
+                self.note_lacking(os.strerror(error), "privileges")
+            self.restrict_files()
         for limit in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
-            self.limit(limit, 0)
-        self.filter(True, THREAD_SYNC)
+            self.set_limit(limit, 0)
+        self.install_filter(True, THREAD_SYNC)
         for name in [n for n in sys.modules if n.split(".")[0] in ("ctypes", "_ctypes")]:
             del sys.modules[name]
 
-    def narrow(self, parent):
+    def narrow_child(self, parent):
         """A child's walls: it makes no process, and ends when its parent does."""
-        self.limit(resource.RLIMIT_NPROC, 0)
+        self.set_limit(resource.RLIMIT_NPROC, 0)
         most = resource.getrlimit(resource.RLIMIT_AS)[1]
         bound_memory(most, most)
         if self.libc:
@@ -151,18 +151,18 @@ class Wall:
         if os.getppid() != parent:
             os._exit(0)
         stood = not self.parts["calls"]
-        self.filter(False, 0)
+        self.install_filter(False, 0)
         if stood and self.parts["calls"]:
             os._exit(EXIT_WALL)  # the fork server has it, so the system does not lack it
         self.libc, self.filters = None, {}
 
-    def limit(self, which, value):
+    def set_limit(self, which, value):
         try:
             resource.setrlimit(which, (value, value))
         except (OSError, ValueError) as e:
-            self.lack(str(e), "limits")
+            self.note_lacking(str(e), "limits")
 
-    def landlock(self):
+    def restrict_files(self):
         """A ruleset that handles every right over files and grants none."""
         create, restrict = LANDLOCK
         rights = Struct("<Q").pack(FILES_ALL)
@@ -171,14 +171,14 @@ class Wall:
             _, error = self.call(self.libc.syscall, restrict, ruleset, 0)
             os.close(ruleset)
         if error:
-            self.lack(os.strerror(error), "files")
+            self.note_lacking(os.strerror(error), "files")
 
-    def filter(self, forks, flags):
+    def install_filter(self, forks, flags):
         if self.parts["calls"]:
             return
         done, error = self.call(self.libc.syscall, self.seccomp, SET_FILTER, flags, self.filters[forks][0])
         if done != 0:
-            self.lack(os.strerror(error or EPERM), "calls")
+            self.note_lacking(os.strerror(error or EPERM), "calls")
 
 
 RAW = {  # calls without a Python function: x86-64, arm64, arguments
@@ -188,7 +188,7 @@ RAW = {  # calls without a Python function: x86-64, arm64, arguments
 }
 
 
-def attempts(standing, parent):
+def list_attempts(standing, parent):
     """Actions that programs must not do, each harmless if it succeeds, and computing, which
     they must: name → function."""
     found = {
@@ -204,11 +204,11 @@ def attempts(standing, parent):
     if standing.filters:
         column, raw, call = MACHINES[standing.machine][0], standing.libc.syscall, standing.call
         for name, (x86, arm, *args) in RAW.items():
-            found[name] = lambda n=(x86, arm)[column], args=args: fail(call(raw, n, *args)[1])
+            found[name] = lambda n=(x86, arm)[column], args=args: end_failed(call(raw, n, *args)[1])
     return found
 
 
-def fail(error):
+def end_failed(error):
     if error:
         raise OSError(error, os.strerror(error))
 
@@ -216,7 +216,7 @@ def fail(error):
 EXIT_ALLOWED, EXIT_REFUSED = 0, 1
 
 
-def attempt(do):
+def attempt_in_child(do):
     """Do it in a child inside its walls, and end with its outcome."""
     try:
         do()
@@ -234,6 +234,6 @@ def bound_memory(now, most):
         pass
 
 
-def only(highest):
+def close_above(highest):
     """Close every descriptor above one."""
     os.closerange(highest + 1, 1 << 16)

@@ -83,38 +83,39 @@ class Nobody:
         return protocol.ANSWER, ANSWER
 
 
-def number(name, n):
-    return wire.name(name) + wire.value(n)
+def encode_number(name, n):
+    return wire.encode_name(name) + wire.read_value(n)
 
 
-def short(name, raw):
+def encode_bytes(name, raw):
     """Bytes with their length in its shortest form, as the chain writes them."""
     head = bytes((0x40 | len(raw),)) if len(raw) < 24 else bytes((0x58, len(raw)))
-    return wire.name(name) + head + raw
+    return wire.encode_name(name) + head + raw
 
 
-def call(handler, payload=b"p", code=CODE):
+def make_call_frame(handler, payload=b"p", code=CODE):
     """The frame of a message."""
     given = {"kind": protocol.KINDS.index("call"), "cycles": CYCLES}
-    begins = [short(n, code if n == "code" else bytes(size)) if size else number(n, given.get(n, 0)) for n, size in protocol.CALL_BEGINS]
-    rest = short("handler", handler) + short("payload", payload)
+    begins = [encode_bytes(n, code if n == "code" else bytes(size)) if size else encode_number(n, given.get(n, 0))
+              for n, size in protocol.CALL_BEGINS]
+    rest = encode_bytes("handler", handler) + encode_bytes("payload", payload)
     return bytes((protocol.CALL,)) + wire.MAPS[len(begins) + 2] + b"".join(begins) + rest
 
 
-CALL, SPIN, CALL_TYPED = call(b"run"), call(b"spin"), call(b"run", GIVEN, TYPED_CODE)
-ANSWER = bytes((protocol.ANSWER,)) + wire.MAPS[1] + number("cycles", CYCLES // 2)
+CALL, SPIN, CALL_TYPED = make_call_frame(b"run"), make_call_frame(b"spin"), make_call_frame(b"run", GIVEN, TYPED_CODE)
+ANSWER = bytes((protocol.ANSWER,)) + wire.MAPS[1] + encode_number("cycles", CYCLES // 2)
 prepared = prepared_typed = None
 met_typed = False  # typed code: the children begin with the typed message
 
 
-def prepare():
+def prepare_warmup():
     """Compile it, once, in the fork server. That the table of costs may change matters not."""
     global prepared, prepared_typed
-    prepared = program.load(SOURCE, imports.exported)
-    prepared_typed = program.load(TYPED, imports.exported)
+    prepared = program.load_source(SOURCE, imports.is_exported)
+    prepared_typed = program.load_source(TYPED, imports.is_exported)
 
 
-def page(clock=meter.cpu):
+def time_page(clock=meter.cpu):
     """How many nanoseconds of CPU time a first write to a page of memory takes here and now."""
     with mmap.mmap(-1, PAGES * mmap.PAGESIZE) as memory:
         began = clock()
@@ -123,19 +124,19 @@ def page(clock=meter.cpu):
         return (clock() - began) // PAGES
 
 
-def met(code):
+def note_running(code):
     """Notes, in the fork server, what its children will run."""
     global met_typed
     met_typed = met_typed or code.schema.typed
 
 
-def specialise():
+def specialise_code():
     """In the fork server: run what the children run until CPython has specialised it."""
-    alone(CODE, prepared, *[CALL] * TIMES)
+    serve_alone(CODE, prepared, *[CALL] * TIMES)
     gc.collect()
 
 
-def alone(code, prepared, *frames):
+def serve_alone(code, prepared, *frames):
     """Serve messages of the host's own, whatever message is under way. Return the cycles that each took, and the time."""
     pipe, chain.pipe = chain.pipe, Nobody()
     before, took = serving.uncollected, []
@@ -143,7 +144,7 @@ def alone(code, prepared, *frames):
     try:
         for frame in frames:
             serving.uncollected, began = 0, meter.cpu()
-            serving.call(frame)
+            serving.call_handler(frame)
             took.append((serving.uncollected, meter.cpu() - began))
         return took
     finally:
@@ -151,22 +152,22 @@ def alone(code, prepared, *frames):
         chain.pipe, serving.uncollected = pipe, before
 
 
-def typed():
+def run_typed():
     """The typed message, once a child."""
     serving.before_typed = None
-    alone(TYPED_CODE, prepared_typed, CALL_TYPED)
+    serve_alone(TYPED_CODE, prepared_typed, CALL_TYPED)
 
 
-def run():
+def run_warmup():
     """Run it once; a test checks its outcome."""
     if met_typed:
-        typed()
+        run_typed()
     else:
-        serving.before_typed = typed
-    alone(CODE, prepared, CALL)
+        serving.before_typed = run_typed
+    serve_alone(CODE, prepared, CALL)
 
 
-def rate():
+def time_loop():
     """How many nanoseconds of CPU time a thousand cycles of a plain loop take here and now, once it is specialised."""
-    spins = alone(CODE, prepared, *[SPIN] * SPINS)[COLD_SPINS:]
+    spins = serve_alone(CODE, prepared, *[SPIN] * SPINS)[COLD_SPINS:]
     return min(took * 1000 // cycles for cycles, took in spins)

@@ -30,7 +30,7 @@ arguments_of = BaseException.args.__get__  # of an error, as a program may read 
 HELD = 4  # references, or characters of a text, made in bulk for one cycle: at most 32 bytes
 
 
-def size(value):
+def size_of(value):
     """The length of a built-in value or of an instance of a class on one; 0 of others, and of a range, which holds no elements."""
     t = type(value)
     if t in HOLDING:
@@ -43,14 +43,14 @@ def size(value):
     return 0
 
 
-def whole(n):
+def exact_index(n):
     """An index as an exact int."""
     if type(n) is int:
         return n
     return int.__index__(n if isinstance(n, int) else operator.index(n))
 
 
-def bits(value):
+def charge_bits(value):
     """The charge of a big integer: one per 64 bits; refuses the largest."""
     n = int.bit_length(value)
     if n > INT_BITS:
@@ -59,7 +59,7 @@ def bits(value):
         charge(n >> 6)
 
 
-def weigh(value, per=MOVED):
+def weigh_value(value, per=MOVED):
     """Charges for one walk through value and all it contains; per characters
     or bytes of a text cost one cycle."""
     if type(value) in ATOMS:
@@ -72,7 +72,7 @@ def weigh(value, per=MOVED):
             raise ValueError("values nested deeper than %d levels" % NESTING)
         below = []
         for v in level:
-            for part in parts(v):
+            for part in parts_of(v):
                 charge(len(part) + WALKED)
                 for x in part:
                     t = type(x)
@@ -106,7 +106,7 @@ def as_decimal(n):
     return (n >> 6) ** 2 // 4
 
 
-def parts(v):
+def parts_of(v):
     """The containers whose elements a comparison, a hash or a text walks."""
     t = type(v)
     if t is list or t is tuple or t is set or t is frozenset or t is deque:
@@ -115,7 +115,7 @@ def parts(v):
         return (v.keys(), v.values())
     if t in PLAIN:
         charge(WALKED)
-        return held(v, t)
+        return held_fields(v, t)
     charge(LOOKED_AT)
     if t is range:
         return ((v.start, v.stop, v.step),)
@@ -127,15 +127,15 @@ def parts(v):
     if type(v) in VIEWS:
         return (v,)
     if isinstance(v, (str, bytes, bytearray)):
-        charge(size(v) // MOVED)
+        charge(size_of(v) // MOVED)
         return ()
     if isinstance(v, int):
         charge(int.bit_length(v) >> 6)
         return ()
-    return held(v, t)
+    return held_fields(v, t)
 
 
-def held(v, t):
+def held_fields(v, t):
     """The fields of a dataclass."""
     fields = getattr(t, "__dataclass_fields__", None)
     if not fields:
@@ -145,10 +145,10 @@ def held(v, t):
         own = object.__getattribute__(v, "__dict__")
         return ([own[f] for f in fields],)
     except (AttributeError, KeyError):
-        return (elsewhere(v, fields),)
+        return (fields_elsewhere(v, fields),)
 
 
-def elsewhere(v, fields):
+def fields_elsewhere(v, fields):
     """The fields of an instance that has some of them in slots, in its class, or not at all."""
     charge(ELSEWHERE * len(fields))
     values = []
@@ -168,12 +168,12 @@ def walk_length(value):
         raise OverflowError("a range of more than %d elements is not walked whole" % sys.maxsize) from None
 
 
-def wide(r):
+def is_wide(r):
     """Whether an end of a range is not a small number, so that its elements are not."""
     return not (LEAST < r.start < SMALL and LEAST < r.stop < SMALL and LEAST < r.step < SMALL)
 
 
-def span(start, stop, step, divided=False):
+def charge_span(start, stop, step, divided=False):
     """Charges for arithmetic with the ends of a range, and for a division of its length by its step."""
     n, m = max(start.bit_length(), stop.bit_length()), step.bit_length()
     if n > 64 or m > 64:

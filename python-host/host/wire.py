@@ -76,18 +76,18 @@ class Pipe:
 MAPS = [bytes((MAP | n,)) for n in range(24)]  # the head of a map of n entries
 
 
-def name(text):
+def encode_name(text):
     """A name as a text."""
     raw = text.encode()
     return (bytes((0x60 | len(raw),)) if len(raw) < 24 else bytes((0x78, len(raw)))) + raw
 
 
 FORMS = {**protocol.REQUESTS, **protocol.EFFECTS, **protocol.ENDS, **protocol.TOLD}
-NAMES = {n: name(n) for form in FORMS.values() for n in form}
+NAMES = {n: encode_name(n) for form in FORMS.values() for n in form}
 NAMES_OF_BYTES = {n: raw + bytes((BYTES32,)) for n, raw in NAMES.items()}  # with the first byte of their value
 
 
-def value(v):
+def read_value(v):
     """An unsigned number or bytes."""
     if type(v) is bytes:
         return BYTES.pack(BYTES32, len(v)) + v
@@ -97,9 +97,9 @@ def value(v):
     return BIG + BYTES.pack(BYTES32, len(raw)) + raw
 
 
-def record(**fields):
+def read_record(**fields):
     """A map of names to numbers and bytes."""
-    return MAPS[len(fields)] + b"".join([NAMES[n] + value(v) for n, v in fields.items()])
+    return MAPS[len(fields)] + b"".join([NAMES[n] + read_value(v) for n, v in fields.items()])
 
 
 class Beginning:
@@ -116,10 +116,10 @@ class Beginning:
 
     def rest(self, frame):
         """The other entries."""
-        return entries(frame, self.size, frame[1] - self.count)
+        return read_entries(frame, self.size, frame[1] - self.count)
 
 
-def entries(frame, at=2, n=None):
+def read_entries(frame, at=2, n=None):
     """Entries of a map, the first of its frame unless said: names, as bytes, to numbers and
     bytes. The chain's maps are well formed, and their names shorter than 24 bytes."""
     found = {}
@@ -145,16 +145,16 @@ def entries(frame, at=2, n=None):
     return found
 
 
-def pairs(raw, at):
+def read_pairs(raw, at):
     """The map of bytes to bytes or nothing that begins at at."""
     found, n, at = {}, raw[at] & 31, at + 1
     for _ in range(n):
-        key, at = piece(raw, at)
-        found[key], at = piece(raw, at)
+        key, at = read_piece(raw, at)
+        found[key], at = read_piece(raw, at)
     return found
 
 
-def piece(raw, at):
+def read_piece(raw, at):
     """Bytes or nothing, and where they end."""
     first = raw[at]
     at += 1

@@ -105,11 +105,11 @@ def tried(expressions):
         body += "".join("v%d = %s\n" % (k, VALUES[name]) for k, name in enumerate(names))
         body += "try:\n    %s\n    good.append(%d)\nexcept Exception: pass\n" % (expression, i)
     body += "return repr(good).encode()"
-    code = program.load(handled(body, "N = %d\n" % SMALL + SETUP), imports.exported)
+    code = program.load_source(handled(body, "N = %d\n" % SMALL + SETUP), imports.is_exported)
     about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))
     chain.now = chain.Message(about, "call")
-    meter.begin(TRIAL_CYCLES)
-    ended, fields = outcome.outcome(lambda _: code, b"", "call", "f", b"")
+    meter.begin_message(TRIAL_CYCLES)
+    ended, fields = outcome.run_message(lambda _: code, b"", "call", "f", b"")
     return json.loads(fields[0]) if ended == "ok" else None
 
 
@@ -158,7 +158,7 @@ def functions():
 
 
 def library(module):
-    return imports.made(module) if module in imports.MAKERS else shim(module)
+    return imports.make_package(module) if module in imports.MAKERS else shim(module)
 
 
 SHIMS = {}
@@ -168,9 +168,9 @@ def shim(module):
     if module not in SHIMS:
         about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))
         chain.now = chain.Message(about, "call")
-        saved = meter.begin(TRIAL_CYCLES)
-        SHIMS[module] = imports.shim(module)
-        meter.end(saved)
+        saved = meter.begin_message(TRIAL_CYCLES)
+        SHIMS[module] = imports.load_shim(module)
+        meter.end_message(saved)
     return SHIMS[module]
 
 

@@ -41,7 +41,7 @@ class Row(namedtuple("Row", "name source handler payload held")):
 
 def encoded(v):
     """The bytes of v in state."""
-    return meter.unpaid(cbor.packed, v, "a value", 1 << 26)
+    return meter.call_unpaid(cbor.pack_value, v, "a value", 1 << 26)
 
 
 def listed(v):
@@ -83,7 +83,7 @@ def several(item, size, last=None):
 
 def array(item, n, last=None):
     """A list of n encoded items in state."""
-    return cbor.head(cbor.ARRAY, n) + item * (n - 1) + (item if last is None else last)
+    return cbor.encode_head(cbor.ARRAY, n) + item * (n - 1) + (item if last is None else last)
 
 
 def integers(size):
@@ -94,7 +94,7 @@ def integers(size):
         yield whole(name, "list[%s]" % of, [n] * (size // long))
     yield sent("a number beyond 2^53 at the end", "list[u64]", several('"1"', size, str(2**53 + 1)))
     yield sent("79 digits at the end", "list[int]", several("1", size, '"%s"' % ("9" * 79)))
-    yield sent("digits", "int", '"%s"' % ("9" * size), "", bytes((cbor.BIGNUM,)) + cbor.head(cbor.BYTES, size) + b"\xff" * size)
+    yield sent("digits", "int", '"%s"' % ("9" * size), "", bytes((cbor.BIGNUM,)) + cbor.encode_head(cbor.BYTES, size) + b"\xff" * size)
     yield sent("digits of a number", "int", "9" * size)
 
 
@@ -197,7 +197,7 @@ def dicts(size):
     rows = ",".join(['"%d":1' % k for k in equal])
     yield sent("a name twice at the end", "dict[int, u8]", '{%s,"0":1}' % rows)
     yield sent("one name", "dict[str, u8]", "{%s}" % ",".join(['"a":1'] * (size // 6)), "",
-               cbor.head(cbor.MAP, size // 6) + b"\x61a\x01" * (size // 6))
+               cbor.encode_head(cbor.MAP, size // 6) + b"\x61a\x01" * (size // 6))
     yield sent("records, equal hashes", "dict[int, Wide]", "{%s}" % ",".join(['"%d":{}' % k for k in equal]), WIDE,
                encoded({str(k): {} for k in equal}))
 

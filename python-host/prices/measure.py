@@ -54,8 +54,8 @@ class Chain:
         """Drops a frame."""
 
     def read(self):
-        value = b"" if self.held is None else wire.name("value") + wire.value(self.held)
-        cycles = warmup.number("cycles", max(meter.left(), 0))
+        value = b"" if self.held is None else wire.encode_name("value") + wire.read_value(self.held)
+        cycles = warmup.encode_number("cycles", max(meter.cycles_left(), 0))
         return protocol.ANSWER, bytes((protocol.ANSWER,)) + wire.MAPS[1 + bool(value)] + cycles + value
 
 
@@ -65,10 +65,10 @@ def start():
     sys.setrecursionlimit(50_000)
     sys.set_int_max_str_digits(4300)
     sys.unraisablehook = lambda _: None
-    chain.pipe, chain.serve = Chain(), serving.serve
-    imports.install()
-    imports.warm()
-    warmup.prepare()
+    chain.pipe, chain.serve = Chain(), serving.serve_frame
+    imports.install_imports()
+    imports.warm_libraries()
+    warmup.prepare_warmup()
     gc.disable()
     gc.collect()
     gc.freeze()
@@ -83,19 +83,19 @@ def timed():
 def since(start):
     """Processor time since start, in which a page costs FAULT at most; at least a nanosecond."""
     took, pages = (now - then for now, then in zip(timed(), start, strict=True))
-    return max(took - pages * max(min(warmup.page(time.thread_time_ns) for _ in range(3)) - FAULT, 0), 1)
+    return max(took - pages * max(min(warmup.time_page(time.thread_time_ns) for _ in range(3)) - FAULT, 0), 1)
 
 
 def run(code, cycles, handler="f", payload=b""):
     """One message: how it ended, the cycles it used, its processor time in nanoseconds. The dispatcher sends it."""
     about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))._replace(sender=protocol.DISPATCHER)
     chain.now = chain.Message(about, "call")
-    saved = meter.begin(cycles)
+    saved = meter.begin_message(cycles)
     before = timed()
-    ended, fields = outcome.outcome(lambda _: code, b"", "call", handler, payload)
+    ended, fields = outcome.run_message(lambda _: code, b"", "call", handler, payload)
     took = since(before)
-    used = cycles if meter.account.over else cycles - meter.left()
-    meter.end(saved)
+    used = cycles if meter.account.over else cycles - meter.cycles_left()
+    meter.end_message(saved)
     return ended, used, took, fields
 
 
@@ -103,7 +103,7 @@ class Loop:
     """A plain loop in this child: base is its least time a cycle. CPython specialises it in a first run, which does not count."""
 
     def __init__(self):
-        self.code, self.base = program.load(PLAIN, imports.exported), float("inf")
+        self.code, self.base = program.load_source(PLAIN, imports.is_exported), float("inf")
         run(self.code, WARM_CYCLES)
         for _ in range(3):
             self.again()
@@ -118,7 +118,7 @@ def measure(source, cycles):
     """The findings of a child, which runs this."""
     plain = Loop()
     before = timed()
-    code = program.load(source, imports.exported)
+    code = program.load_source(source, imports.is_exported)
     loading = since(before)
     held = peak()
     ended, used, took, fields = run(code, cycles)
@@ -134,7 +134,7 @@ def deploy(name, source):
         plain = Loop()
         before = timed()
         try:
-            units, why = program.load(source, imports.exported).units, ""
+            units, why = program.load_source(source, imports.is_exported).units, ""
         except check.Refusal as e:
             units, why = e.units, e.reason
         took = since(before)
@@ -147,7 +147,7 @@ def deploy(name, source):
 def value(row):
     """The row of a message with a hostile value: the least time of three, as CPython specialises what ran before."""
     def found():
-        plain, code = Loop(), program.load(row.source, imports.exported)
+        plain, code = Loop(), program.load_source(row.source, imports.is_exported)
         chain.pipe.held = row.held
         runs = [run(code, VALUE_CYCLES, row.handler, row.payload) for _ in range(3)]
         chain.pipe.held = None

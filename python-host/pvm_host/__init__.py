@@ -8,10 +8,10 @@ wait for no answer.
 
 from host import actor_code, attributes, chain, exact, meter
 from host.bids import Tier
-from host.chain import address as _address
-from host.chain import data as _data
-from host.chain import name as _name
-from host.chain import number as _number
+from host.chain import check_address as _address
+from host.chain import check_bytes as _data
+from host.chain import check_text as _name
+from host.chain import check_number as _number
 from host.errors import CallError, HostError, JobError, SendError, StateError, TimerError, TransferError
 
 __all__ = (
@@ -53,7 +53,7 @@ def schedule_timer(height, payload=b"", fee_payer=None, gas_limit=None, expires_
         asked["priority_tier_hint"] = _tier(priority_tier_hint)
     if watched is not None:
         asked["watched"], asked["key"] = watched, key
-    return chain.request(chain.SCHEDULE, **asked)
+    return chain.ask_chain(chain.SCHEDULE, **asked)
 
 
 def _tier(hint):
@@ -69,7 +69,7 @@ def tier_value(hint):
     """The type of a tier: its class computes nothing."""
     if type(hint) is Tier:
         return hint.value
-    kind = actor_code.known(type(hint))
+    kind = actor_code.kind_of(type(hint))
     return attributes.object_dict(hint).get("_value_") if kind is not None and kind.enumeration else hint
 
 
@@ -97,7 +97,7 @@ def _timer(timer_id):
 
 def extend_timer(timer_id, new_expires_at):
     """Let a timer of this actor live until new_expires_at."""
-    chain.request(chain.EXTEND, timer_id=_timer(timer_id), new_expires_at=_number(new_expires_at, 64, "new_expires_at"))
+    chain.ask_chain(chain.EXTEND, timer_id=_timer(timer_id), new_expires_at=_number(new_expires_at, 64, "new_expires_at"))
 
 
 def cancel_timer(timer_id):
@@ -107,22 +107,22 @@ def cancel_timer(timer_id):
 
 def set_gas_bidder(bidder=None):
     """Let bidder's get_gas_bid price this actor's timers from now on; None: the protocol's own agent."""
-    chain.request(chain.BIDDER, bidder=None if bidder is None else _address(bidder, "the bidder"))
+    chain.ask_chain(chain.BIDDER, bidder=None if bidder is None else _address(bidder, "the bidder"))
 
 
 def get_state(key):
     """The value under key, or None."""
-    return chain.look(key)
+    return chain.look_up(key)
 
 
 def set_state(key, value):
     """Keep value under key."""
-    chain.put(key, value)
+    chain.put_state(key, value)
 
 
 def delete_state(key):
     """Forget key."""
-    chain.delete(key)
+    chain.delete_state(key)
 
 
 def emit_event(name, payload=b""):
@@ -132,14 +132,14 @@ def emit_event(name, payload=b""):
 
 def send_message(target, payload=b"", handler="handle_message", cycles_limit=SEND_CYCLES, cells_limit=SEND_CELLS):
     """Deliver payload to target's handler in the next block, prepaid."""
-    chain.request(chain.SEND, target=_address(target, "the target"), handler=_name(handler, "the handler"), payload=_data(payload),
-                  cycles_limit=_number(cycles_limit, 64, "cycles_limit"), cells_limit=_number(cells_limit, 64, "cells_limit"))
+    chain.ask_chain(chain.SEND, target=_address(target, "the target"), handler=_name(handler, "the handler"), payload=_data(payload),
+                    cycles_limit=_number(cycles_limit, 64, "cycles_limit"), cells_limit=_number(cells_limit, 64, "cells_limit"))
 
 
 def call_actor(target, method, payload=b"", cycles_limit=0):
     """Run a handler of target now, with at most cycles_limit cycles (0: all that remain)."""
-    return chain.request(chain.CALL, chain.CALLING, target=_address(target, "the target"), method=_name(method, "the method"),
-                         payload=_data(payload), cycles_limit=_number(cycles_limit, 64, "cycles_limit"))
+    return chain.ask_chain(chain.CALL, chain.CALLING, target=_address(target, "the target"), method=_name(method, "the method"),
+                           payload=_data(payload), cycles_limit=_number(cycles_limit, 64, "cycles_limit"))
 
 
 def submit_job(payload):
@@ -186,7 +186,7 @@ def randomness(domain=b""):
 
 def charge_gas(amount):
     """Spend cycles on nothing."""
-    amount = exact.integer(amount, "what charge_gas takes")
+    amount = exact.require_integer(amount, "what charge_gas takes")
     if amount < 0:
         raise ValueError("charge_gas takes an int of at least 0")
     meter.charge(amount)
@@ -200,4 +200,4 @@ def get_balance(address=None):
 
 def transfer(to, amount):
     """Give amount wei of this actor's balance to to."""
-    chain.request(chain.TRANSFER, to=_address(to, "the receiver"), amount=_number(amount, 256, "the amount"))
+    chain.ask_chain(chain.TRANSFER, to=_address(to, "the receiver"), amount=_number(amount, 256, "the amount"))

@@ -279,25 +279,25 @@ var mutants = []mutant{
 	{name: "K02", what: "any caller may deliver the outcome of a job", tests: waitingTests, edits: []edit{
 		{"python-host/host/program.py", "if kind != \"call\" or chain.now.about.sender != DISPATCHER:", "if kind != \"call\":"}}},
 	{name: "K03", what: "the watchdog does not cancel the job", tests: waitingTests, edits: []edit{
-		{"python-host/host/continuations.py", "    stopped(chain.CANCEL_JOB, job)\n", ""}}},
+		{"python-host/host/continuations.py", "    stop_other(chain.CANCEL_JOB, job)\n", ""}}},
 	{name: "K04", what: "a continuation that ended keeps its place", tests: waitingTests, edits: []edit{
-		{"python-host/host/continuations.py", "PLACE + run.place)\n        give(run.place)\n", "PLACE + run.place)\n"}}},
+		{"python-host/host/continuations.py", "PLACE + run.place)\n        give_place(run.place)\n", "PLACE + run.place)\n"}}},
 	{name: "K05", what: "an actor writes the keys of the SDK", tests: hostTests, edits: []edit{
 		{"python-host/host/chain.py", "if key[:len(RESERVED)] == RESERVED:", "if key == RESERVED:"}}},
 	{name: "K06", what: "a name that an await forgets is read", tests: waitingTests, edits: []edit{
 		{"python-host/host/liveness.py", "            lost.update(self.forgotten_by(value))\n", ""}}},
 	{name: "K07", what: "an uncaught error of an await undoes its message", tests: waitingTests, edits: []edit{
-		{"python-host/host/program.py", "if not continuations.untouched(run, e):", "if True:"}}},
+		{"python-host/host/program.py", "if not continuations.is_untouched(run, e):", "if True:"}}},
 	{name: "K08", what: "nine awaits in a row", tests: waitingTests, edits: []edit{
 		{"python-host/host/continuations.py", "if run.awaits == MAX_AWAITS:", "if run.awaits > MAX_AWAITS:"}}},
 	{name: "K09", what: "an outcome is told twice", tests: waitingTests, edits: []edit{
-		{"python-host/host/jobs.py", "  # another handler waits for it\n    chain.forget(key_of(told.job))\n", "\n"}}},
+		{"python-host/host/jobs.py", "  # another handler waits for it\n    chain.forget_state(key_of(told.job))\n", "\n"}}},
 	{name: "K10", what: "the watchdog stays when the outcome came", tests: waitingTests, edits: []edit{
-		{"python-host/host/continuations.py", "    stopped(chain.CANCEL, timer)\n", ""}}},
+		{"python-host/host/continuations.py", "    stop_other(chain.CANCEL, timer)\n", ""}}},
 	{name: "K11", what: "a run that did something ends without its error", tests: waitingTests, edits: []edit{
 		{"python-host/host/continuations.py", " and run.error[1] == chain.now.changes", ""}}},
 	{name: "K12", what: "the way to an await is taken whatever the condition says", tests: waitingTests, edits: []edit{
-		{"python-host/host/awaits.py", "return ast.BoolOp(ast.Or(), [self.at(*within), fresh]) if within else fresh",
+		{"python-host/host/awaits.py", "return ast.BoolOp(ast.Or(), [self.begins_at(*within), fresh]) if within else fresh",
 			"return ast.BoolOp(ast.Or(), [self.at(0, *within), fresh]) if within else fresh"}}},
 
 	// Parts that came later than the review.

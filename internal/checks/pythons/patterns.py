@@ -85,7 +85,7 @@ def read_by_python(pattern, flags):
 
 def read_by_host(pattern, flags):
     try:
-        return own_tree(own.read(pattern, bool(flags & re.VERBOSE)))
+        return own_tree(own.read_pattern(pattern, bool(flags & re.VERBOSE)))
     except own.Unreadable:
         return None
 

@@ -38,15 +38,15 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 def callables():
     """A name, the host's function, CPython's, and whether both are methods."""
-    imports.install()
-    for name, made in sorted(builtin_names.namespace().items()):
+    imports.install_imports()
+    for name, made in sorted(builtin_names.make_namespace().items()):
         if name.isidentifier() and not name.startswith("_") and isinstance(made, (sealed.Function, sealed.Type)):
             yield from library_callable(name, made, getattr(builtins, name))
     for t, methods in sorted(attribute_tables.TABLE.items(), key=lambda kv: kv[0].__name__):
         for name, f in sorted(methods.items()):
             yield "%s.%s" % (t.__name__, name), f, getattr(t, name), True
     for module in sorted(set(imports.MAKERS) - OURS - NAMES_ALONE):
-        library, real = imports.made(module), importlib.import_module(module)
+        library, real = imports.make_package(module), importlib.import_module(module)
         for name in sorted(type(library).__dict__):
             if not name.startswith("_") and callable(getattr(library, name)):
                 yield from library_callable("%s.%s" % (module, name), getattr(library, name), getattr(real, name))
@@ -59,7 +59,7 @@ def callables():
 
 
 def library_callable(name, made, real):
-    yield name, sealed.called(made) if isinstance(made, (sealed.Function, sealed.Type)) else made, real, False
+    yield name, sealed.called_function(made) if isinstance(made, (sealed.Function, sealed.Type)) else made, real, False
     if isinstance(made, sealed.Type):
         for static, f in sorted(sealed._TYPES[id(made)][2].items()):
             if isinstance(f, sealed.Function) and static not in attribute_tables.TABLE.get(real, {}):

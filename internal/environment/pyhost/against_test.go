@@ -120,8 +120,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import collections
 from host import attribute_tables, builtin_names, enums, imports, methods, sealed, weights
-imports.install()
-builtin_names.namespace()
+imports.install_imports()
+builtin_names.make_namespace()
 if len(sys.argv) > 2:
     del attribute_tables.TABLE[collections.OrderedDict][sys.argv[2]]
 row = collections.namedtuple("Row", "a")
@@ -137,7 +137,7 @@ for base, table in list(attribute_tables.TABLE.items()):
         if heir is base or not issubclass(heir, base):
             continue
         for name in table:
-            entry = attribute_tables.find(heir, name)
+            entry = attribute_tables.find_attribute(heir, name)
             raw = getattr(entry, "raw", None)
             own = getattr(heir, name, None)
             if own is not getattr(base, name, None) and raw is not None and raw is not own:

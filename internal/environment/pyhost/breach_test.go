@@ -14,8 +14,8 @@ import (
 // breach, added to the host's program.py, stands for a first wall that fell: a
 // message for this handler runs its payload as Python with all that Python has.
 const breach = `
-_run, LEAK = run, []
-def run(code, kind, handler, payload):
+_run, LEAK = run_code, []
+def run_code(code, kind, handler, payload):
     if handler != "breach":
         return _run(code, kind, handler, payload)
     import builtins
@@ -205,10 +205,10 @@ heard, before = [], (chain.now, chain.pipe, len(actor_code.MADE), serving.uncoll
 class Listener(warmup.Nobody):
     def write(self, kind, maps): heard.append(bytes((kind,)) + maps)
 warmup.Nobody = Listener
-warmup.run()
-warmup.rate()
-warmup.typed()
-warmup.specialise()
+warmup.run_warmup()
+warmup.time_loop()
+warmup.run_typed()
+warmup.specialise_code()
 after = chain.now, chain.pipe, len(actor_code.MADE), serving.uncollected
 same = before == after and not serving.sources.keys() & {warmup.CODE, warmup.TYPED_CODE}
 ends = [h for h in heard if h[:1] == b"R"]

@@ -71,7 +71,7 @@ func TestAProgramThatIsFreeIsFound(t *testing.T) {
 	python, err := shared.python.findOnce()
 	needed.Python(t, err)
 	told, err := exec.Command(python.path, "-I", "-S", "-B", "../../../python-host/prices/measure.py",
-		"--written", "--only", "negated Counter", "--cycles", "50000", "--free", "counted").CombinedOutput()
+		"--written", "--only", "negated Counter", "--cycles", "50000", "--free", "charge_repetition").CombinedOutput()
 	if err == nil {
 		t.Errorf("found nothing:\n%s", told)
 	}

@@ -26,23 +26,23 @@ def pages():
     return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
 
 def inspect():
-    warmup.run()
+    warmup.run_warmup()
     before = pages()
-    program.load(SMALL, imports.exported)
+    program.load_source(SMALL, imports.is_exported)
     return pages() - before
 
 def call():
-    warmup.run()
+    warmup.run_warmup()
     chain.pipe = warmup.Nobody()
     before = pages()
-    serving.call(warmup.call(b"notify", bytes(24), CODE))
+    serving.call_handler(warmup.make_call_frame(b"notify", bytes(24), CODE))
     return pages() - before
 
 def work():
     measure.start()
-    warmup.specialise()
-    serving.sources[CODE] = code = program.load(SMALL, imports.exported)
-    warmup.met(code)
+    warmup.specialise_code()
+    serving.sources[CODE] = code = program.load_source(SMALL, imports.is_exported)
+    warmup.note_running(code)
     print(child.in_child(inspect), child.in_child(call), flush=True)
     os._exit(0)
 

@@ -42,7 +42,7 @@ def replace(old, new):
 # debugpy has tables by code, whose hash is made of its constants: so the host's own (host.constants) need one.
 replace(meter.meter, Cells(meter.meter))
 UNMETERED = 1 << 60
-meter.begin(UNMETERED)  # the libraries below charge from now on, also for what they do here
+meter.begin_message(UNMETERED)  # the libraries below charge from now on, also for what they do here
 
 from host import actor_code, awaits, chain, check, constants, errors, imports, program, schema, weights  # noqa: E402
 from host.rewrite import Rewriter  # noqa: E402
@@ -313,9 +313,9 @@ class Player:
         """One handler: True where it ended well."""
         self.calls.append(Chain(self, call))
         outer, chain.now = chain.now, chain.Message(self.about(call), call["kind"])
-        saved, mark = meter.begin(UNMETERED), len(actor_code.MADE)
+        saved, mark = meter.begin_message(UNMETERED), len(actor_code.MADE)
         try:
-            output = program.run(self.code(call), call["kind"], call["handler"], raw(call["payload"]))
+            output = program.run_code(self.code(call), call["kind"], call["handler"], raw(call["payload"]))
             if chain.now.lines:
                 tell("print: " + chain.now.lines)
             tell("%s returned %r" % (title(call), output))
@@ -327,8 +327,8 @@ class Player:
         except Exception as error:
             self.failed(call, error)
         finally:
-            actor_code.forget(mark)
-            meter.end(saved)
+            actor_code.forget_classes(mark)
+            meter.end_message(saved)
             chain.now = outer
             self.calls.pop()
         return False
@@ -366,14 +366,14 @@ def title(call):
 def load(path, text):
     """Code that is not metered, in the author's own lines."""
     tree = ast.parse(text, path)
-    waiting = awaits.lower(tree)
-    actor, handlers, sdk, functions = program.describe(tree)
-    said = schema.of(tree, actor, functions, handlers, sdk, {name for name, _ in waiting})
+    waiting = awaits.lower_continuations(tree)
+    actor, handlers, sdk, functions = program.describe_module(tree)
+    said = schema.make_schema(tree, actor, functions, handlers, sdk, {name for name, _ in waiting})
     resumes = program.resumed_by(tree, actor, waiting)
     rewriter = Rewriter(check.bound_names(tree))
-    rewriter.exported, rewriter.metered = imports.exported, False
-    tree = rewriter.module(tree)
-    code = constants.bind(compile(tree, path, "exec", dont_inherit=True, optimize=0), program.NAMES)
+    rewriter.exported, rewriter.metered = imports.is_exported, False
+    tree = rewriter.rewrite_module(tree)
+    code = constants.bind_constants(compile(tree, path, "exec", dont_inherit=True, optimize=0), program.NAMES)
     return program.Code(code, actor, handlers, sdk, 0, resumes, said)
 
 
@@ -415,7 +415,7 @@ def main(trace_file, folder, address=None):
     tell(about + ("." if address else "; n goes on by a line, s into functions, h helps."))
     sys.setrecursionlimit(50_000)
     debugger = Editor(address) if address else Debugger()
-    imports.install()
+    imports.install_imports()
     player = Player(trace, folder, local=address is not None)
     connect(player)
     try:

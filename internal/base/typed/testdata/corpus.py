@@ -68,7 +68,7 @@ def read():
     tree = ast.parse(SOURCE % body)
     found = next(c for c in tree.body if getattr(c, "name", "") == "Corpus")
     functions = {f.name: f for f in found.body}
-    return schema.of(tree, "Corpus", functions, set(functions), True)
+    return schema.make_schema(tree, "Corpus", functions, set(functions), True)
 
 
 def form(t, rng, depth=0):
@@ -112,7 +112,7 @@ def one(v):
 
 def judged(handler, payload):
     """The path at which the host refuses a payload, None where it takes it."""
-    meter.begin(1 << 40)
+    meter.begin_message(1 << 40)
     try:
         handler.read(payload)
     except typed.Wrong as w:
@@ -143,7 +143,7 @@ def main():
             legal.append(["h0", raw, '{"v":"1"}'])
         else:
             refused.append(["h0", raw, path])
-    told = {"schema": found.document().decode(), "legal": legal, "refused": refused}
+    told = {"schema": found.write_document().decode(), "legal": legal, "refused": refused}
     rows = {k: json.dumps(v) if k == "schema" else "[\n%s\n]" % ",\n".join(map(json.dumps, v)) for k, v in told.items()}
     print("{\n%s\n}" % ",\n".join("%s: %s" % (json.dumps(k), row) for k, row in rows.items()))
 

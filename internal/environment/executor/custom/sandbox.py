@@ -93,11 +93,11 @@ def build(text, memory, unwalled):
     module = {"__name__": "wall"}
     exec(compile(text, "<wall>", "exec"), module)
     parent = os.getppid()
-    module["only"](2)
+    module["close_above"](2)
     module["bound_memory"](memory, memory)
     standing = module["Wall"](1)
     standing.build()
-    standing.narrow(parent)
+    standing.narrow_child(parent)
     # Files cannot be opened where the calls are listed, landlock or not.
     missing = ["%s (%s)" % part for part in standing.parts.items() if part[1] and part[0] != "files"]
     if missing and not unwalled:
