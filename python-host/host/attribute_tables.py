@@ -7,6 +7,7 @@ without importing attributes.
 import collections
 import json
 import re
+import types
 
 VALUE = "value"
 TABLE = {}  # built-in type → name → the method that charges for its work
@@ -25,6 +26,30 @@ FOUND = {}
 def show_attributes(cls, names):
     """Instances of cls show these names."""
     SURFACE[cls] = frozenset(names.split())
+
+
+NAMED = set()  # functions that bear the name under which Python has them
+
+
+def under_name(f, name):
+    """f with a name of Python's. A function that stands under several names is another one for each."""
+    if type(f) is not types.FunctionType or f.__name__ == name:
+        return f
+    if f in NAMED:
+        again = types.FunctionType(f.__code__, f.__globals__, name, f.__defaults__, f.__closure__)
+        again.__kwdefaults__ = f.__kwdefaults__
+        again.__dict__.update(f.__dict__)
+        f = again
+    f.__name__ = f.__qualname__ = name
+    NAMED.add(f)
+    return f
+
+
+def name_methods():
+    """Names the methods of TABLE, once it is whole."""
+    for methods in TABLE.values():
+        for name, f in methods.items():
+            methods[name] = under_name(f, name)
 
 
 def find_attribute(t, name):

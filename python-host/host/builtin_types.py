@@ -201,7 +201,7 @@ def unbound_method(t):
     """str.lower and the like, as a function of the value."""
     found = {}
     for name, f in TABLE.get(t, {}).items():
-        found[name] = sealed.Function(check_receiver(t, name, f))
+        found[name] = sealed.Function(check_receiver(t, name, f), name)
     return found
 
 
@@ -233,6 +233,6 @@ def make_proxies():
     sealed.BASES.update((int, str))
     made = {}
     for t, (make, statics) in makers.items():
-        statics = {**unbound_method(t), **{n: sealed.Function(f) for n, f in statics.items()}}
+        statics = {**unbound_method(t), **{n: sealed.Function(f, n) for n, f in statics.items()}}
         made[t.__name__] = Type(t, make, statics)
     return made

@@ -5,7 +5,7 @@ import types
 from collections import Counter
 
 from host import actor_code, builtin_names, chain, libraries, libraries_classes, libraries_data, patterns, program, records, sealed
-from host.attribute_tables import TABLE
+from host.attribute_tables import TABLE, name_methods
 from host.costs import table
 from host.known_names import BUILTINS, STATICS
 from host.meter import charge
@@ -148,14 +148,14 @@ def as_named(functions):
     for name, f in functions.items():
         f = f.__func__ if isinstance(f, staticmethod) else f
         if isinstance(f, types.FunctionType):
-            f.__module__, f.__qualname__ = f.__module__.removeprefix("host."), name
+            f.__module__, f.__name__, f.__qualname__ = f.__module__.removeprefix("host."), getattr(f, "python_name", name), name
 
 
 def install_imports():
     names = builtin_names.make_namespace()
     names["$import"] = bring_name
     names["$importfrom"] = bring_from
-    names["print"] = sealed.Function(chain.print_lines)
+    names["print"] = sealed.Function(chain.print_lines, "print")
     for name in BUILTINS:
         names["$$" + name] = function = sealed.called_function(names[name])
         function.__module__, function.__qualname__ = "builtins", name  # Python's errors name it
@@ -163,6 +163,7 @@ def install_imports():
         of, name = static.split(".")
         names["$$" + static] = sealed.called_function(sealed.static_method(names[of], name))
     program.NAMES = names
+    name_methods()
     for name in MAKERS:
         as_named(type(make_package(name)).__dict__)
     for methods in TABLE.values():

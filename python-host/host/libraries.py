@@ -101,7 +101,7 @@ class Method(Function):
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        return Function(lambda *a, **k: self._host_call(instance, *a, **k))
+        return Function(lambda *a, **k: self._host_call(instance, *a, **k), self.__name__)
 
 
 def _lru_cache(maxsize=128, typed=False):
@@ -242,7 +242,7 @@ def _chain(*values):
 def itertools_names():
     i = itertools
     names = {
-        "chain": Type(_Chain, _chain, {"from_iterable": Function(_chain_from)}, "chain"), "islice": _islice,
+        "chain": Type(_Chain, _chain, {"from_iterable": Function(_chain_from, "from_iterable")}, "chain"), "islice": _islice,
         "repeat": _repeat, "groupby": _groupby, "starmap": _starmap, "accumulate": _accumulate, "tee": _tee,
         "product": _product, "permutations": _permutations, "combinations": make_choice(i.combinations),
         "combinations_with_replacement": make_choice(i.combinations_with_replacement),
@@ -344,7 +344,7 @@ def make_getter(read):
             charge(table.dict * len(names))
             found = tuple(read(value, n) for n in names)
             return found[0] if len(found) == 1 else found
-        return Function(get_parts)
+        return Function(get_parts, "")
     return make_reader
 
 
@@ -357,7 +357,7 @@ def _read_attribute(value, name):
 def make_caller(name, /, *args, **kwargs):
     def call_through(value, /):
         return _read_attribute(value, name)(*args, **kwargs)
-    return Function(call_through)
+    return Function(call_through, "")
 
 
 def operator_names():

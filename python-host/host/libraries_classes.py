@@ -102,7 +102,7 @@ actor_code.BASES.add(actor_code.NAMED_TUPLE)
 
 
 def abc_names():
-    return {"ABC": base_only(sealed.Abstract, "ABC"), "abstractmethod": Function(mark_abstract)}
+    return {"ABC": base_only(sealed.Abstract, "ABC"), "abstractmethod": Function(mark_abstract, "abstractmethod")}
 
 
 def enum_names():

@@ -246,7 +246,7 @@ def make_hash(name):
     def make_digest(data=b"", /):
         count_words(data)
         return Digest(getattr(hashlib, name)(data))
-    make_digest.__name__ = name
+    make_digest.python_name = name if name.startswith("blake") else "openssl_" + name  # as CPython names it where OpenSSL is
     return make_digest
 
 
@@ -257,12 +257,17 @@ def _new(name, data=b""):
     return make_hash(name)(data)
 
 
+_new.python_name = "__hash_new"
+MAKERS = {make_hash(name): name for name in HASHES}  # hashlib's functions, which hmac takes too
+
+
 def hashlib_names():
-    return {**{n: make_hash(n) for n in HASHES}, "new": _new}
+    return {**{n: f for f, n in MAKERS.items()}, "new": _new}
 
 
 def _digest_name(digestmod):
-    name = digestmod.__name__ if type(digestmod) is types.FunctionType else exact.require_text(digestmod, "the name of a hash")
+    name = MAKERS.get(digestmod) if type(digestmod) is types.FunctionType else None
+    name = name or exact.require_text(digestmod, "the name of a hash")
     if name not in HASHES:
         raise ValueError("no such hash: %s" % ", ".join(HASHES))
     return name

@@ -22,19 +22,20 @@ class Sealed:
 
 
 class Function(Sealed):
-    """A host function. Only its name may be read."""
+    """A host function. Only its name may be read, if it has one."""
 
     __slots__ = ("_host_call", "__name__")
 
-    def __init__(self, f):
+    def __init__(self, f, name=None):
         object.__setattr__(self, "_host_call", f)
-        object.__setattr__(self, "__name__", f.__name__)
+        if name != "":
+            object.__setattr__(self, "__name__", name or f.__name__)
 
     def __call__(self, /, *args, **kwargs):
         return self._host_call(*args, **kwargs)
 
     def __repr__(self):
-        return "<function %s>" % self.__name__
+        return "<function %s>" % getattr(self, "__name__", "of operator")
 
 
 _TYPES = {}  # id of a Type → (real, construct, statics)

@@ -64,6 +64,7 @@ var foundByOwnTests = []sequence{
 	{"1", []string{"struct.unpack('b', 0)"}},
 	{"Told('a')", []string{"str(q)", "repr(q)", "f'{q}'", "'%s' % q", "[q]", "ascii(Told('\u00e9'))"}},
 	{"Told(S('a'))", []string{"str(q)"}},
+	{"b'k'", []string{"hmac.new(q, b'm', hashlib.sha256).hexdigest()", "hmac.new(q, b'm', 'sha3_256').hexdigest()"}},
 	{"Told(Word.HELLO)", []string{"[q]", "f'{q} {q}'", "str(q) == 'hello'", "ascii(q)"}},
 }
 
@@ -85,6 +86,30 @@ func TestC22ArgumentsAreJudgedInOrder(t *testing.T) {
 	var all []sequence
 	for _, call := range refusedInOrder {
 		all = append(all, sequence{"5", []string{call}})
+	}
+	found, err := judgeSequences(firstInstalled(t), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range found.silent {
+		t.Error(s)
+	}
+	t.Log(found.refused)
+}
+
+// Decision C22: the name of a function of ours is CPython's, or is refused: what is behind it has names of its own.
+func TestC22FunctionsBearTheNamesOfPython(t *testing.T) {
+	var all []sequence
+	for _, function := range []string{"str.join", "bytes.hex", "list.append", "dict.get", "dict.fromkeys", "int.from_bytes", "bytes.fromhex",
+		"str.maketrans", "min", "max", "sum", "sorted", "print", "divmod", "len", "getattr", "iter", "pow", "round", "[].append",
+		"'a'.join", "{}.update", "itertools.islice", "itertools.chain", "itertools.chain.from_iterable", "itertools.cycle",
+		"itertools.combinations", "functools.reduce", "functools.cmp_to_key", "functools.partial(min)", "functools.partial",
+		"operator.itemgetter", "operator.itemgetter(1)", "operator.attrgetter('a')", "operator.methodcaller('a')", "operator.add",
+		"operator.lt", "abc.abstractmethod", "json.dumps", "json.loads", "re.compile", "re.sub", "re.compile('a').match", "math.gcd",
+		"math.isqrt", "heapq.heappush", "heapq.merge", "bisect.bisect_left", "collections.namedtuple", "collections.Counter",
+		"collections.deque([]).append", "dataclasses.dataclass", "dataclasses.replace", "hashlib.sha256", "hashlib.sha3_256", "hashlib.blake2b", "hashlib.new", "struct.pack",
+		"base64.b64encode", "string.capwords", "enum.auto", "enum.unique", "Decimal(1).quantize", "Point(1, 2).__init__", "Num.ONE.__add__"} {
+		all = append(all, sequence{"1", []string{function + ".__name__"}})
 	}
 	found, err := judgeSequences(firstInstalled(t), all)
 	if err != nil {
