@@ -33,6 +33,7 @@ type Order struct {
 	Top         uint64
 	BidPermille *uint64 // the share of a value that is bid; nil: Bid stays
 	FeePermille *uint64 // the share of a value that is MaxFee; nil: MaxFee stays
+	Until       *uint64 // the last height at which it comes again; nil: always. Before it is submitted, blocks from the next on
 	Count       uint64  // which of its kind it is
 	Slot        uint64  // tells apart the orders of a member that run side by side
 }
@@ -40,21 +41,23 @@ type Order struct {
 // drawValue states a new value.
 func (o *Order) drawValue(v uint64) {
 	o.Value = v
-	share := func(of *uint64) *uint64 {
-		part := v / permille * *of
-		part += v % permille * *of / permille
-		return &part
-	}
 	if o.BidPermille != nil {
-		o.Bid = share(o.BidPermille)
+		bid := shareOf(v, *o.BidPermille)
+		o.Bid = &bid
 	}
 	if o.FeePermille != nil {
-		o.MaxFee = share(o.FeePermille)
+		most := shareOf(v, *o.FeePermille)
+		o.MaxFee = &most
 	}
 }
 
-// nextOrder is the order after a fire of o by a member; ok is false if there is none.
-func (o Order) nextOrder(seed uint64, member types.Address) (next Order, ok bool) {
+// shareOf is a share of a value, in thousandths.
+func shareOf(value, share uint64) uint64 {
+	return value/permille*share + value%permille*share/permille
+}
+
+// nextOrder is the order after a fire of o by a member, at a height; ok is false if there is none.
+func (o Order) nextOrder(seed uint64, member types.Address, now types.Height) (next Order, ok bool) {
 	if o.Most == 0 {
 		return o, false
 	}
@@ -66,7 +69,7 @@ func (o Order) nextOrder(seed uint64, member types.Address) (next Order, ok bool
 	if o.Top > 0 {
 		o.drawValue(stream.Uniform(0, o.Top))
 	}
-	return o, true
+	return o, o.Until == nil || uint64(now)+o.In <= *o.Until
 }
 
 // timerRequest is the timer that an order asks for at a height.
@@ -188,7 +191,7 @@ func (s session) handleFire(ctx program.Context, msg program.Message) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	if next, ok := o.nextOrder(s.seed, msg.Self); ok {
+	if next, ok := o.nextOrder(s.seed, msg.Self, ctx.Block().Height); ok {
 		if _, err := scheduleOrder(ctx, &next); err != nil {
 			return nil, err
 		}
