@@ -210,7 +210,7 @@ func (p *Page) State() string {
 	if open := len(p.Forms) - judged; open > 0 {
 		state += fmt.Sprintf("; %d want more seeds", open)
 	}
-	return state + "."
+	return state + p.describeTwins() + "."
 }
 
 func (p *Page) countUnsettled() (n int) {
@@ -302,6 +302,11 @@ func (p *Page) Notes() []string {
 
 // describeWorld says what the rows are of: a row of the world of votes has no blocks of a ledger.
 func (p *Page) describeWorld() string {
+	if len(p.Twins) > 0 {
+		return "Runs are of the bare world: the ledger of one validator, without votes. Those with world = network are of a simulated network " +
+			"of four validators, whose figures must agree with those of the bare world. The workload is named by the file; no traffic of a " +
+			"real chain stands behind it."
+	}
 	if slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Blocks > 0 }) {
 		return "All runs are of the bare world: the ledger of one validator, without votes. The workload is named by the file; no traffic of a " +
 			"real chain stands behind it."
