@@ -101,6 +101,7 @@ func Load(name string, text []byte) (*Experiment, error) {
 		"measures":      starlark.NewBuiltin("measures", e.declareMeasures),
 		"plot":          starlark.NewBuiltin("plot", e.declarePlot),
 		"best_response": starlark.NewBuiltin("best_response", bestResponse),
+		"gas_agent":     starlark.NewBuiltin("gas_agent", gasAgent),
 		"ln":            starlark.NewBuiltin("ln", naturalLogarithm),
 		"math":          starlarkmath.Module,
 	})

@@ -98,9 +98,12 @@ func TestAnAdaptationIsReadFromTheFile(t *testing.T) {
 		t.Errorf("a bidder without rivals that adapts pays %.3f of the top value by the first price", row.Figures[0])
 	}
 	for adapts, want := range map[string]string{
-		"best_response(memory = 0)":           "a memory of 1 to 1000",
-		"best_response(memory = 1, step = 0)": "a step of 1 to 1000",
-		"3":                                   "best_response(memory = …) or None",
+		"best_response(memory = 0)":              "a memory of 1 to 1000",
+		"best_response(memory = 1, step = 0)":    "a step of 1 to 1000",
+		"3":                                      "best_response(memory = …), gas_agent",
+		"gas_agent(raise_permille = 50)":         "these are bids of an auction",
+		"gas_agent(raise_permille = 2000000)":    "0 to 1000000 thousandths",
+		"best_response(memory = 4), tips = True": "and these are tips",
 	} {
 		e := loaded(t, "coin", with(adapts))
 		if _, err := e.Play(e.points[0], 1); err == nil || !strings.Contains(err.Error(), want) {

@@ -199,10 +199,14 @@ var makers = map[string]maker{
 		members, bids, none := 1, crowd.Bids{}, uint64(0)
 		each := new(starlark.List)
 		var adapts adaptation
-		err := u("members", &members, "top", &bids.Top, "permille?", &bids.Permille, "each?", &each, "kept?", &bids.AreKept, "adapts?", &adapts)
-		bids.Patience, bids.Adapts = &none, adapts.newResponse()
+		err := u("members", &members, "top", &bids.Top, "permille?", &bids.Permille, "each?", &each, "kept?", &bids.AreKept, "adapts?", &adapts,
+			"tips?", &bids.AreTips)
+		bids.Patience = &none
 		if err == nil {
 			bids.Each, err = wholeNumbers("each", each)
+		}
+		if err == nil {
+			err = adapts.applyTo(&bids)
 		}
 		return crowd.Bidders(name, members, bids), err
 	},
@@ -247,14 +251,15 @@ func (n *net) AttrNames() []string {
 
 // figures are what a room tells, by the names of a script.
 var figures = map[string]func(*crowd.Room) starlark.Value{
-	"blocks":     func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Blocks()) },
-	"fired":      func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fired()) },
-	"fireless":   func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fireless()) },
-	"refused":    func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Refused()) },
-	"tips":       func(r *crowd.Room) starlark.Value { return weiValue(r.Tips()) },
-	"median_tip": func(r *crowd.Room) starlark.Value { return weiValue(r.MedianTip()) },
-	"last_fee":   func(r *crowd.Room) starlark.Value { return weiValue(r.LaneFee()) },
-	"state_keys": func(r *crowd.Room) starlark.Value { return starlark.MakeInt(r.World.Head().Len()) },
+	"blocks":       func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Blocks()) },
+	"fired":        func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fired()) },
+	"fireless":     func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fireless()) },
+	"refused":      func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Refused()) },
+	"tips":         func(r *crowd.Room) starlark.Value { return weiValue(r.Tips()) },
+	"median_tip":   func(r *crowd.Room) starlark.Value { return weiValue(r.MedianTip()) },
+	"last_fee":     func(r *crowd.Room) starlark.Value { return weiValue(r.LaneFee()) },
+	"asked_cycles": func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(uint64(r.Asked())) },
+	"state_keys":   func(r *crowd.Room) starlark.Value { return starlark.MakeInt(r.World.Head().Len()) },
 	"traffic_blocks": func(r *crowd.Room) starlark.Value {
 		sent, _ := r.TrafficSent()
 		return starlark.MakeUint64(sent)

@@ -54,6 +54,8 @@ type Crowd struct {
 	DecayPermille uint64
 	// Adapts chooses the shares that the members bid; nil: they are fixed.
 	Adapts *BestResponse
+	// HasAgents says that the chain asks the members' own programs for tips that their orders leave open.
+	HasAgents bool
 
 	Counts    Counts
 	stream    *draw.Stream
@@ -118,6 +120,7 @@ type Room struct {
 	medianTip types.Wei // of the fires of the last block that had some
 	tipsPaid  types.Wei
 	refusals  uint64
+	asked     types.Cycles // that agents used
 }
 
 // LaneParams is a lane of some fires, whose limits are their use.
@@ -177,6 +180,13 @@ func New(c Config) (*Room, error) {
 	return r, r.deployMembers()
 }
 
+func (c *Crowd) code() string {
+	if c.HasAgents {
+		return agentCode
+	}
+	return programCode
+}
+
 func (c *Crowd) deployerName(k int) string {
 	if c.Deployers > 1 {
 		return fmt.Sprintf("%s %d", c.Name, k)
@@ -195,7 +205,7 @@ func (r *Room) deployMembers() (err error) {
 	for _, c := range r.crowds {
 		for i := range c.Members {
 			account := c.deployerName(i % max(1, c.Deployers))
-			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(programCode), memberFunds)
+			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(c.code()), memberFunds)
 			if err != nil {
 				return err
 			}
@@ -324,6 +334,7 @@ func (r *Room) countBlock(result *ledger.Result) {
 	r.hurdles.Add(&r.hurdles, before.Big())
 	r.fees.addSquare(r.lastFee.Big())
 	r.tipsPaid = r.tipsPaid.Add(result.Tips.Timers)
+	r.asked += result.Lane.AskCycles
 	r.market.noteBlock(result)
 	var tips []types.Wei
 	values := valuesOf(result.Receipts)
@@ -368,7 +379,7 @@ func valuesOf(receipts []types.Receipt) (values []uint64) {
 // Reset begins all figures anew: what came before was the warm-up.
 func (r *Room) Reset() {
 	r.counted, r.used, r.fees, r.hurdles, r.tipsPaid, r.refusals = 0, 0, squares{}, big.Int{}, types.Wei{}, 0
-	r.fireless, r.sent, r.cellsPaid = 0, 0, types.Wei{}
+	r.fireless, r.sent, r.cellsPaid, r.asked = 0, 0, types.Wei{}, 0
 	for _, c := range r.crowds {
 		c.Counts.Reset()
 		c.Adapts.resetFigures()
@@ -398,6 +409,9 @@ func (r *Room) Refused() uint64 { return r.refusals }
 
 // Use is the cycles that fires used, and those that the lane had.
 func (r *Room) Use() (used, had types.Cycles) { return r.used, r.lane * types.Cycles(r.counted) }
+
+// Asked is the cycles that agents used.
+func (r *Room) Asked() types.Cycles { return r.asked }
 
 // LaneFee is the lane's base fee of the last block, in wei a cycle.
 func (r *Room) LaneFee() types.Wei { return r.lastFee }

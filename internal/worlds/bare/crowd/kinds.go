@@ -123,12 +123,16 @@ func Tiers(name string, members int, urgentPermille, in, firstTip uint64) *Crowd
 
 // Bids is how bidders of an auction value and bid.
 type Bids struct {
-	Top      uint64        // values are 0..Top wei, each alike
-	Permille uint64        // the share of a value that is bid
-	Each     []uint64      // the shares of the first members, where they differ
-	Patience *uint64       // blocks; nil: as long as the chain allows
-	AreKept  bool          // a member draws its value once, not for each block
-	Adapts   *BestResponse // how members choose their shares from the second block on; nil: they keep them
+	Top      uint64   // values are 0..Top wei, each alike
+	Permille uint64   // the share of a value that is bid
+	Each     []uint64 // the shares of the first members, where they differ
+	Patience *uint64  // blocks; nil: as long as the chain allows
+	AreKept  bool     // a member draws its value once, not for each block
+	// AreTips says that values and bids are a cycle: the bid is a timer's tip, and the value its max fee.
+	AreTips bool
+	// RaisePermille has the members' agents asked for their tips (Order.RaisePermille); nil: the share is the tip.
+	RaisePermille *uint64
+	Adapts        *BestResponse // how members choose their shares from the second block on; nil: they keep them
 }
 
 func (b *Bids) shareOf(member int) uint64 {
@@ -139,8 +143,19 @@ func (b *Bids) shareOf(member int) uint64 {
 }
 
 func (b *Bids) newOrder(share uint64, s *draw.Stream) Order {
+	if b.AreTips {
+		return b.newTip(share, s.Uniform(0, b.Top))
+	}
 	o := Order{In: 1, Patience: b.Patience, BidPermille: &share}
 	o.drawValue(s.Uniform(0, b.Top))
+	return o
+}
+
+func (b *Bids) newTip(share, value uint64) Order {
+	o := Order{In: 1, Patience: b.Patience, Value: value, MaxFee: &value, RaisePermille: b.RaisePermille}
+	if tip := shareOf(value, share); b.RaisePermille == nil {
+		o.Tip = &tip
+	}
 	return o
 }
 
@@ -152,14 +167,16 @@ func Bidders(name string, members int, bids Bids) *Crowd {
 	}
 	bids.Adapts.begin(shares)
 	var kept []Order
-	return &Crowd{Name: name, Members: members, Adapts: bids.Adapts, Tick: func(_ uint64, s *draw.Stream) map[int][]Order {
+	return &Crowd{Name: name, Members: members, Adapts: bids.Adapts, HasAgents: bids.RaisePermille != nil, Tick: func(_ uint64, s *draw.Stream) map[int][]Order {
 		orders := make(map[int][]Order, members)
 		for i, share := range shares {
 			var o Order
 			if i < len(kept) {
 				o = kept[i]
-				o.BidPermille = &share
-				o.drawValue(o.Value)
+				if o.BidPermille != nil {
+					o.BidPermille = &share
+					o.drawValue(o.Value)
+				}
 			} else if o = bids.newOrder(share, s); bids.AreKept {
 				kept = append(kept, o)
 			}

@@ -3,6 +3,7 @@ package crowd
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/draw"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -34,8 +35,10 @@ type Order struct {
 	BidPermille *uint64 // the share of a value that is bid; nil: Bid stays
 	FeePermille *uint64 // the share of a value that is MaxFee; nil: MaxFee stays
 	Until       *uint64 // the last height at which it comes again; nil: always. Before it is submitted, blocks from the next on
-	Count       uint64  // which of its kind it is
-	Slot        uint64  // tells apart the orders of a member that run side by side
+	// RaisePermille has the member's agent asked for the tip, which is by this share above the last median; nil: it is not asked.
+	RaisePermille *uint64
+	Count         uint64 // which of its kind it is
+	Slot          uint64 // tells apart the orders of a member that run side by side
 }
 
 // drawValue states a new value.
@@ -95,6 +98,7 @@ func weiOf(amount *uint64) *types.Wei {
 //
 //	order(orders)      schedules them; its output is how many the chain refused
 //	conduct(errands)   calls order of each member; its output is the same of all together
+//	get_gas_bid        of members with agents: the tip of a timer of theirs
 //	ignore(bytes)      does nothing; its payload takes cells
 //	handle_timer       schedules the next of its kind, and spends the rest of the limit; its
 //	                   output is the order's value
@@ -114,8 +118,12 @@ func (session) Bound(program.Bounds) {}
 func (session) Close() {}
 
 // Inspect implements program.Session.
-func (session) Inspect(program.Code) (program.Description, error) {
-	return program.Description{Handlers: []program.Handler{{Name: "conduct"}, {Name: "handle_timer"}, {Name: "ignore"}, {Name: "order"}}}, nil
+func (session) Inspect(code program.Code) (program.Description, error) {
+	handlers := []program.Handler{{Name: "conduct"}, {Name: "handle_timer"}, {Name: "ignore"}, {Name: "order"}}
+	if string(code.Source) == agentCode {
+		handlers = slices.Insert(handlers, 1, program.Handler{Name: program.BidHandler})
+	}
+	return program.Description{Handlers: handlers}, nil
 }
 
 // Handle implements program.Session.
@@ -154,6 +162,8 @@ func (s session) runHandler(ctx program.Context, msg program.Message) ([]byte, e
 		return conductOrders(ctx, msg.Payload)
 	case "ignore":
 		return nil, nil
+	case program.BidHandler:
+		return answerQuestion(ctx, msg.Payload)
 	case "handle_timer":
 		return s.handleFire(ctx, msg)
 	}
@@ -178,6 +188,11 @@ func conductOrders(ctx program.Context, payload []byte) ([]byte, error) {
 
 // scheduleOrder returns 1 for a timer that the chain refused.
 func scheduleOrder(ctx program.Context, o *Order) (refused uint64, err error) {
+	if o.RaisePermille != nil {
+		if err := keepWorth(ctx, o); err != nil {
+			return 0, err
+		}
+	}
 	_, err = ctx.ScheduleTimer(o.timerRequest(ctx.Block().Height))
 	var fault *program.Fault
 	if errors.As(err, &fault) && !fault.Abort {
