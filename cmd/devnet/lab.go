@@ -314,7 +314,8 @@ func showLab(c *cli.Context, pages []*lab.Page) error {
 		return err
 	}
 	if missed > 0 {
-		return newFailure("devnet lab point makes one of these runs again.", "%d figures miss their closed forms, or what the bare world says", missed)
+		return newFailure("devnet lab point makes one of these runs again.", "%d figures miss their closed forms, or what the bare world says",
+			missed)
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func TestANetworkIsAsTheBareWorld(t *testing.T) {
 	}
 	t.Logf("bare %+v, network %+v", bare, network)
 	if bare.fired != 200 || network.fired < 190 || math.Abs(revenue(bare)-revenue(network)) > 0.05 {
-		t.Errorf("%d fires bring %.3f in the bare world, and on a network %d bring %.3f", bare.fired, revenue(bare), network.fired, revenue(network))
+		t.Errorf("%d fires bring %.3f in the bare world, and on a network %d bring %.3f", bare.fired, revenue(bare), network.fired,
+			revenue(network))
 	}
 	if network.shares < 3*190 {
 		t.Errorf("the members chose %d shares on the network, want three in nearly each of 200 blocks", network.shares)

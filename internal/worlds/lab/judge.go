@@ -239,7 +239,8 @@ func (t *table) valueAt(_ *starlark.Thread, _ *starlark.Builtin, args starlark.T
 }
 
 // differenceOf is t.difference(measure, of, less): what a point has more than another, each named by its axes, paired by seed.
-func (t *table) differenceOf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func (t *table) differenceOf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	var measure string
 	of, less := new(starlark.Dict), new(starlark.Dict)
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "measure", &measure, "of", &of, "less", &less); err != nil {

@@ -16,7 +16,8 @@ func tipping(t *testing.T, agents, others int, raise uint64) (room *Room, with, 
 	without = Bidders("without", others, bids)
 	bids.RaisePermille = &raise
 	with = Bidders("with", agents, bids)
-	room = open(t, Config{Seed: 2, Fires: 5, Crowds: []*Crowd{with, without}, Params: params.Overrides{"cip1.lane_basefee_gain_permille": "0"}})
+	room = open(t, Config{Seed: 2, Fires: 5, Crowds: []*Crowd{with, without},
+		Params: params.Overrides{"cip1.lane_basefee_gain_permille": "0"}})
 	run(t, room, 30)
 	room.Reset()
 	run(t, room, 50)

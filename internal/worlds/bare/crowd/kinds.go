@@ -167,7 +167,8 @@ func Bidders(name string, members int, bids Bids) *Crowd {
 	}
 	bids.Adapts.begin(shares)
 	var kept []Order
-	return &Crowd{Name: name, Members: members, Adapts: bids.Adapts, HasAgents: bids.RaisePermille != nil, Tick: func(_ uint64, s *draw.Stream) map[int][]Order {
+	c := &Crowd{Name: name, Members: members, Adapts: bids.Adapts, HasAgents: bids.RaisePermille != nil}
+	c.Tick = func(_ uint64, s *draw.Stream) map[int][]Order {
 		orders := make(map[int][]Order, members)
 		for i, share := range shares {
 			var o Order
@@ -183,7 +184,8 @@ func Bidders(name string, members int, bids Bids) *Crowd {
 			orders[i] = []Order{o}
 		}
 		return orders
-	}}
+	}
+	return c
 }
 
 // PatientBidders are members that each bid for one fire until they have it, and then for
