@@ -69,6 +69,7 @@ var (
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
 	bares    = []string{"internal/worlds/bare/..."}
 	labs     = []string{"internal/worlds/lab"}
+	crowded  = []string{"internal/worlds/crowded"}
 	controls = []string{"internal/worlds/cluster/control"}
 	clusters = []string{"internal/worlds/cluster/..."}
 	clients  = []string{"client"}
@@ -155,6 +156,9 @@ var table = []layer{
 		why: "a batch makes runs of scenarios in worlds that it is given and reads the outcomes, independent of any world"},
 	{name: "lab", packages: labs, imports: join(base, carried, batches, bares), libraries: anyLibrary,
 		why: "an experiment is played in the bare world and told with the means of an experiment of scenarios"},
+	{name: "crowded network", packages: crowded, imports: join(base, composition, bares, []string{"internal/worlds/sim"}),
+		libraries: anyLibrary,
+		why:       "a crowd's room on a simulated network knows the two worlds that it compares"},
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
 	{name: "control", packages: controls,
@@ -170,7 +174,7 @@ var table = []layer{
 			[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
 		why: "a network elsewhere is one of box, whose nodes it opens in processes and containers: it is independent of other worlds"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
-		worlds, labs, clusters, clients), libraries: anyLibrary,
+		worlds, labs, crowded, clusters, clients), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and not with cores"},
 	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},

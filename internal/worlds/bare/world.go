@@ -102,6 +102,9 @@ func (w *World) Head() *ledger.State { return w.head }
 // Blocks is how many blocks were made.
 func (w *World) Blocks() uint64 { return w.blocks }
 
+// Close ends the world, which holds nothing but memory.
+func (w *World) Close() {}
+
 // Fires is how many timers fired in them.
 func (w *World) Fires() uint64 { return w.fires }
 
@@ -114,9 +117,14 @@ func (w *World) Audit() error { return ledger.Audit(w.head) }
 // Deploy submits the deploy of code by an account and returns the actor's address. The
 // actor gets fund.
 func (w *World) Deploy(account, name string, code []byte, fund types.Wei) (types.Address, error) {
-	d := &types.Deploy{Kind: types.KindDeploy, Code: code, Salt: types.Keccak([]byte(name)), Manifest: types.Manifest{Name: name}}
-	at := actors.ActorAddress(AccountAddress(account), d.Salt, d.Code)
+	d, at := NewDeploy(AccountAddress(account), name, code)
 	return at, w.submit(account, nil, fund, d)
+}
+
+// NewDeploy is the deploy of an actor with a name by an account, and the actor's address.
+func NewDeploy(by types.Address, name string, code []byte) (*types.Deploy, types.Address) {
+	d := &types.Deploy{Kind: types.KindDeploy, Code: code, Salt: types.Keccak([]byte(name)), Manifest: types.Manifest{Name: name}}
+	return d, actors.ActorAddress(by, d.Salt, d.Code)
 }
 
 // Call submits a call of an actor's handler by an account.
@@ -133,15 +141,24 @@ func (w *World) Fill(account string, actor types.Address, handler string, cells 
 	if most.Less(price) {
 		return types.Wei{}, false, nil
 	}
-	call := types.Execute{Kind: types.KindExecute, Handler: handler, Payload: make([]byte, cells)}
-	excess := types.Cells(len(codec.Marshal(&call))) - cells
-	if excess > cells {
-		return types.Wei{}, false, fmt.Errorf("a call takes more than %d cells", excess)
+	call, err := CallOfCells(handler, cells)
+	if err != nil {
+		return types.Wei{}, false, err
 	}
-	call.Payload = call.Payload[:cells-excess]
-	tx := w.newTransaction(account, &actor, types.Wei{}, &call)
+	tx := w.newTransaction(account, &actor, types.Wei{}, call)
 	tx.CellsLimit = types.Cells(len(tx.Payload))
 	return price.Mul(uint64(tx.CellsLimit)), true, w.admitTransaction(account, tx)
+}
+
+// CallOfCells is a call of a handler that ignores its payload, which takes so many cells.
+func CallOfCells(handler string, cells types.Cells) (*types.Execute, error) {
+	call := &types.Execute{Kind: types.KindExecute, Handler: handler, Payload: make([]byte, cells)}
+	excess := types.Cells(len(codec.Marshal(call))) - cells
+	if excess > cells {
+		return nil, fmt.Errorf("a call takes more than %d cells", excess)
+	}
+	call.Payload = call.Payload[:cells-excess]
+	return call, nil
 }
 
 func (w *World) submit(account string, to *types.Address, value types.Wei, payload any) error {
@@ -149,9 +166,13 @@ func (w *World) submit(account string, to *types.Address, value types.Wei, paylo
 }
 
 func (w *World) newTransaction(account string, to *types.Address, value types.Wei, payload any) *types.Transaction {
+	return NewTransaction(w.head.NextParams(), w.nonces[AccountAddress(account)], to, value, payload)
+}
+
+// NewTransaction is a transaction that no fee of a room keeps out, without its signature.
+func NewTransaction(p *params.Params, nonce types.Nonce, to *types.Address, value types.Wei, payload any) *types.Transaction {
 	most := types.WeiOf(maxFeeWei)
-	p := w.head.NextParams()
-	return &types.Transaction{ChainID: ChainID, Nonce: w.nonces[AccountAddress(account)], To: to, Value: value, CyclesLimit: p.ItemCycles,
+	return &types.Transaction{ChainID: ChainID, Nonce: nonce, To: to, Value: value, CyclesLimit: p.ItemCycles,
 		CellsLimit: min(cellsLimit, p.CellsLimit), MaxFeePerCycle: most, MaxFeePerCell: most, Payload: codec.Marshal(payload)}
 }
 
@@ -181,27 +202,37 @@ func (w *World) Step() error {
 		return fmt.Errorf("a transaction of %s can be in no block: %w", dropped.Transaction.Sender, dropped.Err)
 	}
 	result := built.Result
-	for i := range result.Receipts {
-		r := &result.Receipts[i]
-		if r.Origin != types.OriginTransaction {
-			continue
-		}
-		if r.Status != types.StatusOK {
-			return fmt.Errorf("the transaction of %s at height %d ended with %s: %v", r.Sender, r.Height, r.Status, r.Error)
-		}
+	if err := FailedTransaction(result); err != nil {
+		return err
 	}
 	w.waiting = w.without(result.Block.Transactions)
 	w.head = result.State
 	w.blocks++
-	for i := range result.Timers {
-		if result.Timers[i].Status == types.TimerFired {
-			w.fires++
-		}
-	}
+	w.fires += CountFires(result)
 	if w.observe != nil {
 		w.observe(result)
 	}
 	return nil
+}
+
+// FailedTransaction is why a transaction of a block failed; nil if none did.
+func FailedTransaction(result *ledger.Result) error {
+	for i := range result.Receipts {
+		if r := &result.Receipts[i]; r.Origin == types.OriginTransaction && r.Status != types.StatusOK {
+			return fmt.Errorf("the transaction of %s at height %d ended with %s: %v", r.Sender, r.Height, r.Status, r.Error)
+		}
+	}
+	return nil
+}
+
+// CountFires is how many timers fired in a block.
+func CountFires(result *ledger.Result) (fires uint64) {
+	for i := range result.Timers {
+		if result.Timers[i].Status == types.TimerFired {
+			fires++
+		}
+	}
+	return fires
 }
 
 // without is what waits still after a block with some transactions.

@@ -21,6 +21,7 @@ import (
 	"go.starlark.net/syntax"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/bare/crowd"
 )
 
 // Limits of an experiment.
@@ -44,6 +45,8 @@ type Experiment struct {
 	Measures []Measure
 	Plots    []Plot
 	Text     []byte // of its file
+	// Network opens the world of points with world = "network"; nil: this program has none.
+	Network crowd.Opener
 
 	played                             []byte // the text that rows depend on: all but answer
 	points                             []Point
@@ -94,11 +97,13 @@ func Load(name string, text []byte) (*Experiment, error) {
 	}
 	thread := newThread(name)
 	defined, err := starlark.ExecFileOptions(dialect, thread, name+"/experiment.star", text, starlark.StringDict{
-		"experiment": starlark.NewBuiltin("experiment", e.declareExperiment),
-		"measures":   starlark.NewBuiltin("measures", e.declareMeasures),
-		"plot":       starlark.NewBuiltin("plot", e.declarePlot),
-		"ln":         starlark.NewBuiltin("ln", naturalLogarithm),
-		"math":       starlarkmath.Module,
+		"experiment":    starlark.NewBuiltin("experiment", e.declareExperiment),
+		"measures":      starlark.NewBuiltin("measures", e.declareMeasures),
+		"plot":          starlark.NewBuiltin("plot", e.declarePlot),
+		"best_response": starlark.NewBuiltin("best_response", bestResponse),
+		"gas_agent":     starlark.NewBuiltin("gas_agent", gasAgent),
+		"ln":            starlark.NewBuiltin("ln", naturalLogarithm),
+		"math":          starlarkmath.Module,
 	})
 	if err != nil {
 		return nil, withPosition(err)

@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ type Results struct {
 	Rows   []Row
 	Points []Result // those with rows
 	Forms  []Form
+	Twins  []Twin // of the points that are played on a network
 	// Sequential says that points stopped when they were settled, so that their intervals
 	// are those of several looks.
 	Sequential bool
@@ -64,6 +66,7 @@ func (e *Experiment) Judge(rows []Row, sequential bool) (*Results, error) {
 	if sequential {
 		confidence = looked
 	}
+	all := map[int][][]float64{} // by point and measure
 	for _, p := range e.points {
 		figures := make([][]float64, len(e.Measures))
 		for _, row := range rows {
@@ -76,6 +79,7 @@ func (e *Experiment) Judge(rows []Row, sequential bool) (*Results, error) {
 		if len(figures[0]) == 0 {
 			continue
 		}
+		all[p.Index] = figures
 		one := Result{Point: p, Settled: true}
 		for i, m := range e.Measures {
 			one.Estimates = append(one.Estimates, m.estimateFrom(figures[i], confidence))
@@ -87,6 +91,9 @@ func (e *Experiment) Judge(rows []Row, sequential bool) (*Results, error) {
 		if err := r.addForms(p, figures); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.findTwins(all); err != nil {
+		return nil, err
 	}
 	return r, r.askForAnswer()
 }
@@ -189,13 +196,15 @@ func (*table) Truth() starlark.Bool  { return true }
 func (*table) Hash() (uint32, error) { return 0, errors.New("a table cannot be a key") }
 
 // AttrNames implements starlark.HasAttrs.
-func (*table) AttrNames() []string { return []string{"at", "forms", "held", "seeds"} }
+func (*table) AttrNames() []string { return []string{"at", "difference", "forms", "held"} }
 
 // Attr implements starlark.HasAttrs.
 func (t *table) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "at":
 		return starlark.NewBuiltin("t.at", t.valueAt), nil
+	case "difference":
+		return starlark.NewBuiltin("t.difference", t.differenceOf), nil
 	case "forms":
 		return starlark.MakeInt(len(t.of.Forms)), nil
 	case "held":
@@ -227,6 +236,60 @@ func (t *table) valueAt(_ *starlark.Thread, _ *starlark.Builtin, args starlark.T
 		return starlarkstruct.FromStringDict(starlark.String("figures"), fields), nil
 	}
 	return nil, fmt.Errorf("the point %s has no rows", t.of.Describe(found[0]))
+}
+
+// differenceOf is t.difference(measure, of, less): what a point has more than another, each named by its axes, paired by seed.
+func (t *table) differenceOf(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
+	var measure string
+	of, less := new(starlark.Dict), new(starlark.Dict)
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "measure", &measure, "of", &of, "less", &less); err != nil {
+		return nil, err
+	}
+	at := t.of.measureAt(measure)
+	if at < 0 {
+		return nil, fmt.Errorf("%s: there is no measure %q", b.Name(), measure)
+	}
+	first, err := t.figuresBySeed(at, of)
+	if err != nil {
+		return nil, err
+	}
+	second, err := t.figuresBySeed(at, less)
+	if err != nil {
+		return nil, err
+	}
+	var differences []float64
+	for _, seed := range slices.Sorted(maps.Keys(first)) {
+		if other, paired := second[seed]; paired {
+			differences = append(differences, first[seed]-other)
+		}
+	}
+	if len(differences) == 0 {
+		return nil, fmt.Errorf("%s: the two points have no seed in common", b.Name())
+	}
+	return estimateValue(estimateMean(differences, shown)), nil
+}
+
+// figuresBySeed are the figures of a measure at the one point with some values.
+func (t *table) figuresBySeed(measure int, axes *starlark.Dict) (map[uint64]float64, error) {
+	want := map[string]string{}
+	for _, item := range axes.Items() {
+		want[plainText(item[0])] = plainText(item[1])
+	}
+	found, err := t.of.pointsWith(want)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("t.difference names two points by their axes; %v is %d points", want, len(found))
+	}
+	figures := map[uint64]float64{}
+	for _, row := range t.of.Rows {
+		if row.Point == found[0].Index {
+			figures[row.Seed] = row.Figures[measure]
+		}
+	}
+	return figures, nil
 }
 
 // threeDigits is a figure for a sentence: three digits that say something, or all of a large whole part.

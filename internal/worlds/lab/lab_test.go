@@ -221,6 +221,43 @@ func TestAPageSaysThePriceAndTheRuns(t *testing.T) {
 	}
 }
 
+// A picture names the unit of its axis where that fits under a panel. The page lists all units.
+func TestAPictureNamesAUnitThatFits(t *testing.T) {
+	for unit, want := range map[string]bool{"thousandths": true, "thousandths " + strings.Repeat("of a thousandth ", 4): false} {
+		e := loaded(t, "coin", strings.Replace(coin, "grid =", `units = {"shade": "`+unit+`"}, grid =`, 1))
+		rows, err := e.Run(t.Context(), Plan{Seeds: 2, Fixed: true, Jobs: 2, Out: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := e.Judge(rows, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := &Page{Results: results}
+		svg, err := page.drawPlot(e.Plots[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(svg), "shade, thousandths") != want {
+			t.Errorf("the picture names the unit %q: %v, want %v", unit, !want, want)
+		}
+	}
+}
+
+// A title over a panel has as much of the unit as fits.
+func TestATitleHasTheUnitThatFits(t *testing.T) {
+	long := strings.Repeat("of a ", 9)
+	for unit, want := range map[string]string{
+		"of the top value":        "side = a: paid, of the top value",
+		long + "value: " + long:   "side = a: paid, " + long + "value",
+		long + long + "value: it": "side = a: paid",
+	} {
+		if got := panelTitle("side = a", Measure{Name: "paid", Unit: unit}); got != want {
+			t.Errorf("the title is %q, want %q", got, want)
+		}
+	}
+}
+
 func TestRowsOfAnotherTextAreMadeAgain(t *testing.T) {
 	plan := Plan{Seeds: 2, Fixed: true, Jobs: 2, Out: t.TempDir()}
 	before := ran(t, loaded(t, "coin", coin), plan)

@@ -117,13 +117,22 @@ func (p *Page) drawPlot(plot Plot) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// panelTitle has the unit, which may be longer than the axis.
+// maxTitle is how many characters fit over the narrowest panel.
+const maxTitle = 78
+
+// panelTitle has the unit, which may be longer than the axis: as much of it as fits, and the page lists units as well.
 func panelTitle(name string, m Measure) string {
-	unit := m.Name + ", " + m.Unit
-	if name == "" {
-		return unit
+	before := ""
+	if name != "" {
+		before = name + ": "
 	}
-	return name + ": " + unit
+	short, _, _ := strings.Cut(m.Unit, ":")
+	for _, unit := range []string{m.Unit, short} {
+		if title := before + m.Name + ", " + unit; utf8.RuneCountInString(title) <= maxTitle {
+			return title
+		}
+	}
+	return before + m.Name
 }
 
 func (p *Page) isWhere(point Point, where map[string]starlark.Value) bool {
@@ -143,10 +152,14 @@ func (p *Page) axisLabel(point Point, axis string) string {
 	return axis + " = " + plainText(point.Values[p.axisAt(axis)])
 }
 
-// describeAxis is an axis with its unit.
+// maxAxisLabel is how many characters fit under the narrowest panel.
+const maxAxisLabel = 50
+
+// describeAxis is an axis with its unit, where that fits: the page lists units as well.
 func (p *Page) describeAxis(name string) string {
-	if unit := p.Axes[p.axisAt(name)].Unit; unit != "" {
-		return name + ", " + unit
+	unit := p.Axes[p.axisAt(name)].Unit
+	if label := name + ", " + unit; unit != "" && utf8.RuneCountInString(label) <= maxAxisLabel {
+		return label
 	}
 	return name
 }
@@ -210,7 +223,7 @@ func (p *Page) State() string {
 	if open := len(p.Forms) - judged; open > 0 {
 		state += fmt.Sprintf("; %d want more seeds", open)
 	}
-	return state + "."
+	return state + p.describeTwins() + "."
 }
 
 func (p *Page) countUnsettled() (n int) {
@@ -302,6 +315,11 @@ func (p *Page) Notes() []string {
 
 // describeWorld says what the rows are of: a row of the world of votes has no blocks of a ledger.
 func (p *Page) describeWorld() string {
+	if len(p.Twins) > 0 {
+		return "Runs are of the bare world: the ledger of one validator, without votes. Those with world = network are of a simulated network " +
+			"of four validators, whose figures must agree with those of the bare world. The workload is named by the file; no traffic of a " +
+			"real chain stands behind it."
+	}
 	if slices.ContainsFunc(p.Rows, func(r Row) bool { return r.Blocks > 0 }) {
 		return "All runs are of the bare world: the ledger of one validator, without votes. The workload is named by the file; no traffic of a " +
 			"real chain stands behind it."

@@ -49,6 +49,10 @@ func (e *Experiment) playRow(p Point, seed uint64) (row Row, err error) {
 		return row, err
 	}
 	n := &net{seed: seed, params: given}
+	if n.open, err = e.openerOf(p); err != nil {
+		return row, err
+	}
+	defer n.closeRoom()
 	result, err := starlark.Call(thread, e.play, starlark.Tuple{at, n}, nil)
 	if err != nil {
 		return row, withPosition(err)
@@ -105,11 +109,18 @@ func (e *Experiment) paramsOf(thread *starlark.Thread, at starlark.Value) (param
 type net struct {
 	seed    uint64
 	params  params.Overrides
+	open    crowd.Opener // nil: the bare world
 	fires   uint64
 	crowds  []*crowd.Crowd
 	traffic *crowd.Traffic
 	room    *crowd.Room
 	votes   *attest.Counts // of net.presence; nil before
+}
+
+func (n *net) closeRoom() {
+	if n.room != nil {
+		n.room.World.Close()
+	}
 }
 
 // String implements starlark.Value, as do the three below.
@@ -129,18 +140,28 @@ type unpack func(pairs ...any) error
 
 var makers = map[string]maker{
 	"always_due": func(name string, u unpack) (*crowd.Crowd, error) {
-		members, timers, spread, price, deployers, after := 1, 1, uint64(1), crowd.Price{}, 1, uint64(0)
-		err := u("members", &members, "timers?", &timers, "spread?", &spread, "tip?", &price.Tip, "deployers?", &deployers, "after?", &after)
+		members, timers, spread, price, deployers, after, leaves := 1, 1, uint64(1), crowd.Price{}, 1, uint64(0), uint64(0)
+		err := u("members", &members, "timers?", &timers, "spread?", &spread, "tip?", &price.Tip, "deployers?", &deployers, "after?", &after,
+			"leaves?", &leaves)
 		if err == nil {
 			err = atLeastOne("timers", timers, "spread", int(spread), "deployers", deployers)
 		}
 		c := crowd.AlwaysDue(name, members, timers, spread, price)
-		c.Deployers, c.After = deployers, after
+		c.Deployers, c.After, c.Leaves = deployers, after, leaves
 		return c, err
 	},
+	"bursts": func(name string, u unpack) (*crowd.Crowd, error) {
+		members, timers, spread, blocks, rest, price := 1, 1, uint64(1), uint64(0), uint64(0), crowd.Price{}
+		err := u("members", &members, "timers?", &timers, "spread?", &spread, "blocks", &blocks, "rest", &rest, "tip?", &price.Tip)
+		if err == nil {
+			err = atLeastOne("timers", timers, "spread", int(spread), "blocks", int(blocks), "rest", int(rest))
+		}
+		return crowd.Bursts(name, members, timers, spread, blocks, rest, price), err
+	},
 	"heartbeats": func(name string, u unpack) (*crowd.Crowd, error) {
-		members, every, jitter, price, deployers, after := 1, uint64(10), uint64(0), crowd.Price{}, 1, uint64(0)
-		err := u("members", &members, "every", &every, "jitter?", &jitter, "tip?", &price.Tip, "deployers?", &deployers, "after?", &after)
+		members, every, jitter, price, deployers, after, leaves := 1, uint64(10), uint64(0), crowd.Price{}, 1, uint64(0), uint64(0)
+		err := u("members", &members, "every", &every, "jitter?", &jitter, "tip?", &price.Tip, "deployers?", &deployers, "after?", &after,
+			"leaves?", &leaves)
 		if err == nil && jitter >= every {
 			err = fmt.Errorf("jitter is below every; got %d and %d", jitter, every)
 		}
@@ -148,7 +169,7 @@ var makers = map[string]maker{
 			err = atLeastOne("deployers", deployers)
 		}
 		c := crowd.Heartbeats(name, members, every, jitter, price)
-		c.Deployers, c.After = deployers, after
+		c.Deployers, c.After, c.Leaves = deployers, after, leaves
 		return c, err
 	},
 	"quiet": func(name string, u unpack) (*crowd.Crowd, error) {
@@ -177,10 +198,15 @@ var makers = map[string]maker{
 	"bidders": func(name string, u unpack) (*crowd.Crowd, error) {
 		members, bids, none := 1, crowd.Bids{}, uint64(0)
 		each := new(starlark.List)
-		err := u("members", &members, "top", &bids.Top, "permille?", &bids.Permille, "each?", &each)
+		var adapts adaptation
+		err := u("members", &members, "top", &bids.Top, "permille?", &bids.Permille, "each?", &each, "kept?", &bids.AreKept, "adapts?", &adapts,
+			"tips?", &bids.AreTips)
 		bids.Patience = &none
 		if err == nil {
 			bids.Each, err = wholeNumbers("each", each)
+		}
+		if err == nil {
+			err = adapts.applyTo(&bids)
 		}
 		return crowd.Bidders(name, members, bids), err
 	},
@@ -225,14 +251,15 @@ func (n *net) AttrNames() []string {
 
 // figures are what a room tells, by the names of a script.
 var figures = map[string]func(*crowd.Room) starlark.Value{
-	"blocks":     func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Blocks()) },
-	"fired":      func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fired()) },
-	"fireless":   func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fireless()) },
-	"refused":    func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Refused()) },
-	"tips":       func(r *crowd.Room) starlark.Value { return weiValue(r.Tips()) },
-	"median_tip": func(r *crowd.Room) starlark.Value { return weiValue(r.MedianTip()) },
-	"last_fee":   func(r *crowd.Room) starlark.Value { return weiValue(r.LaneFee()) },
-	"state_keys": func(r *crowd.Room) starlark.Value { return starlark.MakeInt(r.World.Head().Len()) },
+	"blocks":       func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Blocks()) },
+	"fired":        func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fired()) },
+	"fireless":     func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Fireless()) },
+	"refused":      func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(r.Refused()) },
+	"tips":         func(r *crowd.Room) starlark.Value { return weiValue(r.Tips()) },
+	"median_tip":   func(r *crowd.Room) starlark.Value { return weiValue(r.MedianTip()) },
+	"last_fee":     func(r *crowd.Room) starlark.Value { return weiValue(r.LaneFee()) },
+	"asked_cycles": func(r *crowd.Room) starlark.Value { return starlark.MakeUint64(uint64(r.Asked())) },
+	"state_keys":   func(r *crowd.Room) starlark.Value { return starlark.MakeInt(r.World.Head().Len()) },
 	"traffic_blocks": func(r *crowd.Room) starlark.Value {
 		sent, _ := r.TrafficSent()
 		return starlark.MakeUint64(sent)
@@ -351,7 +378,8 @@ func (n *net) runBlocks(_ *starlark.Thread, b *starlark.Builtin, args starlark.T
 		return nil, fmt.Errorf("net.run takes 1 to %d blocks, and as many warm ones; got %d and %d", maxBlocks, blocks, warm)
 	}
 	if n.room == nil {
-		room, err := crowd.New(crowd.Config{Seed: n.seed, Fires: n.fires, Params: n.params, Crowds: n.crowds, Traffic: n.traffic})
+		room, err := crowd.New(crowd.Config{Seed: n.seed, Fires: n.fires, Params: n.params, Crowds: n.crowds, Traffic: n.traffic,
+			Open: n.open})
 		if err != nil {
 			return nil, err
 		}
@@ -389,13 +417,28 @@ var counts = map[string]func(*crowd.Counts) starlark.Value{
 	"wait_p99":     func(c *crowd.Counts) starlark.Value { return starlark.MakeUint64(c.WaitOf(990)) },
 }
 
+// adaptiveFigures are what the members of a crowd did that adapts, a member and a block, in parts of a value.
+var adaptiveFigures = map[string]func(*crowd.BestResponse) (sum, count uint64){
+	"share": (*crowd.BestResponse).Shares,
+	"moves": (*crowd.BestResponse).Moves,
+}
+
 // AttrNames implements starlark.HasAttrs.
-func (*members) AttrNames() []string { return slices.Sorted(maps.Keys(counts)) }
+func (*members) AttrNames() []string {
+	return slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(counts)), slices.Collect(maps.Keys(adaptiveFigures)))))
+}
 
 // Attr implements starlark.HasAttrs.
 func (m *members) Attr(name string) (starlark.Value, error) {
 	if count := counts[name]; count != nil {
 		return count(&m.of.Counts), nil
+	}
+	if figure := adaptiveFigures[name]; figure != nil {
+		if m.of.Adapts == nil {
+			return nil, fmt.Errorf("%s.%s is of a crowd with adapts = best_response(…)", m.of.Name, name)
+		}
+		sum, count := figure(m.of.Adapts)
+		return nearestRatio(new(big.Int).SetUint64(sum), new(big.Int).SetUint64(1000*count)), nil
 	}
 	return nil, nil
 }

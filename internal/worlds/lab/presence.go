@@ -25,9 +25,10 @@ func (n *net) describeWorld(row *Row) error {
 // playPresence plays subsets, votes and thresholds by the parameters of the point.
 func (n *net) playPresence(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	c := attest.Config{Seed: n.seed, Params: n.params}
-	fault, carried, latencies := string(attest.NoFault), "all", new(starlark.List)
+	fault, carried, latencies, sizes := string(attest.NoFault), "all", new(starlark.List), new(starlark.List)
 	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "validators", &c.Validators, "runners", &c.Runners, "blocks", &c.Blocks,
-		"lost_permille?", &c.LostPermille, "fault?", &fault, "carried?", &carried, "latencies?", &latencies); err != nil {
+		"lost_permille?", &c.LostPermille, "fault?", &fault, "carried?", &carried, "latencies?", &latencies, "sizes?", &sizes,
+		"aware?", &c.IsAware); err != nil {
 		return nil, err
 	}
 	if carried != "all" && carried != "quorum" {
@@ -38,6 +39,9 @@ func (n *net) playPresence(_ *starlark.Thread, b *starlark.Builtin, args starlar
 	}
 	var err error
 	if c.Latencies, err = wholeNumbers("latencies", latencies); err != nil {
+		return nil, err
+	}
+	if c.Sizes, err = wholeNumbers("sizes", sizes); err != nil {
 		return nil, err
 	}
 	c.Fault, c.QuorumOnly = attest.Fault(fault), carried == "quorum"
@@ -54,6 +58,7 @@ func (n *net) playPresence(_ *starlark.Thread, b *starlark.Builtin, args starlar
 		"vote_bytes": starlark.MakeInt(counts.VoteBytes),
 		"foreign":    starlark.Float(float64(counts.Foreign) / connected),
 		"first_ms":   starlark.Float(float64(counts.FirstPush) / connected),
+		"busiest":    starlark.Float(float64(counts.BusiestLinks*c.Validators) / (connected * float64(counts.SubsetSize))),
 		"worst_ms":   starlark.MakeUint64(counts.WorstPush),
 	}), nil
 }

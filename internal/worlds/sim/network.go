@@ -45,6 +45,7 @@ type NetworkConfig struct {
 	Accounts []string         // funded, by name; alice and bob
 	Funds    types.Wei        // of each account; 1,000,000 CBY
 	Programs program.Host     // besides the Go samples; none
+	Alone    bool             // Programs run all code: there are no Go samples
 	Timeless bool             // work takes no virtual time; otherwise it takes World.Work, or MeasuredWork if that is zero
 	Real     bool             // real signatures instead of the world's keyed hash
 	Apart    bool             // every validator executes every block itself
@@ -189,7 +190,9 @@ func (c *NetworkConfig) fillDefaults() {
 		c.World.Work = MeasuredWork
 	}
 	c.Unjudged = c.Unjudged || c.From != nil && !c.Keeps // the oracles have to know what was before
-	c.Programs = samples.Mux{Other: c.Programs}
+	if !c.Alone {
+		c.Programs = samples.Mux{Other: c.Programs}
+	}
 }
 
 // makeGenesis makes the keys of all nodes and accounts, and the genesis.

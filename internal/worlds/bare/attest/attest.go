@@ -4,6 +4,7 @@ package attest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -45,6 +46,11 @@ type Config struct {
 	// Latencies are those of links within a region, to the next region of a line of regions, and so on, in milliseconds.
 	// There are as many regions, with nodes in turn. nil: one region.
 	Latencies []uint64
+	// Sizes are how many validators stand in each region; nil: as many as can be alike.
+	Sizes []uint64
+	// IsAware says that a subset without a validator of its runner's region has one of these in place of its last: a rule that
+	// CIP-11 §16 asks about, and that no chain here has.
+	IsAware bool
 }
 
 // Counts are the bits of all blocks.
@@ -56,6 +62,7 @@ type Counts struct {
 	Foreign          int    // runners that are connected and have no validator of their subset in their region
 	FirstPush        uint64 // milliseconds from the first validator of a subset to its runner, the sum of those connected
 	WorstPush        uint64 // the longest of these
+	BusiestLinks     int    // runners connected with the validator that has most of them
 	Digest           types.Hash
 }
 
@@ -86,12 +93,23 @@ func (c *Config) check() error {
 		return fmt.Errorf("lost_permille is at most 1000; got %d", c.LostPermille)
 	case len(c.Latencies) > c.Validators:
 		return fmt.Errorf("there are no more regions than validators, %d; got %d latencies", c.Validators, len(c.Latencies))
+	case c.Sizes != nil && (len(c.Sizes) != len(c.Latencies) || slices.Contains(c.Sizes, 0) || sumOf(c.Sizes) != uint64(c.Validators)):
+		return fmt.Errorf("sizes are of each region, at least 1, together %d validators; got %d", c.Validators, c.Sizes)
+	case c.IsAware && len(c.Latencies) == 0:
+		return errors.New("an aware subset needs regions, and there are no latencies")
 	case !slices.IsSorted(c.Latencies):
 		return fmt.Errorf("latencies rise with the distance; got %d", c.Latencies)
 	case !slices.Contains([]Fault{NoFault, Liars, Hiders}, c.Fault):
 		return fmt.Errorf("fault is none, liars or hiders; got %q", string(c.Fault))
 	}
 	return nil
+}
+
+func sumOf(numbers []uint64) (sum uint64) {
+	for _, n := range numbers {
+		sum += n
+	}
+	return sum
 }
 
 // world is a play under way.
@@ -130,22 +148,57 @@ func newWorld(c *Config) (*world, error) {
 	}
 	w.threshold = w.rule.Threshold(selection.Electorate{Votes: w.carried, Validators: c.Validators, SubsetSize: a.SubsetSize()})
 	regions := w.drawRegions()
+	links := make([]int, c.Validators)
 	for i := range c.Runners / 2 {
 		subset := a.Subset(crypto.DeriveKey(c.Seed, fmt.Sprint("runner/", i)).PublicKey())
+		if c.IsAware {
+			subset = w.bringHome(i, subset, regions)
+		}
+		for _, one := range subset {
+			links[one]++
+		}
 		w.sees = append(w.sees, subset)
 		w.countPush(i, subset, regions)
 	}
-	w.counts.SubsetSize = a.SubsetSize()
+	w.counts.SubsetSize, w.counts.BusiestLinks = a.SubsetSize(), slices.Max(links)
 	return w, nil
 }
 
-// drawRegions puts the validators into regions, as evenly as can be and in an order that no address tells.
+// drawRegions puts the validators into regions, in an order that no address tells.
 func (w *world) drawRegions() []int {
 	regions := make([]int, w.Validators)
+	var places []int // a region for each validator
+	for turn := range w.Validators {
+		if w.Sizes == nil {
+			places = append(places, turn%max(1, len(w.Latencies)))
+		}
+	}
+	for region, size := range w.Sizes {
+		places = append(places, slices.Repeat([]int{region}, int(size))...)
+	}
 	for turn, i := range draw.New(w.Seed, "attest/regions").Permutation(w.Validators) {
-		regions[i] = turn % max(1, len(w.Latencies))
+		regions[i] = places[turn]
 	}
 	return regions
+}
+
+// homeOf is the region of a runner.
+func (w *world) homeOf(runner int) int { return runner % len(w.Latencies) }
+
+// bringHome is a subset with a validator of its runner's region, in place of the last where there is none.
+func (w *world) bringHome(runner int, subset, regions []int) []int {
+	home := w.homeOf(runner)
+	if slices.ContainsFunc(subset, func(i int) bool { return regions[i] == home }) {
+		return subset
+	}
+	var near []int
+	for i, region := range regions {
+		if region == home {
+			near = append(near, i)
+		}
+	}
+	one := near[draw.New(w.Seed, fmt.Sprint("attest/near/", runner)).Below(uint64(len(near)))]
+	return append(slices.Clone(subset[:len(subset)-1]), one)
 }
 
 // countPush counts how far a runner is from the nearest validator of its subset: who pushes a job to it first.
@@ -153,7 +206,7 @@ func (w *world) countPush(runner int, subset, regions []int) {
 	if len(w.Latencies) == 0 {
 		return
 	}
-	home, nearest := runner%len(w.Latencies), len(w.Latencies)-1
+	home, nearest := w.homeOf(runner), len(w.Latencies)-1
 	for _, i := range subset {
 		nearest = min(nearest, max(home-regions[i], regions[i]-home))
 	}

@@ -75,6 +75,35 @@ func TestWhoLiesInventsOnlyWhereTheThresholdIsOfLess(t *testing.T) {
 	}
 }
 
+// A subset that is aware of regions has a validator of its runner's, as large as before, and none twice.
+func TestAnAwareSubsetHasAValidatorOfItsRegion(t *testing.T) {
+	c := Config{Seed: 6, Params: ruled("quorum"), Validators: 31, Runners: 600, Blocks: 1, Latencies: []uint64{5, 80, 160}}
+	drawn := play(t, c)
+	c.IsAware = true
+	aware := play(t, c)
+	if drawn.Foreign == 0 || aware.Foreign != 0 || aware.FirstPush != 5*300 || aware.WorstPush != 5 {
+		t.Errorf("drawn %+v, aware %+v: want foreign runners drawn, and all at home aware", drawn, aware)
+	}
+	if aware.SubsetSize != drawn.SubsetSize || aware.Present != drawn.Present {
+		t.Errorf("drawn %+v, aware %+v: want subsets of one size, and as many present", drawn, aware)
+	}
+	if mean := 300 * aware.SubsetSize / 31; aware.BusiestLinks <= mean || aware.BusiestLinks > 2*mean {
+		t.Errorf("the busiest validator has %d links, want some above the mean of %d", aware.BusiestLinks, mean)
+	}
+	c.Sizes = []uint64{15, 15, 1}
+	if lone := play(t, c); lone.Foreign != 0 || lone.BusiestLinks < 100 { // all runners of the region of the one
+		t.Errorf("with a validator alone in its region: %+v", lone)
+	}
+	c.Sizes, c.Fault = []uint64{30, 0, 1}, NoFault
+	if _, err := Play(c); err == nil || !strings.Contains(err.Error(), "together 31 validators") {
+		t.Errorf("with an empty region: %v", err)
+	}
+	c.Sizes, c.Latencies = nil, nil
+	if _, err := Play(c); err == nil || !strings.Contains(err.Error(), "needs regions") {
+		t.Errorf("without regions: %v", err)
+	}
+}
+
 func TestAWorldFollowsFromItsSeed(t *testing.T) {
 	c := Config{Seed: 4, Params: ruled("quorum"), Validators: 10, Runners: 6, Blocks: 50, LostPermille: 200, QuorumOnly: true}
 	first, again := play(t, c), play(t, c)

@@ -58,7 +58,7 @@ func (c *Counts) noteWait(blocks uint64) {
 // decayValue is a value after some blocks, each of which takes a share of the rest.
 func (c *Counts) decayValue(value, blocks uint64) uint64 {
 	for ; c.decayPermille > 0 && blocks > 0 && value > 0; blocks-- {
-		value -= value/permille*c.decayPermille + value%permille*c.decayPermille/permille
+		value -= shareOf(value, c.decayPermille)
 	}
 	return value
 }

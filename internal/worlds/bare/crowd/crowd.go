@@ -43,6 +43,8 @@ type Crowd struct {
 	Deployers int
 	// After is how many blocks members that Begin orders wait before their first order counts.
 	After uint64
+	// Leaves is after how many blocks these members order no more; 0: never.
+	Leaves uint64
 	// Begin returns the orders with which a member begins. It may be nil.
 	Begin func(member int, s *draw.Stream) []Order
 	// Tick returns the orders of a block by members, before it. It may be nil. since counts
@@ -50,6 +52,10 @@ type Crowd struct {
 	Tick func(since uint64, s *draw.Stream) map[int][]Order
 	// DecayPermille is what a block of waiting takes of an order's worth.
 	DecayPermille uint64
+	// Adapts chooses the shares that the members bid; nil: they are fixed.
+	Adapts *BestResponse
+	// HasAgents says that the chain asks the members' own programs for tips that their orders leave open.
+	HasAgents bool
 
 	Counts    Counts
 	stream    *draw.Stream
@@ -69,11 +75,33 @@ type Config struct {
 	Params  params.Overrides // beside those of the lane
 	Crowds  []*Crowd
 	Traffic *Traffic // nil: none
+	Open    Opener   // nil: the bare world
 }
 
-// Room is a bare world with crowds.
+// World is the chain of a room.
+type World interface {
+	Deploy(account, name string, code []byte, fund types.Wei) (types.Address, error)
+	Call(account string, actor types.Address, handler string, payload []byte) error
+	Fill(account string, actor types.Address, handler string, cells types.Cells, most types.Wei) (cost types.Wei, ok bool, err error)
+	Step() error   // one block of what was submitted
+	Settle() error // blocks until all of it is in one
+	Head() *ledger.State
+	Root() types.Hash
+	Audit() error
+	Blocks() uint64
+	Fires() uint64
+	Close() // ends it; what it came to can still be read
+}
+
+// Opener opens a world for a seed.
+type Opener func(seed uint64, c bare.Config) (World, error)
+
+func openBare(_ uint64, c bare.Config) (World, error) { return bare.New(c) }
+
+// Room is a world with crowds.
 type Room struct {
-	World     *bare.World
+	World     World
+	market    *market // of auctions with members that adapt, or nil
 	crowds    []*Crowd
 	of        map[types.Address]*Crowd
 	conductor types.Address
@@ -92,6 +120,7 @@ type Room struct {
 	medianTip types.Wei // of the fires of the last block that had some
 	tipsPaid  types.Wei
 	refusals  uint64
+	asked     types.Cycles // that agents used
 }
 
 // LaneParams is a lane of some fires, whose limits are their use.
@@ -136,12 +165,26 @@ func New(c Config) (*Room, error) {
 		crowd.Counts.decayPermille = crowd.DecayPermille
 	}
 	slices.Sort(accounts)
-	world, err := bare.New(bare.Config{Params: given, Programs: Host{c.Seed}, Accounts: slices.Compact(accounts), Observe: r.countBlock})
+	open := c.Open
+	if open == nil {
+		open = openBare
+	}
+	world, err := open(c.Seed, bare.Config{Params: given, Programs: Host{c.Seed}, Accounts: slices.Compact(accounts), Observe: r.countBlock})
 	if err != nil {
+		return nil, err
+	}
+	if r.market, err = newMarket(c.Fires, world.Head().NextParams(), c.Crowds); err != nil {
 		return nil, err
 	}
 	r.World = world
 	return r, r.deployMembers()
+}
+
+func (c *Crowd) code() string {
+	if c.HasAgents {
+		return agentCode
+	}
+	return programCode
 }
 
 func (c *Crowd) deployerName(k int) string {
@@ -162,7 +205,7 @@ func (r *Room) deployMembers() (err error) {
 	for _, c := range r.crowds {
 		for i := range c.Members {
 			account := c.deployerName(i % max(1, c.Deployers))
-			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(programCode), memberFunds)
+			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(c.code()), memberFunds)
 			if err != nil {
 				return err
 			}
@@ -172,6 +215,7 @@ func (r *Room) deployMembers() (err error) {
 			}
 			r.of[at] = c
 		}
+		r.market.admitMembers(c)
 	}
 	if err := r.World.Settle(); err != nil {
 		return err
@@ -186,6 +230,9 @@ func (r *Room) deployMembers() (err error) {
 			for k := range orders[i] {
 				orders[i][k].Slot = uint64(k)
 				orders[i][k].In += c.After
+				if c.Leaves > 0 {
+					orders[i][k].Until = &c.Leaves
+				}
 			}
 		}
 		if err := r.submitOrders(c, orders); err != nil {
@@ -200,6 +247,15 @@ const errandsAtOnce = 2_000
 
 // submitOrders submits orders of a crowd, by members.
 func (r *Room) submitOrders(c *Crowd, orders map[int][]Order) error {
+	now := uint64(r.World.Head().Header().Height)
+	for i := range c.addresses {
+		for k := range orders[i] {
+			if o := &orders[i][k]; o.Until != nil {
+				until := now + 1 + *o.Until
+				o.Until = &until
+			}
+		}
+	}
 	var errands []errand
 	waiting := 0
 	flush := func() error {
@@ -278,6 +334,8 @@ func (r *Room) countBlock(result *ledger.Result) {
 	r.hurdles.Add(&r.hurdles, before.Big())
 	r.fees.addSquare(r.lastFee.Big())
 	r.tipsPaid = r.tipsPaid.Add(result.Tips.Timers)
+	r.asked += result.Lane.AskCycles
+	r.market.noteBlock(result)
 	var tips []types.Wei
 	values := valuesOf(result.Receipts)
 	for i := range result.Timers {
@@ -321,9 +379,10 @@ func valuesOf(receipts []types.Receipt) (values []uint64) {
 // Reset begins all figures anew: what came before was the warm-up.
 func (r *Room) Reset() {
 	r.counted, r.used, r.fees, r.hurdles, r.tipsPaid, r.refusals = 0, 0, squares{}, big.Int{}, types.Wei{}, 0
-	r.fireless, r.sent, r.cellsPaid = 0, 0, types.Wei{}
+	r.fireless, r.sent, r.cellsPaid, r.asked = 0, 0, types.Wei{}, 0
 	for _, c := range r.crowds {
 		c.Counts.Reset()
+		c.Adapts.resetFigures()
 	}
 }
 
@@ -350,6 +409,9 @@ func (r *Room) Refused() uint64 { return r.refusals }
 
 // Use is the cycles that fires used, and those that the lane had.
 func (r *Room) Use() (used, had types.Cycles) { return r.used, r.lane * types.Cycles(r.counted) }
+
+// Asked is the cycles that agents used.
+func (r *Room) Asked() types.Cycles { return r.asked }
 
 // LaneFee is the lane's base fee of the last block, in wei a cycle.
 func (r *Room) LaneFee() types.Wei { return r.lastFee }

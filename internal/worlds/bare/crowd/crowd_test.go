@@ -64,6 +64,22 @@ func TestOneSeedIsOneState(t *testing.T) {
 	}
 }
 
+// Members that leave fire until then and no more; a burst begins again after its rest.
+func TestMembersLeaveAndBurstsEnd(t *testing.T) {
+	leaving := Heartbeats("leaving", 3, 1, 0, Price{Tip: 1})
+	leaving.Leaves = 20
+	bursts := Bursts("bursts", 2, 2, 1, 10, 30, Price{Tip: 1})
+	room := open(t, Config{Seed: 1, Fires: 50, Crowds: []*Crowd{leaving, bursts}})
+	for _, want := range []struct{ blocks, leaving, bursts uint64 }{{15, 45, 40}, {25, 15, 0}, {12, 0, 40}, {28, 0, 0}} {
+		run(t, room, want.blocks)
+		if leaving.Counts.Fired != want.leaving || bursts.Counts.Fired != want.bursts {
+			t.Errorf("%d and %d fires in the next %d blocks, want %d and %d", leaving.Counts.Fired, bursts.Counts.Fired, want.blocks, want.leaving,
+				want.bursts)
+		}
+		room.Reset()
+	}
+}
+
 func TestAnotherCrowdMovesNoDraws(t *testing.T) {
 	values := func(crowds ...*Crowd) string {
 		room := open(t, Config{Seed: 5, Fires: 20, Crowds: crowds})

@@ -41,6 +41,26 @@ func newRepeatingCrowd(name string, members, timers int, least, most uint64, pri
 	}}
 }
 
+// Bursts are members with timers that are due again in 1..spread blocks after each fire, for some blocks, and rest for others, again and
+// again.
+func Bursts(name string, members, timers int, spread, blocks, rest uint64, price Price) *Crowd {
+	return &Crowd{Name: name, Members: members, Tick: func(since uint64, s *draw.Stream) map[int][]Order {
+		if since%(blocks+rest) != 0 {
+			return nil
+		}
+		orders := make(map[int][]Order, members)
+		for i := range members {
+			for k := range timers {
+				o := price.newOrder()
+				o.In, o.Least, o.Most = s.Uniform(1, spread), 1, spread
+				o.Until, o.Slot, o.Count = &blocks, uint64(k), since
+				orders[i] = append(orders[i], o)
+			}
+		}
+		return orders
+	}}
+}
+
 // Quiet are members of which each orders a timer for the next block once in every blocks on
 // average, each block alike.
 func Quiet(name string, members int, every uint64, price Price) *Crowd {
@@ -107,34 +127,72 @@ type Bids struct {
 	Permille uint64   // the share of a value that is bid
 	Each     []uint64 // the shares of the first members, where they differ
 	Patience *uint64  // blocks; nil: as long as the chain allows
+	AreKept  bool     // a member draws its value once, not for each block
+	// AreTips says that values and bids are a cycle: the bid is a timer's tip, and the value its max fee.
+	AreTips bool
+	// RaisePermille has the members' agents asked for their tips (Order.RaisePermille); nil: the share is the tip.
+	RaisePermille *uint64
+	Adapts        *BestResponse // how members choose their shares from the second block on; nil: they keep them
 }
 
-func (b *Bids) newOrder(member int, s *draw.Stream) Order {
-	share := b.Permille
+func (b *Bids) shareOf(member int) uint64 {
 	if member < len(b.Each) {
-		share = b.Each[member]
+		return b.Each[member]
+	}
+	return b.Permille
+}
+
+func (b *Bids) newOrder(share uint64, s *draw.Stream) Order {
+	if b.AreTips {
+		return b.newTip(share, s.Uniform(0, b.Top))
 	}
 	o := Order{In: 1, Patience: b.Patience, BidPermille: &share}
 	o.drawValue(s.Uniform(0, b.Top))
 	return o
 }
 
+func (b *Bids) newTip(share, value uint64) Order {
+	o := Order{In: 1, Patience: b.Patience, Value: value, MaxFee: &value, RaisePermille: b.RaisePermille}
+	if tip := shareOf(value, share); b.RaisePermille == nil {
+		o.Tip = &tip
+	}
+	return o
+}
+
 // Bidders are members that each bid for a fire in every block.
 func Bidders(name string, members int, bids Bids) *Crowd {
-	return &Crowd{Name: name, Members: members, Tick: func(_ uint64, s *draw.Stream) map[int][]Order {
+	shares := make([]uint64, max(0, members))
+	for i := range shares {
+		shares[i] = bids.shareOf(i)
+	}
+	bids.Adapts.begin(shares)
+	var kept []Order
+	c := &Crowd{Name: name, Members: members, Adapts: bids.Adapts, HasAgents: bids.RaisePermille != nil}
+	c.Tick = func(_ uint64, s *draw.Stream) map[int][]Order {
 		orders := make(map[int][]Order, members)
-		for i := range members {
-			orders[i] = []Order{bids.newOrder(i, s)}
+		for i, share := range shares {
+			var o Order
+			if i < len(kept) {
+				o = kept[i]
+				if o.BidPermille != nil {
+					o.BidPermille = &share
+					o.drawValue(o.Value)
+				}
+			} else if o = bids.newOrder(share, s); bids.AreKept {
+				kept = append(kept, o)
+			}
+			orders[i] = []Order{o}
 		}
 		return orders
-	}}
+	}
+	return c
 }
 
 // PatientBidders are members that each bid for one fire until they have it, and then for
 // the next, of another value. What a fire is worth decays while it waits.
 func PatientBidders(name string, members int, bids Bids, decayPermille uint64) *Crowd {
 	return &Crowd{Name: name, Members: members, DecayPermille: decayPermille, Begin: func(i int, s *draw.Stream) []Order {
-		o := bids.newOrder(i, s)
+		o := bids.newOrder(bids.shareOf(i), s)
 		o.Least, o.Most, o.Top = 1, 1, bids.Top
 		return []Order{o}
 	}}

@@ -10,8 +10,9 @@ import (
 var errMalformed = errors.New("crowd: a payload of orders is malformed")
 
 // optionalNumbers are the numbers of an order that may be missing, in the order of their bits.
-func (o *Order) optionalNumbers() [6]**uint64 {
-	return [...]**uint64{&o.Patience, &o.MaxFee, &o.Tip, &o.Bid, &o.BidPermille, &o.FeePermille}
+func (o *Order) optionalNumbers() [8]**uint64 {
+	return [...]**uint64{&o.Patience, &o.MaxFee, &o.Tip, &o.Bid, &o.BidPermille, &o.FeePermille, &o.Until,
+		&o.RaisePermille}
 }
 
 // appendOrder writes an order: a byte that says which numbers are there, the numbers as

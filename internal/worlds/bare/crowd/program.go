@@ -3,6 +3,7 @@ package crowd
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/draw"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -33,28 +34,33 @@ type Order struct {
 	Top         uint64
 	BidPermille *uint64 // the share of a value that is bid; nil: Bid stays
 	FeePermille *uint64 // the share of a value that is MaxFee; nil: MaxFee stays
-	Count       uint64  // which of its kind it is
-	Slot        uint64  // tells apart the orders of a member that run side by side
+	Until       *uint64 // the last height at which it comes again; nil: always. Before it is submitted, blocks from the next on
+	// RaisePermille has the member's agent asked for the tip, which is by this share above the last median; nil: it is not asked.
+	RaisePermille *uint64
+	Count         uint64 // which of its kind it is
+	Slot          uint64 // tells apart the orders of a member that run side by side
 }
 
 // drawValue states a new value.
 func (o *Order) drawValue(v uint64) {
 	o.Value = v
-	share := func(of *uint64) *uint64 {
-		part := v / permille * *of
-		part += v % permille * *of / permille
-		return &part
-	}
 	if o.BidPermille != nil {
-		o.Bid = share(o.BidPermille)
+		bid := shareOf(v, *o.BidPermille)
+		o.Bid = &bid
 	}
 	if o.FeePermille != nil {
-		o.MaxFee = share(o.FeePermille)
+		most := shareOf(v, *o.FeePermille)
+		o.MaxFee = &most
 	}
 }
 
-// nextOrder is the order after a fire of o by a member; ok is false if there is none.
-func (o Order) nextOrder(seed uint64, member types.Address) (next Order, ok bool) {
+// shareOf is a share of a value, in thousandths.
+func shareOf(value, share uint64) uint64 {
+	return value/permille*share + value%permille*share/permille
+}
+
+// nextOrder is the order after a fire of o by a member, at a height; ok is false if there is none.
+func (o Order) nextOrder(seed uint64, member types.Address, now types.Height) (next Order, ok bool) {
 	if o.Most == 0 {
 		return o, false
 	}
@@ -66,7 +72,7 @@ func (o Order) nextOrder(seed uint64, member types.Address) (next Order, ok bool
 	if o.Top > 0 {
 		o.drawValue(stream.Uniform(0, o.Top))
 	}
-	return o, true
+	return o, o.Until == nil || uint64(now)+o.In <= *o.Until
 }
 
 // timerRequest is the timer that an order asks for at a height.
@@ -92,6 +98,7 @@ func weiOf(amount *uint64) *types.Wei {
 //
 //	order(orders)      schedules them; its output is how many the chain refused
 //	conduct(errands)   calls order of each member; its output is the same of all together
+//	get_gas_bid        of members with agents: the tip of a timer of theirs
 //	ignore(bytes)      does nothing; its payload takes cells
 //	handle_timer       schedules the next of its kind, and spends the rest of the limit; its
 //	                   output is the order's value
@@ -111,8 +118,12 @@ func (session) Bound(program.Bounds) {}
 func (session) Close() {}
 
 // Inspect implements program.Session.
-func (session) Inspect(program.Code) (program.Description, error) {
-	return program.Description{Handlers: []program.Handler{{Name: "conduct"}, {Name: "handle_timer"}, {Name: "ignore"}, {Name: "order"}}}, nil
+func (session) Inspect(code program.Code) (program.Description, error) {
+	handlers := []program.Handler{{Name: "conduct"}, {Name: "handle_timer"}, {Name: "ignore"}, {Name: "order"}}
+	if string(code.Source) == agentCode {
+		handlers = slices.Insert(handlers, 1, program.Handler{Name: program.BidHandler})
+	}
+	return program.Description{Handlers: handlers}, nil
 }
 
 // Handle implements program.Session.
@@ -151,6 +162,8 @@ func (s session) runHandler(ctx program.Context, msg program.Message) ([]byte, e
 		return conductOrders(ctx, msg.Payload)
 	case "ignore":
 		return nil, nil
+	case program.BidHandler:
+		return answerQuestion(ctx, msg.Payload)
 	case "handle_timer":
 		return s.handleFire(ctx, msg)
 	}
@@ -175,6 +188,11 @@ func conductOrders(ctx program.Context, payload []byte) ([]byte, error) {
 
 // scheduleOrder returns 1 for a timer that the chain refused.
 func scheduleOrder(ctx program.Context, o *Order) (refused uint64, err error) {
+	if o.RaisePermille != nil {
+		if err := keepWorth(ctx, o); err != nil {
+			return 0, err
+		}
+	}
 	_, err = ctx.ScheduleTimer(o.timerRequest(ctx.Block().Height))
 	var fault *program.Fault
 	if errors.As(err, &fault) && !fault.Abort {
@@ -188,7 +206,7 @@ func (s session) handleFire(ctx program.Context, msg program.Message) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	if next, ok := o.nextOrder(s.seed, msg.Self); ok {
+	if next, ok := o.nextOrder(s.seed, msg.Self, ctx.Block().Height); ok {
 		if _, err := scheduleOrder(ctx, &next); err != nil {
 			return nil, err
 		}
