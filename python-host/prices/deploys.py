@@ -129,8 +129,8 @@ SOURCES = (
     ("yields", repeat_piece("def f%d(p):yield p\n")),
     ("yields from", repeat_piece("def f%d(p):yield from p\n")),
     ("awaits", "from cowboy_sdk import runner\n" + repeat_piece("@runner.continuation\nasync def f%d(p):\n a=await runner.llm('x')\n")),
-    ("awaits in a row", "from cowboy_sdk import runner\n@runner.continuation\nasync def f(p):\n" + repeat_piece(" a=await runner.llm('x')\n",
-     3000)),
+    ("awaits in a row", "from cowboy_sdk import runner\n@runner.continuation\nasync def f(p):\n"
+     + repeat_piece(" a=await runner.llm('x')\n", 3000)),
     ("deep blocks", nest_blocks("if a:", 90)),
     ("deep loops", nest_blocks("for a in b:", 19)),
     ("brackets that do not close", "x=" + "(" * 190 + "\n"),

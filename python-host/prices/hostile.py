@@ -154,7 +154,7 @@ def list_values(size):
     yield written_value("ones of one", "list[list[u8]]", [[1]] * (size // 4))
     yield Value("deep", "list[%s]" % inner, json_list(body, size), state_list(state[1:], n), repr([value[0]] * n))
     yield json_value("deep and wrong at the end", "list[%s]" % inner, json_list(body, size, body.replace("1", "-1")), "",
-               state_list(state[1:], n, state[1:-1] + b"\x20"))
+                     state_list(state[1:], n, state[1:-1] + b"\x20"))
     yield json_value("deeper than is read", "list[u8]", "[" * size)
     yield json_value("no comma at the end", "list[u8]", json_list("1", size)[:-1] + " 1]")
     yield json_value("an object instead", "list[u8]", "{%s}" % ",".join(['"a":1'] * (size // 6)))
@@ -165,7 +165,7 @@ def tuple_values(size):
     yield written_value("ones of 32", "list[%s]" % of, [(1,) * 32] * (size // 66))
     yield written_value("ones of one", "list[tuple[u8]]", [(1,)] * (size // 4))
     yield json_value("one short at the end", "list[%s]" % of, json_list(to_json([1] * 32), size, to_json([1] * 31)), "",
-               state_list(state_list(b"\x01", 32), size // 66, state_list(b"\x01", 31)))
+                     state_list(state_list(b"\x01", 32), size // 66, state_list(b"\x01", 31)))
     yield json_value("wrong at the end", "list[%s]" % of, json_list(to_json([1] * 32), size, to_json([1] * 31 + [-1])))
 
 
@@ -197,9 +197,9 @@ def dict_values(size):
     rows = ",".join(['"%d":1' % k for k in equal])
     yield json_value("a name twice at the end", "dict[int, u8]", '{%s,"0":1}' % rows)
     yield json_value("one name", "dict[str, u8]", "{%s}" % ",".join(['"a":1'] * (size // 6)), "",
-               cbor.head(cbor.MAP, size // 6) + b"\x61a\x01" * (size // 6))
+                     cbor.head(cbor.MAP, size // 6) + b"\x61a\x01" * (size // 6))
     yield json_value("records, equal hashes", "dict[int, Wide]", "{%s}" % ",".join(['"%d":{}' % k for k in equal]), WIDE,
-               encode_state({str(k): {} for k in equal}))
+                     encode_state({str(k): {} for k in equal}))
 
 
 def record_values(size):
@@ -210,16 +210,20 @@ def record_values(size):
     full = {"f%d" % i: 1 for i in range(FIELDS)}
     of_parts = {"f%d" % i: {} for i in range(FIELDS)}
     short = {k: v for k, v in full.items() if k != "f63"}
-    yield json_value("64 fields", "list[Wide]", json_list(to_json(full), size), NEEDED, state_list(encode_state(full), size // len(to_json(full))))
-    yield json_value("64 optional fields", "list[Wide]", json_list(to_json(full), size), WIDE, state_list(encode_state(full), size // len(to_json(full))))
-    yield json_value("64 records", "list[Wide]", json_list(to_json(of_parts), size), WIDER, state_list(encode_state(of_parts), size // len(to_json(of_parts))))
+    yield json_value("64 fields", "list[Wide]", json_list(to_json(full), size), NEEDED,
+                     state_list(encode_state(full), size // len(to_json(full))))
+    yield json_value("64 optional fields", "list[Wide]", json_list(to_json(full), size), WIDE,
+                     state_list(encode_state(full), size // len(to_json(full))))
+    yield json_value("64 records", "list[Wide]", json_list(to_json(of_parts), size), WIDER,
+                     state_list(encode_state(of_parts), size // len(to_json(of_parts))))
     yield json_value("64 fields, one short at the end", "list[Wide]", json_list(to_json(full), size, to_json(short)), NEEDED)
     yield json_value("64 fields, a name twice at the end", "Wide", to_json(full)[:-1] + ',"f0":1}', WIDE)
     yield json_value("names unknown", "Wide", "{%s}" % ",".join(['"g%d":1' % i for i in range(size // 10)]), WIDE,
-               encode_state({"g%d" % i: 1 for i in range(size // 10)}))
+                     encode_state({"g%d" % i: 1 for i in range(size // 10)}))
     yield json_value("one field, empty", "list[Part]", json_list("{}", size), WIDER, state_list(b"\xa0", size // 3))
     note = {"who": bytes(20), "paid": 1}
-    yield json_value("of three fields", "list[Note]", json_list(to_json(note), size), NOTE, state_list(encode_state(note), size // len(to_json(note))))
+    yield json_value("of three fields", "list[Note]", json_list(to_json(note), size), NOTE,
+                     state_list(encode_state(note), size // len(to_json(note))))
 
 
 def enumeration_values(size):
@@ -233,8 +237,9 @@ def enumeration_values(size):
 
 
 GENERATORS = {
-    typed.Integer: integer_values, typed.Bool: boolean_values, typed.Text: text_values, typed.Binary: binary_values, typed.Optional: optional_values,
-    typed.List: list_values, typed.Tuple: tuple_values, typed.Dict: dict_values, typed.Record: record_values, typed.Enumeration: enumeration_values,
+    typed.Integer: integer_values, typed.Bool: boolean_values, typed.Text: text_values, typed.Binary: binary_values,
+    typed.Optional: optional_values, typed.List: list_values, typed.Tuple: tuple_values, typed.Dict: dict_values,
+    typed.Record: record_values, typed.Enumeration: enumeration_values,
 }
 
 
@@ -291,7 +296,7 @@ AGAIN = "        while True:\n            del m['a']\n            m['a']\n"
 def as_default(v):
     if v.literal is not None:
         yield (make_source(v, "    m: Map[str, %s] = Map(default=%s)\n    @public\n    def look(self, payload):\n        m = self.m\n"
-                         "        m['a'] = m['a']\n%s" % (v.of, v.literal, AGAIN)), "look", b"", None)
+                              "        m['a'] = m['a']\n%s" % (v.of, v.literal, AGAIN)), "look", b"", None)
 
 
 PLACES = {"payload": (as_payload, LARGE), "answer": (as_answer, LARGE), "result": (as_result, LARGE), "state": (as_state, LARGE),

@@ -194,13 +194,15 @@ def judge_values(said):
     i, n = map(int, said.part.split("/"))
     rows = (measure_value(row) for row in itertools.islice(hostile.message_rows(), i, None, n) if said.only in row.name)
     failed = judge_each("hostile values", rows, said)
-    return print_failures(failed + ["%s has no generator of hostile values: write one in prices/hostile.py" % t for t in hostile.types_without_generator()])
+    failed += ["%s has no generator of hostile values: write one in prices/hostile.py" % t for t in hostile.types_without_generator()]
+    return print_failures(failed)
 
 
 def judge_deploys(said):
     i, n = map(int, said.part.split("/"))
     sources = itertools.islice(itertools.chain(deploys.SOURCES, hostile.deploy_sources()), i, None, n)
-    return print_failures(judge_each("sources that are deployed", (measure_deploy(name, s.encode()) for name, s in sources if said.only in name), said))
+    rows = (measure_deploy(name, s.encode()) for name, s in sources if said.only in name)
+    return print_failures(judge_each("sources that are deployed", rows, said))
 
 
 def print_failures(failed):

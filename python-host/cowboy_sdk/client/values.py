@@ -148,7 +148,8 @@ class Schema:
             if not isinstance(v, (list, tuple)):
                 raise WrongValue(path, "is a list: this is " + show_argument(v))
             depth = next_depth(depth, path)
-            return "[%s]" % ",".join(self.text(x, y, "%s[%d]" % (path, i), address, depth) for i, (x, y) in enumerate(pair_items(t, v, path)))
+            rows = [self.text(x, y, "%s[%d]" % (path, i), address, depth) for i, (x, y) in enumerate(pair_items(t, v, path))]
+            return "[%s]" % ",".join(rows)
         if form == "dict":
             if not isinstance(v, dict):
                 raise WrongValue(path, "is an object: this is " + show_argument(v))

@@ -265,7 +265,8 @@ class Chain(Network):
         """A transaction that calls a handler, once it is final: its Receipt, or Reverted."""
         __tracebackhide__ = True  # pytest then shows the test's own line
         body = self._call_body(to, handler, payload, sender, value, sponsor, cycles, cells)
-        return self._receive_receipt("%s(%s)" % (handler, show_value(to_bytes(payload))), self.post("/devnet/send", body), self._find_actor(to))
+        what = "%s(%s)" % (handler, show_value(to_bytes(payload)))
+        return self._receive_receipt(what, self.post("/devnet/send", body), self._find_actor(to))
 
     def dry_run(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
         """The result of a call on the latest state, which it does not change."""
@@ -308,7 +309,8 @@ class Chain(Network):
         result = self.get("/actor/bid", body)
         if result["status"] != "ok":
             error = result["error"] or {"code": result["status"], "message": ""}
-            raise Reverted("get_gas_bid", result["status"], error["code"], error["message"], source=self._lines_of(actor), named=self._lines_by_name)
+            raise Reverted("get_gas_bid", result["status"], error["code"], error["message"], source=self._lines_of(actor),
+                           named=self._lines_by_name)
         context = {name: int(number) for name, number in result.pop("context").items()}
         found = read_record("bid", result)
         found.__dict__["context"] = context
@@ -493,7 +495,8 @@ class Chain(Network):
         return self.path(of)
 
     def _call_body(self, to, handler, payload, sender, value, sponsor, cycles, cells):
-        body = {"from": self.sender(sender), "to": self.path(to), "handler": handler, "payload": to_hex(payload), "value": wei_digits(value)}
+        body = {"from": self.sender(sender), "to": self.path(to), "handler": handler, "payload": to_hex(payload),
+                "value": wei_digits(value)}
         if sponsor:
             body["sponsor"] = wei_digits(sponsor)
         return _add_limits(body, cycles, cells)

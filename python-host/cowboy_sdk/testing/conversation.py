@@ -83,7 +83,8 @@ own_group = [False]  # whether a bench is out of reach of the terminal's Ctrl-C
 def begin_bench():
     """The process of a bench: the one that was begun already, once, or a new one."""
     given, begun[0] = begun[0], None
-    return given or subprocess.Popen([find_program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=own_group[0])
+    return given or subprocess.Popen([find_program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                     start_new_session=own_group[0])
 
 
 class Bench:
@@ -228,8 +229,8 @@ class Up(Live):
         if apart:
             raise TypeError("on a live network validators share what they execute: apart is for simulated ones")
         import tempfile
-        words = [find_program(), "up", "--ephemeral", "--json", "--http", "127.0.0.1:0", "--seed", str(seed), "--validators", str(validators),
-                 "--runners", str(runners), "--block-time", block_time]
+        words = [find_program(), "up", "--ephemeral", "--json", "--http", "127.0.0.1:0", "--seed", str(seed),
+                 "--validators", str(validators), "--runners", str(runners), "--block-time", block_time]
         with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as settings:
             settings.write("[params]\n" + "".join("%s = %s\n" % (json.dumps(k), json.dumps(v)) for k, v in sorted(params.items())))
             settings.flush()

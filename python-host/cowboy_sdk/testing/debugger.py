@@ -203,7 +203,7 @@ class Chain:
             print_line("Here the execution had used up its limit. It goes on unmetered, and nothing more of the chain is known.")
         else:
             print_line("The execution asked here for %s, and now %s is asked for: from here on it is another. It runs on Python %d.%d here."
-                 % (describe_step(step) if step else "nothing more", name + show_key(key), *sys.version_info[:2]))
+                       % (describe_step(step) if step else "nothing more", name + show_key(key), *sys.version_info[:2]))
         return None
 
     def is_needless_read(self, step, name, key):
@@ -348,9 +348,10 @@ class Player:
     def message_context(self, call):
         block = self.trace["block"]
         return types.SimpleNamespace(
-            kind=call["kind"], code=decode_hex(call["code_hash"]), cycles=UNMETERED, sender=decode_hex(call["sender"]), me=decode_hex(call["actor"]),
-            owner=decode_hex(call["owner"]), tx_hash=decode_hex(block["tx_hash"]), height=block["height"], timestamp=block["timestamp_ms"],
-            chain_id=block["chain_id"], value=int(call["value"]).to_bytes(32, "big"))
+            kind=call["kind"], code=decode_hex(call["code_hash"]), cycles=UNMETERED, sender=decode_hex(call["sender"]),
+            me=decode_hex(call["actor"]), owner=decode_hex(call["owner"]), tx_hash=decode_hex(block["tx_hash"]),
+            height=block["height"], timestamp=block["timestamp_ms"], chain_id=block["chain_id"],
+            value=int(call["value"]).to_bytes(32, "big"))
 
     def load_code(self, call):
         path, text = self.files[call["code_hash"]]
