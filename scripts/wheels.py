@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def read_unreleased():
+def read_unreleased_version():
     """The version of unreleased sources."""
     return re.search(r'const unreleased = "([^"]+)"', (ROOT / "cmd/devnet/version.go").read_text())[1]
 

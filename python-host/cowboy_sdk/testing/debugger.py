@@ -356,7 +356,7 @@ class Player:
     def load_code(self, call):
         path, text = self.files[call["code_hash"]]
         if FILES[path] is None:
-            FILES[path] = load_unmetered(path, text)
+            FILES[path] = load_without_meter(path, text)
         return FILES[path]
 
 
@@ -364,7 +364,7 @@ def call_title(call):
     return "%s.%s" % (call["name"] or call["actor"], call["handler"])
 
 
-def load_unmetered(path, text):
+def load_without_meter(path, text):
     """Code that is not metered, in the author's own lines."""
     tree = ast.parse(text, path)
     waiting = awaits.lower(tree)
