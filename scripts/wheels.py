@@ -14,7 +14,6 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def read_unreleased_version():
-    """The version of unreleased sources."""
     return re.search(r'const unreleased = "([^"]+)"', (ROOT / "cmd/devnet/version.go").read_text())[1]
 
 

@@ -121,7 +121,6 @@ def choose_spread(expressions):
 
 
 def argument_combinations(most=2):
-    """Combinations of names of arguments."""
     yield ()
     for name in VALUES:
         yield (name,)
@@ -137,7 +136,7 @@ def as_program(expression, names):
 
 
 def calls_with_arguments(f, first=(), most=2):
-    """Calls of f with each combination of arguments after the first ones."""
+    """Each combination comes after the first arguments."""
     for names in argument_combinations(most):
         names = first + names
         yield "%s(%s)" % (f, ", ".join("v%d" % i for i in range(len(names)))), names
@@ -194,7 +193,7 @@ def type_of(kind):
 
 
 def call_programs(i, n):
-    """Programs of each n-th function and method from the i-th on."""
+    """Of each n-th function and method from the i-th on."""
     for f in list(function_names())[i::n]:
         for expression, names in choose_spread(list(calls_with_arguments(f))):
             yield as_program(expression, names)
@@ -206,7 +205,7 @@ def call_programs(i, n):
 
 
 def operation_programs(i, n):
-    """Programs of each n-th operator and form from the i-th on."""
+    """Of each n-th operator and form from the i-th on."""
     values = [n for n in VALUES if n != "generator"]
     for o in OPERATORS[i::n]:
         many = [("v0 %s v1" % o, names) for names in itertools.product(values, values)]

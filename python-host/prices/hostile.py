@@ -40,7 +40,6 @@ class Row(namedtuple("Row", "name source handler payload held")):
 
 
 def encode_state(v):
-    """The bytes of v in state."""
     return meter.unpaid(cbor.packed, v, "a value", 1 << 26)
 
 
@@ -52,7 +51,6 @@ def to_state_value(v):
 
 
 def to_json(v):
-    """v as JSON."""
     t = type(v)
     if t is int:
         return '"%d"' % v if abs(v) > typed.SAFE else str(v)
@@ -82,7 +80,7 @@ def json_list(item, size, last=None):
 
 
 def state_list(item, n, last=None):
-    """A list of n encoded items in state."""
+    """n encoded items, of which the last may be another."""
     return cbor.head(cbor.ARRAY, n) + item * (n - 1) + (item if last is None else last)
 
 
@@ -244,14 +242,12 @@ GENERATORS = {
 
 
 def list_type_classes(of=typed.Type):
-    """Each class of types."""
     for cls in of.__subclasses__():
         yield cls
         yield from list_type_classes(cls)
 
 
 def types_without_generator():
-    """The names of the types without a generator."""
     return [t.__name__ for t in list_type_classes() if t not in GENERATORS]
 
 

@@ -152,7 +152,7 @@ class Test:
         return [{"text": text, "needs": sorted(needed)}]
 
     def find_needs(self, tree, local):
-        """The names of the prelude that a unit needs."""
+        """The names of the prelude, each once."""
         needed = set()
         for n in ast.walk(tree):
             if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "self":
@@ -263,7 +263,6 @@ def default_names(tree):
 
 
 def bound_names(tree):
-    """The names that a tree binds anywhere."""
     found = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for n in ast.walk(tree):
         if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n is not tree:

@@ -283,7 +283,7 @@ def check_nesting(v, depth):
 
 
 def reparse_json(v):
-    """A value of the schema's own JSON, as parsed returns it."""
+    """A value of the schema's own JSON, as parse_json returns it."""
     return parse_json(json.dumps(v).encode())
 
 

@@ -524,7 +524,7 @@ class Chain(Network):
         return of if isinstance(of, Actor) else self.actors.get(self.address(of))
 
     def _lines_by_name(self, of):
-        """The file of an actor that a message names, or None."""
+        """The name and the lines of the file of an actor that a message names, or None."""
         return next((a.lines() for a in self.actors.values() if of in (a.name, "0x" + a.address.hex())), None)
 
     def _lines_of(self, of):
@@ -532,7 +532,7 @@ class Chain(Network):
         return actor and actor.lines()
 
     def _count_costs(self):
-        """Print the gas report of the executions since it was printed last."""
+        """Adds what was executed since the last count to the gas report."""
         if self.costs is None:
             return
         for receipt in self.receipts(self._told + 1):

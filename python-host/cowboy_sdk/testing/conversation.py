@@ -34,7 +34,7 @@ class DevnetGone(Exception):
 
 
 def find_program():
-    """The devnet to start: $DEVNET, which `devnet test` sets, or the one on PATH."""
+    """$DEVNET, which `devnet test` sets, or the one on PATH."""
     named = os.environ.get("DEVNET")
     found = shutil.which(named or "devnet")
     if found is None:

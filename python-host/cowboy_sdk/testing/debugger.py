@@ -247,7 +247,6 @@ class Chain:
         return step_answer(name, step)
 
     def is_next_step(self, name, key):
-        """Whether the execution asked here for just this."""
         step = self.steps[self.at]
         return step["what"] == name and decode_hex(step.get("key")) == key
 
@@ -263,7 +262,7 @@ class Chain:
         return decode_hex(step.get("value")) or b""
 
     def answer_unknown(self, name, key, op):
-        """The message for a request that the execution did not make."""
+        """State as this run left it, nothing for a write; Diverged for what only the execution could know."""
         if name == "get_state":
             return self.state.get(key)
         if name in ("set_state", "delete_state", "emit_event", "print"):
@@ -335,7 +334,6 @@ class Player:
 
     @staticmethod
     def stop_at_error(call, error):
-        """Stop where the error was raised."""
         found, at = None, error.__traceback__
         while at is not None:
             if at.tb_frame.f_code.co_filename in FILES:
@@ -383,7 +381,6 @@ def print_line(line):
 
 
 def answer_by_player(player):
-    """Let the player answer the requests of actors to the chain."""
     def current_chain():
         return player.calls[-1]
 

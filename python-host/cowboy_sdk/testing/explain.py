@@ -7,7 +7,7 @@ BLOCKS = 32  # that are looked at for fires and messages that failed
 
 
 def trace_lines(chain):
-    """Its lines, or none."""
+    """None where nothing failed that the test did not expect."""
     try:
         failed = _last_failure(chain)
         if failed is None:
@@ -18,7 +18,7 @@ def trace_lines(chain):
 
 
 def _last_failure(chain):
-    """The hash of the last failure, or None."""
+    """Its hash, or None."""
     since = max(chain.height + 1 - BLOCKS, 1)
     for receipt in reversed(chain.receipts(since)):
         if not receipt.ok and receipt.hash not in chain.is_next_step:

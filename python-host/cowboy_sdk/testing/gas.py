@@ -61,7 +61,7 @@ class Costs:
 
 
 def read_snapshot(path):
-    """The content of a file; None if it does not exist. A ValueError says why it cannot be one."""
+    """None if the file does not exist. A ValueError says why it is no snapshot."""
     try:
         with open(path, encoding="utf-8") as file:
             found = json.load(file)

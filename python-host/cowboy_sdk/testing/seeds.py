@@ -21,6 +21,6 @@ def replay_words(seed, test, unit=False):
 
 
 def skip_reason(options, http):
-    """Why a test is skipped on a live network."""
+    """Of a test on a live network."""
     wanted = ", ".join("%s=%r" % o for o in sorted(options.items()))
     return "the test needs a separate network (%s), and the tests run on the one at %s" % (wanted, http)

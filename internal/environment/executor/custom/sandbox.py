@@ -43,7 +43,7 @@ def exit_with(code, words):
 
 
 def imported_names(tree, ast):
-    """The names of the libraries that a module imports, wherever it does."""
+    """Of the libraries that a module imports, wherever it does."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
