@@ -10,7 +10,7 @@ import sys
 from importlib.machinery import ModuleSpec
 
 
-def _read(n):
+def _read_exactly(n):
     data = bytearray(n)
     rest = memoryview(data)
     while rest:
@@ -21,19 +21,19 @@ def _read(n):
     return data
 
 
-def _number(n):
-    return int.from_bytes(_read(n), "little")
+def _read_number(n):
+    return int.from_bytes(_read_exactly(n), "little")
 
 
-def _field():
-    return _read(_number(4))
+def _read_field():
+    return _read_exactly(_read_number(4))
 
 
-_compiled = _field()
+_compiled = _read_field()
 _files = {}  # name of a module → its source
-for _ in range(_number(4)):
-    _name = _field().decode()
-    _files[_name] = _field()
+for _ in range(_read_number(4)):
+    _name = _read_field().decode()
+    _files[_name] = _read_field()
 
 
 class _Finder:
@@ -48,14 +48,14 @@ class _Finder:
 
     @staticmethod
     def exec_module(module):
-        exec(_codes.pop(module.__name__, None) or _code(module.__name__), module.__dict__)
+        exec(_codes.pop(module.__name__, None) or _compile_source(module.__name__), module.__dict__)
 
 
-def _code(name):
+def _compile_source(name):
     return compile(_files[name], "<%s>" % name, "exec")
 
 
-def _send(frame):
+def _send_frame(frame):
     """To the descriptor of the pipe, as long as the host has not taken it."""
     frame = memoryview(len(frame).to_bytes(4, "little") + frame)
     while frame:
@@ -66,9 +66,9 @@ _version = sys.version.encode() + b"\0"  # whose code it is: the interpreter at 
 if _compiled:
     _codes = marshal.loads(memoryview(_compiled)[len(_version):]) if _compiled.startswith(_version) else {}
 else:
-    _codes = {name: _code(name) for name in _files}
-    _send(b"M" + _version + marshal.dumps(_codes))
+    _codes = {name: _compile_source(name) for name in _files}
+    _send_frame(b"M" + _version + marshal.dumps(_codes))
 del _compiled
 sys.meta_path.insert(0, _Finder)
 from host import main  # noqa: E402: from the archive, which is read by now
-main.main(_number(8), _number(8), _number(8))
+main.main(_read_number(8), _read_number(8), _read_number(8))

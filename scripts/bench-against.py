@@ -173,7 +173,7 @@ def empty_block_bytes(build):
     return grown
 
 
-def benchmark(package, name, times, metric, *more):
+def measure_benchmark(package, name, times, metric, *more):
     return lambda build: build.run_benchmark(package, name, times, metric, *more)
 
 
@@ -183,19 +183,19 @@ ROWS = [  # what, unit, aim of the ratio (negative: at least), how
     ("CPU of a later start", "ms", 0.65, start_again_cpu),
     ("CPU of `devnet --version`", "ms", 0.6, version_cpu),
     ("first `devnet test` of a new project", "ms", 0.6, first_actor_test),
-    ("transaction to final receipt, p50", "ms", 0.6, benchmark("box", "BenchmarkTransaction/all-on", "300x", "ms-p50")),
-    ("timers scheduled", "timers/s", -1.8, benchmark("box", "BenchmarkSchedule/all-on", "1x", "timers/s")),
-    ("blocks, 4 validators", "blocks/s", -1.4, benchmark("box", "BenchmarkBlocks/all-on", "2000x", "blocks/s")),
-    ("CPU of a block", "ms", 0.65, benchmark("box", "BenchmarkBlocks/all-on", "2000x", "ms-cores/block")),
-    ("memory of 4 validators", "MiB", 0.6, benchmark("box", "BenchmarkMemory", "1x", "MiB-resident")),
+    ("transaction to final receipt, p50", "ms", 0.6, measure_benchmark("box", "BenchmarkTransaction/all-on", "300x", "ms-p50")),
+    ("timers scheduled", "timers/s", -1.8, measure_benchmark("box", "BenchmarkSchedule/all-on", "1x", "timers/s")),
+    ("blocks, 4 validators", "blocks/s", -1.4, measure_benchmark("box", "BenchmarkBlocks/all-on", "2000x", "blocks/s")),
+    ("CPU of a block", "ms", 0.65, measure_benchmark("box", "BenchmarkBlocks/all-on", "2000x", "ms-cores/block")),
+    ("memory of 4 validators", "MiB", 0.6, measure_benchmark("box", "BenchmarkMemory", "1x", "MiB-resident")),
     ("disk of an empty block", "bytes", 0.35, empty_block_bytes),
-    ("seeds of a campaign, a core", "seeds/h", -1.6, benchmark("sim", "BenchmarkSeed/timeless", "60x", "seeds/h/core")),
-    ("virtual time over real, ten timers a block", "s/s", -1.6, benchmark("sim", "BenchmarkTimers/go", "1500x", "virtual-s/s")),
-    ("the same, Python actors", "s/s", -1.0, benchmark("sim", "BenchmarkTimers/python", "300x", "virtual-s/s")),
-    ("40 validators, 2,000 runners, 6 blocks: CPU", "s", 0.33, benchmark(
+    ("seeds of a campaign, a core", "seeds/h", -1.6, measure_benchmark("sim", "BenchmarkSeed/timeless", "60x", "seeds/h/core")),
+    ("virtual time over real, ten timers a block", "s/s", -1.6, measure_benchmark("sim", "BenchmarkTimers/go", "1500x", "virtual-s/s")),
+    ("the same, Python actors", "s/s", -1.0, measure_benchmark("sim", "BenchmarkTimers/python", "300x", "virtual-s/s")),
+    ("40 validators, 2,000 runners, 6 blocks: CPU", "s", 0.33, measure_benchmark(
         "sim", "BenchmarkTenThousandRunners", "1x", "cpu-s", "-crowd-validators", "40", "-crowd", "2000", "-crowd-blocks", "6")),
     ("idle: wakeups a second", "/s", 0.6, idle_wakeups),
-    ("Python calls that read and write, sent ahead", "calls/s", -1.6, benchmark(
+    ("Python calls that read and write, sent ahead", "calls/s", -1.6, measure_benchmark(
         "pyhost", "BenchmarkReadWriteSentAhead", "10000x", "calls/s")),
 ]
 

@@ -13,12 +13,11 @@ ROOT = Path(__file__).resolve().parent.parent
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def unreleased():
-    """The version of unreleased sources."""
+def read_unreleased_version():
     return re.search(r'const unreleased = "([^"]+)"', (ROOT / "cmd/devnet/version.go").read_text())[1]
 
 
-def number(version):
+def python_version(version):
     """A version as Python writes it: 0.1.0-dev is 0.1.0.dev0, and 0.2.0-rc.1 is 0.2.0rc1."""
     found = re.fullmatch(r"(\d+\.\d+\.\d+)(?:-(dev|rc)\.?(\d*))?", version)
     if found is None:
@@ -27,7 +26,7 @@ def number(version):
     return base + {None: "", "dev": ".dev" + (count or "0"), "rc": "rc" + (count or "0")}[stage]
 
 
-def write(folder, name, version, tags, metadata, files, pure=True):
+def write_wheel(folder, name, version, tags, metadata, files, pure=True):
     """Writes a wheel and returns its path. files are bytes by path; files in .data/scripts become executable
     programs."""
     info = "%s-%s.dist-info" % (name, version)

@@ -101,7 +101,7 @@ def actor(cls):
     return cls
 
 
-def _mark(handler, access):
+def _mark_access(handler, access):
     if not actor_code.is_function(handler):
         raise TypeError("@public and @callable_by decorate only a handler")
     handler._host_access = access
@@ -110,7 +110,7 @@ def _mark(handler, access):
 
 def public(handler):
     """Anyone may call it."""
-    return _mark(handler, None)
+    return _mark_access(handler, None)
 
 
 def callable_by(*callers):
@@ -121,7 +121,7 @@ def callable_by(*callers):
     allowed = tuple(c if type(c) is _Who else chain.check_address(c, "a caller") for c in callers)
 
     def mark(handler):
-        return _mark(handler, allowed)
+        return _mark_access(handler, allowed)
     return mark
 
 
@@ -192,16 +192,16 @@ class _Sending:
     def __get__(self, instance, owner=None):
         if instance is None:
             raise AttributeError("send belongs to an actor, as in %s(address).send" % owner.__name__)
-        return _bound(owner, instance.__dict__["address"], sends=True)
+        return _bind_actor(owner, instance.__dict__["address"], sends=True)
 
 
-def _bound(cls, address, sends=False, cycles=None):
+def _bind_actor(cls, address, sends=False, cycles=None):
     made = object.__new__(cls)
     made.__dict__.update(address=address, _host_sends=sends, _host_cycles=cycles)
     return made
 
 
-def _asked(said):
+def _make_asking_method(said):
     """A method of a class under @interface."""
     def ask(self, /, *args, **arguments):
         meter.charge(table.call)
@@ -225,7 +225,8 @@ def _asked(said):
 
 def _limit(self, *, cycles):
     """The same actor, whose next call has at most so many cycles."""
-    return _bound(type(self), self.__dict__["address"], self.__dict__.get("_host_sends", False), chain.check_number(cycles, 64, "cycles"))
+    cycles = chain.check_number(cycles, 64, "cycles")
+    return _bind_actor(type(self), self.__dict__["address"], self.__dict__.get("_host_sends", False), cycles)
 
 
 def _of_address(self, address):
@@ -240,7 +241,7 @@ def interface(cls):
         raise TypeError("@interface decorates a class at the top of this file")
     meter.charge(ATTRIBUTE * (3 + len(methods)))
     for name, said in methods.items():
-        setattr(cls, name, _asked(said))
+        setattr(cls, name, _make_asking_method(said))
     cls.__init__, cls.limit, cls.send = _of_address, _limit, _Sending()
     return cls
 

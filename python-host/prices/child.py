@@ -9,7 +9,7 @@ SECONDS = 2  # of processor time, after which a child is ended: some 200 plain l
 MEMORY = 4 << 30
 
 
-def in_child(do, seconds=SECONDS):
+def run_in_child(do, seconds=SECONDS):
     """The result of do, made in a child with bounded time and memory; None of a child that was ended.
     Where do fails, the result is {"error": why}."""
     r, w = os.pipe()

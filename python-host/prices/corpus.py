@@ -21,25 +21,25 @@ class Program(namedtuple("Program", "name source may_fail")):
     """may_fail: the program may end before its cycles do."""
 
 
-def indented(text, by):
+def indent_lines(text, by):
     return "".join(" " * by + line + "\n" for line in text.splitlines())
 
 
-def whole(body, setup=""):
+def wrap_body(body, setup=""):
     """A source whose handler f carries out setup and then body."""
     head = "import %s\n" % ", ".join(MODULES)
-    return (head + "def f(payload):\n" + indented(setup, 4) + indented(body, 4)).encode()
+    return (head + "def f(payload):\n" + indent_lines(setup, 4) + indent_lines(body, 4)).encode()
 
 
-def looped(name, setup, line, may_fail=False):
-    return Program(name, whole("while True:\n" + indented(line, 4), setup), may_fail)
+def loop_program(name, setup, line, may_fail=False):
+    return Program(name, wrap_body("while True:\n" + indent_lines(line, 4), setup), may_fail)
 
 
-def programs(generate=True, i=0, n=1):
+def list_programs(generate=True, i=0, n=1):
     """The programs written out, then those generated if wanted: of both each n-th from the i-th on."""
-    found = [looped(name, setup, line) for name, setup, line in written.LOOPS]
-    found += [Program(name, whole(body), name in written.ENDING) for name, body in written.BODIES + finds.BODIES]
+    found = [loop_program(name, setup, line) for name, setup, line in written.LOOPS]
+    found += [Program(name, wrap_body(body), name in written.ENDING) for name, body in written.BODIES + finds.BODIES]
     yield from found[i::n]
     if generate:
-        for name, setup, line in itertools.chain(generated.operations(i, n), generated.calls(i, n)):
-            yield looped(name, setup, line, True)
+        for name, setup, line in itertools.chain(generated.operation_programs(i, n), generated.call_programs(i, n)):
+            yield loop_program(name, setup, line, True)

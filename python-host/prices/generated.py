@@ -76,36 +76,36 @@ def setup_of(names, n):
     return "N = %d\n" % n + SETUP + "".join("v%d = %s\n" % (i, VALUES[name]) for i, name in enumerate(names))
 
 
-def handled(body, setup):
+def wrap_handler(body, setup):
     import corpus
-    return corpus.whole(body, setup)
+    return corpus.wrap_body(body, setup)
 
 
-def succeeding(expressions):
+def find_succeeding(expressions):
     """Of (expression, names of its arguments), those that a trial with small arguments ends."""
     found = []
     for at in range(0, len(expressions), 40):
-        found += trial(expressions[at:at + 40])
+        found += run_trial(expressions[at:at + 40])
     return found
 
 
-def trial(expressions):
+def run_trial(expressions):
     """The expressions that succeed. An expression without an end is worth a program."""
-    ended = child.in_child(lambda: tried(expressions))
+    ended = child.run_in_child(lambda: try_expressions(expressions))
     if isinstance(ended, list):
         return [expressions[i] for i in ended]
     half = len(expressions) // 2
-    return trial(expressions[:half]) + trial(expressions[half:]) if half else expressions
+    return run_trial(expressions[:half]) + run_trial(expressions[half:]) if half else expressions
 
 
-def tried(expressions):
+def try_expressions(expressions):
     """The numbers of the expressions that succeed; None if one of them has no end."""
     body = "good = []\n"
     for i, (expression, names) in enumerate(expressions):
         body += "".join("v%d = %s\n" % (k, VALUES[name]) for k, name in enumerate(names))
         body += "try:\n    %s\n    good.append(%d)\nexcept Exception: pass\n" % (expression, i)
     body += "return repr(good).encode()"
-    code = program.load_source(handled(body, "N = %d\n" % SMALL + SETUP), imports.is_exported)
+    code = program.load_source(wrap_handler(body, "N = %d\n" % SMALL + SETUP), imports.is_exported)
     about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))
     chain.now = chain.Message(about, "call")
     meter.begin_message(TRIAL_CYCLES)
@@ -113,15 +113,14 @@ def tried(expressions):
     return json.loads(fields[0]) if ended == "ok" else None
 
 
-def chosen(expressions):
+def choose_spread(expressions):
     """At most MOST of those that succeed, spread over all."""
-    good = succeeding(expressions)
+    good = find_succeeding(expressions)
     step = max(len(good) / MOST, 1)
     return [good[int(i * step)] for i in range(min(MOST, len(good)))]
 
 
-def arguments(most=2):
-    """Combinations of names of arguments."""
+def argument_combinations(most=2):
     yield ()
     for name in VALUES:
         yield (name,)
@@ -136,14 +135,14 @@ def as_program(expression, names):
     return label, setup_of(names, LARGE), expression
 
 
-def called(f, first=(), most=2):
-    """Calls of f with each combination of arguments after the first ones."""
-    for names in arguments(most):
+def calls_with_arguments(f, first=(), most=2):
+    """Each combination comes after the first arguments."""
+    for names in argument_combinations(most):
         names = first + names
         yield "%s(%s)" % (f, ", ".join("v%d" % i for i in range(len(names)))), names
 
 
-def functions():
+def function_names():
     """The names of the functions that libraries and built-ins offer."""
     for name in sorted(builtin_names.plain_names()):
         if name not in SKIPPED:
@@ -152,19 +151,19 @@ def functions():
         yield name
     for module in sorted(imports.MAKERS) + sorted(imports.SOURCES):
         if module.split(".")[0] not in SKIPPED and "." not in module:
-            for name in sorted(vars(type(library(module)))):
-                if not name.startswith("_") and callable(getattr(library(module), name)) and name not in ("abc",):
+            for name in sorted(vars(type(load_library(module)))):
+                if not name.startswith("_") and callable(getattr(load_library(module), name)) and name not in ("abc",):
                     yield "%s.%s" % (module, name)
 
 
-def library(module):
-    return imports.make_package(module) if module in imports.MAKERS else shim(module)
+def load_library(module):
+    return imports.make_package(module) if module in imports.MAKERS else load_shim(module)
 
 
 SHIMS = {}
 
 
-def shim(module):
+def load_shim(module):
     if module not in SHIMS:
         about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))
         chain.now = chain.Message(about, "call")
@@ -174,7 +173,7 @@ def shim(module):
     return SHIMS[module]
 
 
-def methods():
+def method_names():
     """(type's value, name) of each method of a built-in value."""
     for kind in KINDS:
         names = set()
@@ -193,36 +192,36 @@ def type_of(kind):
     return types.get(kind) or getattr(__import__("builtins"), kind)
 
 
-def calls(i, n):
-    """Programs of each n-th function and method from the i-th on."""
-    for f in list(functions())[i::n]:
-        for expression, names in chosen(list(called(f))):
+def call_programs(i, n):
+    """Of each n-th function and method from the i-th on."""
+    for f in list(function_names())[i::n]:
+        for expression, names in choose_spread(list(calls_with_arguments(f))):
             yield as_program(expression, names)
-    for kind, name in list(methods())[i::n]:
+    for kind, name in list(method_names())[i::n]:
         many = [("v0.%s(%s)" % (name, ", ".join("v%d" % (i + 1) for i in range(len(names)))), (kind,) + names)
                 for names in itertools.chain([()], ((n,) for n in VALUES), itertools.product(("seven", "word", "str"), repeat=2))]
-        for expression, names in chosen(many):
+        for expression, names in choose_spread(many):
             yield as_program(expression, names)
 
 
-def operations(i, n):
-    """Programs of each n-th operator and form from the i-th on."""
+def operation_programs(i, n):
+    """Of each n-th operator and form from the i-th on."""
     values = [n for n in VALUES if n != "generator"]
     for o in OPERATORS[i::n]:
         many = [("v0 %s v1" % o, names) for names in itertools.product(values, values)]
-        for expression, names in spread(succeeding([m for m in many if related(*m[1])]), 40):
+        for expression, names in pick_evenly(find_succeeding([m for m in many if is_pair_wanted(*m[1])]), 40):
             yield as_program(expression, names)
     for form in FORMS[i::n]:
         many = [(form, (name,)) for name in values]
-        for expression, names in succeeding(many):
+        for expression, names in find_succeeding(many):
             yield as_program(expression, names)
 
 
-def related(a, b):
+def is_pair_wanted(a, b):
     """One of each pair of types, and all with small arguments."""
     return a <= b or "seven" in (a, b) or "word" in (a, b)
 
 
-def spread(found, most):
+def pick_evenly(found, most):
     step = max(len(found) / most, 1)
     return [found[int(i * step)] for i in range(min(most, len(found)))]

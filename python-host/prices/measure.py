@@ -34,7 +34,7 @@ from host import protocol, serving, typed, warmup, wire  # noqa: E402
 
 CYCLES = 300_000  # eight milliseconds of a plain loop
 PLAIN_CYCLES, WARM_CYCLES = 30_000, 20_000
-PLAIN = corpus.whole("for i in range(10**9): pass")
+PLAIN = corpus.wrap_body("for i in range(10**9): pass")
 KILLED = {"ended": "killed", "took": child.SECONDS * 10**9, "base": 0, "ratio": float("inf"), "units": 0, "held": 0, "why": ""}
 AGAIN, MOST_AGAIN = 6, 18  # measurements of a suspect, and of one that would fail: a slow moment of the machine only adds
 AIM = 8  # plain loops that any row may take a cycle
@@ -59,7 +59,7 @@ class Chain:
         return protocol.ANSWER, bytes((protocol.ANSWER,)) + wire.MAPS[1 + bool(value)] + cycles + value
 
 
-def start():
+def start_host():
     """The host as main starts it, without its walls and pipes."""
     warnings.simplefilter("ignore")
     sys.setrecursionlimit(50_000)
@@ -74,26 +74,26 @@ def start():
     gc.freeze()
 
 
-def timed():
+def read_usage():
     """Processor time in nanoseconds, and first writes to pages, of this thread so far. The clock of the process would
     advance by whole ticks of some milliseconds, since the child has a limit of processor time (Linux 6.18)."""
     return time.thread_time_ns(), resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
 
 
-def since(start):
+def time_since(start):
     """Processor time since start, in which a page costs FAULT at most; at least a nanosecond."""
-    took, pages = (now - then for now, then in zip(timed(), start, strict=True))
+    took, pages = (now - then for now, then in zip(read_usage(), start, strict=True))
     return max(took - pages * max(min(warmup.time_page(time.thread_time_ns) for _ in range(3)) - FAULT, 0), 1)
 
 
-def run(code, cycles, handler="f", payload=b""):
+def run_message(code, cycles, handler="f", payload=b""):
     """One message: how it ended, the cycles it used, its processor time in nanoseconds. The dispatcher sends it."""
     about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))._replace(sender=protocol.DISPATCHER)
     chain.now = chain.Message(about, "call")
     saved = meter.begin_message(cycles)
-    before = timed()
+    before = read_usage()
     ended, fields = outcome.run_message(lambda _: code, b"", "call", handler, payload)
-    took = since(before)
+    took = time_since(before)
     used = cycles if meter.account.over else cycles - meter.cycles_left()
     meter.end_message(saved)
     return ended, used, took, fields
@@ -104,65 +104,65 @@ class Loop:
 
     def __init__(self):
         self.code, self.base = program.load_source(PLAIN, imports.is_exported), float("inf")
-        run(self.code, WARM_CYCLES)
+        run_message(self.code, WARM_CYCLES)
         for _ in range(3):
-            self.again()
+            self.measure_again()
 
-    def again(self):
-        _, used, took, _ = run(self.code, PLAIN_CYCLES)
+    def measure_again(self):
+        _, used, took, _ = run_message(self.code, PLAIN_CYCLES)
         self.base = min(self.base, took / used)
         return self.base
 
 
-def measure(source, cycles):
+def measure_program(source, cycles):
     """The findings of a child, which runs this."""
     plain = Loop()
-    before = timed()
+    before = read_usage()
     code = program.load_source(source, imports.is_exported)
-    loading = since(before)
-    held = peak()
-    ended, used, took, fields = run(code, cycles)
-    held = peak() - held
-    base = plain.again()
+    loading = time_since(before)
+    held = peak_memory()
+    ended, used, took, fields = run_message(code, cycles)
+    held = peak_memory() - held
+    base = plain.measure_again()
     return {"ended": ended, "used": used, "took": took, "base": base, "ratio": took / max(used, 1) / base, "units": code.units,
             "loading": loading, "held": held, "why": fields[-1].decode() if ended == "reverted" else ""}
 
 
-def deploy(name, source):
+def measure_deploy(name, source):
     """The row of a source: its time by the cycles that a deploy of it pays."""
-    def found():
+    def measure_once():
         plain = Loop()
-        before = timed()
+        before = read_usage()
         try:
             units, why = program.load_source(source, imports.is_exported).units, ""
         except check.Refusal as e:
             units, why = e.units, e.reason
-        took = since(before)
+        took = time_since(before)
         paid = len(source) + CYCLES_A_UNIT * units
-        base = plain.again()
+        base = plain.measure_again()
         return {"used": paid, "took": took, "base": base, "ratio": took / paid / base, "held": 0, "why": why, "ended": ""}
-    return least(name, found)
+    return find_least_row(name, measure_once)
 
 
-def value(row):
+def measure_value(row):
     """The row of a message with a hostile value: the least time of three, as CPython specialises what ran before."""
-    def found():
+    def measure_once():
         plain, code = Loop(), program.load_source(row.source, imports.is_exported)
         chain.pipe.held = row.held
-        runs = [run(code, VALUE_CYCLES, row.handler, row.payload) for _ in range(3)]
+        runs = [run_message(code, VALUE_CYCLES, row.handler, row.payload) for _ in range(3)]
         chain.pipe.held = None
         ended, used, took, fields = min(runs, key=lambda r: r[2] / max(r[1], 1))
-        base = plain.again()
+        base = plain.measure_again()
         return {"used": used, "took": took, "base": base, "ratio": took / max(used, 1) / base, "held": 0, "ended": ended,
                 "why": "" if ended == "ok" else fields[-1].decode()}
-    return least(row.name, found, 4 * child.SECONDS)
+    return find_least_row(row.name, measure_once, 4 * child.SECONDS)
 
 
-def least(name, found, seconds=child.SECONDS):
+def find_least_row(name, found, seconds=child.SECONDS):
     """The row with the lowest of several ratios, each found in a child."""
     best = None
     for _ in range(AGAIN):
-        row = child.in_child(found, seconds) or {**KILLED, "used": 0}
+        row = child.run_in_child(found, seconds) or {**KILLED, "used": 0}
         if "error" in row:
             return {"name": name, **row}
         best = row if best is None or row["ratio"] < best["ratio"] else best
@@ -180,65 +180,67 @@ def judge_each(what, rows, said):
             continue
         found.append(row)
         if said.progress:
-            print(shown(row), flush=True)
+            print(format_row(row), flush=True)
     found.sort(key=lambda row: -row["ratio"])
     failed += ["%s: %.1f plain loops a cycle, at most %g" % (r["name"], r["ratio"], said.bound) for r in found if r["ratio"] > said.bound]
     base = min((row["base"] for row in found if row["base"]), default=0)
     print("%d %s on Python %s; a plain loop takes %.1f ns a cycle" % (len(found), what, sys.version.split()[0], base))
     for row in found[:said.worst]:
-        print(shown(row))
+        print(format_row(row))
     return failed
 
 
 def judge_values(said):
     i, n = map(int, said.part.split("/"))
-    rows = (value(row) for row in itertools.islice(hostile.rows(), i, None, n) if said.only in row.name)
+    rows = (measure_value(row) for row in itertools.islice(hostile.message_rows(), i, None, n) if said.only in row.name)
     failed = judge_each("hostile values", rows, said)
-    return told(failed + ["%s has no generator of hostile values: write one in prices/hostile.py" % t for t in hostile.forgotten()])
+    failed += ["%s has no generator of hostile values: write one in prices/hostile.py" % t for t in hostile.types_without_generator()]
+    return print_failures(failed)
 
 
 def judge_deploys(said):
     i, n = map(int, said.part.split("/"))
-    sources = itertools.islice(itertools.chain(deploys.SOURCES, hostile.deployed()), i, None, n)
-    return told(judge_each("sources that are deployed", (deploy(name, s.encode()) for name, s in sources if said.only in name), said))
+    sources = itertools.islice(itertools.chain(deploys.SOURCES, hostile.deploy_sources()), i, None, n)
+    rows = (measure_deploy(name, s.encode()) for name, s in sources if said.only in name)
+    return print_failures(judge_each("sources that are deployed", rows, said))
 
 
-def told(failed):
+def print_failures(failed):
     """The status after lines about what failed."""
     for line in failed:
         print("FAILED", line)
     return 1 if failed else 0
 
 
-def peak():
+def peak_memory():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def price(p, cycles):
+def price_program(p, cycles):
     """A program's row: its ratio is infinite where its child was ended."""
-    found = child.in_child(lambda: measure(p.source, cycles), max(child.SECONDS, cycles * child.SECONDS // 100_000))
+    found = child.run_in_child(lambda: measure_program(p.source, cycles), max(child.SECONDS, cycles * child.SECONDS // 100_000))
     if found is None:
         found = {**KILLED, "used": cycles}
     return {"name": p.name, **found}
 
 
-def settled(p, first, cycles, bound):
+def measure_suspect(p, first, cycles, bound):
     """The lowest of a suspect's ratios. One that would fail is measured more often."""
     best = first
     for times in range(MOST_AGAIN):
         if best["ratio"] <= (bound * 0.8 if times < AGAIN else bound) or best["ended"] == "killed":
             break
-        again = price(p, cycles)
+        again = price_program(p, cycles)
         best = min(best, again, key=lambda row: row["ratio"])
     return best
 
 
-def grown(p, row, cycles):
+def growth_of_ratio(p, row, cycles):
     """How many times its ratio a program with four times the cycles has: the lowest of three."""
-    return min(price(p, 4 * cycles)["ratio"] for _ in range(3)) / row["ratio"]
+    return min(price_program(p, 4 * cycles)["ratio"] for _ in range(3)) / row["ratio"]
 
 
-def shown(row):
+def format_row(row):
     return "%9.1f %10d %9.2f %7.0f  %s%s" % (row["ratio"], row["used"], row["took"] / 1e6, row["held"] / max(row["used"], 1), row["name"],
                                              "  (%s)" % row["why"][:60] if row["why"] else "")
 
@@ -268,32 +270,32 @@ def main():
     if said.deploys:
         return judge_deploys(said)
     i, n = map(int, said.part.split("/"))
-    programs = (p for p in corpus.programs(not said.written, i, n) if said.only in p.name)
+    programs = (p for p in corpus.list_programs(not said.written, i, n) if said.only in p.name)
     if said.generated:
         programs = (p for p in programs if p.may_fail)
     if said.list:
         for p in programs:
             print(p.name + "\n" + p.source.decode())
         return 0
-    return judge(programs, said)
+    return judge_programs(programs, said)
 
 
-def judge(programs, said):
+def judge_programs(programs, said):
     rows, failed = [], []
     for p in programs:
-        row = price(p, said.cycles)
+        row = price_program(p, said.cycles)
         if "error" in row:
             failed.append("%s: %s" % (p.name, row["error"]))
             continue
-        row = settled(p, row, said.cycles, said.bound)
+        row = measure_suspect(p, row, said.cycles, said.bound)
         rows.append(row)
         if said.progress:
-            print(shown(row), flush=True)
+            print(format_row(row), flush=True)
         if row["ended"] == "reverted" and not p.may_fail:
             failed.append("%s is not priced, since it ends: %s" % (p.name, row["why"]))
         elif row["ratio"] > said.bound:
             failed.append("%s: %.1f plain loops a cycle, at most %g" % (p.name, row["ratio"], said.bound))
-        elif row["ratio"] > said.bound / 3 and grown(p, row, said.cycles) > 2.5:
+        elif row["ratio"] > said.bound / 3 and growth_of_ratio(p, row, said.cycles) > 2.5:
             failed.append("%s: its price falls behind its time: with four times the cycles a cycle takes over twice as long" % p.name)
         elif row["held"] - FRESH > MOST_BYTES * row["used"]:
             failed.append("%s: %d bytes a cycle are held, at most %d" % (p.name, row["held"] // row["used"], MOST_BYTES))
@@ -303,8 +305,8 @@ def judge(programs, said):
         len(rows), sys.version.split()[0], said.cycles, base))
     print("%9s %10s %9s %7s" % ("x loop", "cycles", "CPU ms", "B/cycle"))
     for row in rows[:said.worst]:
-        print(shown(row))
-    return told(failed)
+        print(format_row(row))
+    return print_failures(failed)
 
 
 if __name__ == "__main__":
@@ -312,10 +314,10 @@ if __name__ == "__main__":
     threading.stack_size(256 << 20)
     status = []
 
-    def work():
-        start()
+    def run_main():
+        start_host()
         status.append(main())
-    worker = threading.Thread(target=host_main.run_in_one_chunk, args=(lambda _: work(), None))
+    worker = threading.Thread(target=host_main.run_in_one_chunk, args=(lambda _: run_main(), None))
     worker.start()
     worker.join()
     sys.stdout.flush()

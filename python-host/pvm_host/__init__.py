@@ -39,7 +39,7 @@ def schedule_timer(height, payload=b"", fee_payer=None, gas_limit=None, expires_
         if gas_limit is not None:
             raise TypeError("gas_limit and cycles_limit are two names of one argument: give one")
         gas_limit = cycles_limit
-    watched, key = _watched(watch)
+    watched, key = _split_watch(watch)
     asked = {"height": _number(height, 64, "the height"), "payload": _data(payload), "handler": _name(handler or "", "the handler")}
     if fee_payer is not None:
         asked["fee_payer"] = _address(fee_payer, "fee_payer")
@@ -50,13 +50,13 @@ def schedule_timer(height, payload=b"", fee_payer=None, gas_limit=None, expires_
     if gba is not None:
         asked["gba"] = _address(gba, "gba")
     if priority_tier_hint is not None:
-        asked["priority_tier_hint"] = _tier(priority_tier_hint)
+        asked["priority_tier_hint"] = _tier_text(priority_tier_hint)
     if watched is not None:
         asked["watched"], asked["key"] = watched, key
     return chain.ask_chain(chain.SCHEDULE, **asked)
 
 
-def _tier(hint):
+def _tier_text(hint):
     """A PriorityTier, an Enum like it, or its value."""
     if hint is None:
         return None
@@ -73,7 +73,7 @@ def tier_value(hint):
     return attributes.object_dict(hint).get("_value_") if kind is not None and kind.enumeration else hint
 
 
-def _watched(watch):
+def _split_watch(watch):
     if watch is None:
         return None, None
     if isinstance(watch, tuple):
@@ -88,7 +88,7 @@ def schedule_timer_ex(height, payload, fee_payer=None, gas_limit=None, expires_a
     return schedule_timer(height, payload, fee_payer=fee_payer, gas_limit=gas_limit, expires_at=expires_at)
 
 
-def _timer(timer_id):
+def _check_timer_id(timer_id):
     timer_id = _data(timer_id, "the timer's id")
     if len(timer_id) != 32:
         raise ValueError("a timer's id is 32 bytes")
@@ -97,12 +97,12 @@ def _timer(timer_id):
 
 def extend_timer(timer_id, new_expires_at):
     """Let a timer of this actor live until new_expires_at."""
-    chain.ask_chain(chain.EXTEND, timer_id=_timer(timer_id), new_expires_at=_number(new_expires_at, 64, "new_expires_at"))
+    chain.ask_chain(chain.EXTEND, timer_id=_check_timer_id(timer_id), new_expires_at=_number(new_expires_at, 64, "new_expires_at"))
 
 
 def cancel_timer(timer_id):
     """End a timer of this actor before it fires."""
-    chain.request_of(chain.CANCEL, _timer(timer_id))
+    chain.request_of(chain.CANCEL, _check_timer_id(timer_id))
 
 
 def set_gas_bidder(bidder=None):

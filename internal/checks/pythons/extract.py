@@ -55,23 +55,23 @@ class Telling(ast.NodeTransformer):
         if name in PAIRS and len(args) >= 2:
             return self.pair(args, PAIRS[name])
         if name in SINGLE and args:
-            return guarded([told(args[0])])
+            return guard_body([tell_value(args[0])])
         if name in RAISES and len(args) > RAISES[name]:
             call = ast.Call(args[RAISES[name]], args[RAISES[name] + 1:], keywords)
-            return guarded([told(call)])
+            return guard_body([tell_value(call)])
         if name in METHODS and len(args) > 2 and isinstance(args[2], ast.Constant) and isinstance(args[2].value, str):
-            return guarded([told(ast.Call(ast.Attribute(args[1], args[2].value, ast.Load()), args[3:], []))])
+            return guard_body([tell_value(ast.Call(ast.Attribute(args[1], args[2].value, ast.Load()), args[3:], []))])
         if name == "fail":
-            return guarded([told(ast.Constant("failed"))])
+            return guard_body([tell_value(ast.Constant("failed"))])
         raise Unresolved("self." + name)
 
     def pair(self, args, operator):
         left, right = ast.Name("left_", ast.Load()), ast.Name("right_", ast.Load())
         body = [ast.Assign([ast.Name("left_", ast.Store())], args[0]), ast.Assign([ast.Name("right_", ast.Store())], args[1]),
-                told(left), told(right)]
+                tell_value(left), tell_value(right)]
         if operator:
-            body.append(told(ast.parse("left_ %s right_" % operator, mode="eval").body))
-        return guarded(body)
+            body.append(tell_value(ast.parse("left_ %s right_" % operator, mode="eval").body))
+        return guard_body(body)
 
     def visit_With(self, node):
         names = {method_of_self(item.context_expr) for item in node.items}
@@ -81,7 +81,7 @@ class Telling(ast.NodeTransformer):
                 return ast.If(ast.Constant(True), body, [])
             if node.items[0].optional_vars is not None:
                 raise Unresolved("an error that is looked at")
-            return guarded(body + [told(ast.Constant("no error"))])
+            return guard_body(body + [tell_value(ast.Constant("no error"))])
         if None not in names:
             raise Unresolved("with self." + sorted(names)[0])
         return self.generic_visit(node)
@@ -92,17 +92,17 @@ class Telling(ast.NodeTransformer):
         return node
 
 
-def same(a, b):
+def is_same_object(a, b):
     """Whether a function or a class is another, or that of a module which a test imported once more."""
     whose = [(type(v), getattr(v, "__module__", None), getattr(v, "__qualname__", None)) for v in (a, b)]
     return a is b or isinstance(a, (types.FunctionType, type)) and whose[0] == whose[1]
 
 
-def told(value):
+def tell_value(value):
     return ast.Expr(ast.Call(ast.Name("tell_", ast.Load()), [value], []))
 
 
-def guarded(body):
+def guard_body(body):
     """A statement whose error is told."""
     handler = ast.ExceptHandler(ast.Name("Exception", ast.Load()), "error_", [ast.Expr(ast.Call(
         ast.Name("tell_error_", ast.Load()), [ast.Name("error_", ast.Load())], []))])
@@ -118,7 +118,7 @@ class Test:
         self.given = set()  # attributes of self
         self.globals = {}
 
-    def cut(self):
+    def cut_units(self):
         units = []
         for part in ("setUp", self.name):
             f = inspect.unwrap(getattr(self.cls, part))
@@ -128,20 +128,20 @@ class Test:
             tree = ast.parse(textwrap.dedent(inspect.getsource(f))).body[0]
             if not isinstance(tree, ast.FunctionDef):
                 raise Unresolved("no plain function")
-            local = stored(tree)
+            local = bound_names(tree)
             for s in tree.body:
                 if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant)):
-                    units += self.unit(s, local)
+                    units += self.make_unit(s, local)
         return units
 
-    def unit(self, statement, local):
+    def make_unit(self, statement, local):
         try:
             made = Telling().visit(statement)
-            if any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)) for n in outside(made)):
+            if any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)) for n in outer_nodes(made)):
                 raise Unresolved("return")
-            needed = self.needs(made, local)
+            needed = self.find_needs(made, local)
             if not isinstance(made, ast.FunctionDef):
-                made = guarded([made])
+                made = guard_body([made])
             text = ast.unparse(ast.fix_missing_locations(made))
         except Unresolved as e:
             self.left_out[str(e)] += 1
@@ -151,8 +151,8 @@ class Test:
             return []
         return [{"text": text, "needs": sorted(needed)}]
 
-    def needs(self, tree, local):
-        """The names of the prelude that a unit needs."""
+    def find_needs(self, tree, local):
+        """The names of the prelude, each once."""
         needed = set()
         for n in ast.walk(tree):
             if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "self":
@@ -161,7 +161,7 @@ class Test:
                 elif n.attr not in self.given:
                     self.provide("self." + n.attr, getattr(self.cls, n.attr, None))
                     needed.add("self." + n.attr)
-        inner, outer = stored(tree), defaults(tree)
+        inner, outer = bound_names(tree), default_names(tree)
         for n in ast.walk(tree):
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id not in (local if n in outer else local | inner):
                 if n.id in ("self", "tell_", "tell_error_", "left_", "right_", "error_"):
@@ -178,14 +178,14 @@ class Test:
         if name not in self.prelude:
             self.prelude[name] = None  # within a recursion
             try:
-                self.prelude[name] = self.made(name, value)
+                self.prelude[name] = self.make_line(name, value)
             except Unresolved:
                 del self.prelude[name]
                 raise
         if self.prelude[name] is None and not name.startswith("self."):
             return
 
-    def made(self, name, value):
+    def make_line(self, name, value):
         plain = name.removeprefix("self.")
         if isinstance(value, types.ModuleType):
             if value.__name__ not in MODULES:
@@ -193,24 +193,24 @@ class Test:
             if name != plain:
                 return "import %s\n%s = %s" % (value.__name__, name, value.__name__)
             return "import %s as %s" % (value.__name__, name) if value.__name__ != name else "import " + name
-        source = self.spelled(plain, value)
+        source = self.spell_value(plain, value)
         if source.startswith("from "):
             return source if name == plain else "%s\n%s = %s" % (source, name, plain)
         return "%s = %s" % (name, source) if "\n" not in source else source
 
-    def spelled(self, name, value):
+    def spell_value(self, name, value):
         t = type(value)
         if getattr(__builtins__, getattr(value, "__name__", ""), None) is value and isinstance(value, (type, types.BuiltinFunctionType)):
             return value.__name__
         for m in sorted(MODULES):
-            if value is not None and t not in (int, str, bool, bytes) and same(getattr(sys.modules.get(m), name, None), value):
+            if value is not None and t not in (int, str, bool, bytes) and is_same_object(getattr(sys.modules.get(m), name, None), value):
                 return "from %s import %s" % (m, name)
         if t in (int, str, bool, bytes, tuple, list, dict, type(None)) and len(repr(value)) < MAX_LITERAL:
             try:
                 ast.literal_eval(repr(value))
             except (ValueError, SyntaxError):
                 raise Unresolved("a constant") from None
-            if "." in repr(value) and any(isinstance(v, float) for v in flat(value)):
+            if "." in repr(value) and any(isinstance(v, float) for v in flatten_value(value)):
                 raise Unresolved("a float")
             return repr(value)
         if isinstance(value, (types.FunctionType, type)) and value.__module__ == self.cls.__module__ and value.__qualname__ == name \
@@ -220,18 +220,18 @@ class Test:
             except (OSError, TypeError, SyntaxError):
                 raise Unresolved("what has no source") from None
             tree = Telling().visit(tree)
-            for need in self.needs(tree, {name}):
+            for need in self.find_needs(tree, {name}):
                 pass  # provided before this one
             return ast.unparse(tree) + "\n"
         raise Unresolved("the name " + name)
 
-    def told(self):
-        units = self.cut()
-        prelude = [{"name": n, "text": t} for n, t in self.ordered()]
+    def to_record(self):
+        units = self.cut_units()
+        prelude = [{"name": n, "text": t} for n, t in self.order_prelude()]
         return {"test": "%s.%s.%s" % (self.cls.__module__.removeprefix("test."), self.cls.__name__, self.name), "units": units,
                 "prelude": prelude, "left_out": self.left_out}
 
-    def ordered(self):
+    def order_prelude(self):
         """The prelude: what was provided within another is before it, and self's attributes are last."""
         found = [(n, t) for n, t in self.prelude.items() if t is not None]
         deep = [p for p in reversed(found) if p[1].endswith("\n")]
@@ -239,31 +239,30 @@ class Test:
         return sorted(flat_ones + deep, key=lambda p: p[0].startswith("self."))
 
 
-def flat(value):
+def flatten_value(value):
     if isinstance(value, dict):
         value = [*value, *value.values()]
     if isinstance(value, (list, tuple)):
-        return [x for v in value for x in flat(v)]
+        return [x for v in value for x in flatten_value(v)]
     return [value]
 
 
-def outside(tree):
+def outer_nodes(tree):
     """The nodes of a statement that are in no function within."""
     if isinstance(tree, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
         return
     yield tree
     for n in ast.iter_child_nodes(tree):
-        yield from outside(n)
+        yield from outer_nodes(n)
 
 
-def defaults(tree):
+def default_names(tree):
     """The names in defaults of parameters, which may be called as their parameter is: they are of the scope around."""
     given = [a for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for a in f.args.defaults + f.args.kw_defaults if a is not None]
     return {n for a in given for n in ast.walk(a) if isinstance(n, ast.Name)}
 
 
-def stored(tree):
-    """The names that a tree binds anywhere."""
+def bound_names(tree):
     found = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for n in ast.walk(tree):
         if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n is not tree:
@@ -305,7 +304,7 @@ def main():
             continue
         for cls, test in tests_of(module):
             try:
-                told = Test(cls, test).told()
+                told = Test(cls, test).to_record()
             except (Unresolved, OSError, TypeError, SyntaxError, AttributeError) as e:
                 told = {"test": "%s.%s.%s" % (name, cls.__name__, test), "units": [], "prelude": [], "left_out": {str(e)[:80]: 1}}
             key = json.dumps([told["units"], told["prelude"]])

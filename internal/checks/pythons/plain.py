@@ -11,7 +11,7 @@ import signal
 import sys
 
 
-def told(source, checks, out):
+def write_checks(source, checks, out):
     """Writes a line of JSON for each check of a program: what it saw."""
     module = sys.modules["actor"] = type(sys)("actor")  # where dataclasses look for what a text of an annotation names
     space = module.__dict__
@@ -24,30 +24,30 @@ def told(source, checks, out):
         out.flush()
 
 
-def limited(cpu, memory):
+def limit_process(cpu, memory):
     """Ends this process after so many seconds of work, also within C."""
     signal.setitimer(signal.ITIMER_PROF, cpu)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def child(asked, pipe):
+def run_child(asked, pipe):
     gc.disable()
-    limited(0.5, 1 << 29)
+    limit_process(0.5, 1 << 29)
     sys.setrecursionlimit(400)
     sys.stdout = open(os.devnull, "w")
     with os.fdopen(pipe, "w") as out:
-        told(asked["source"], asked["checks"], out)
+        write_checks(asked["source"], asked["checks"], out)
 
 
-def answer(asked):
+def run_apart(asked):
     readable, writable = os.pipe()
     pid = os.fork()
     if pid == 0:
         failed = 1
         try:
             os.close(readable)
-            child(asked, writable)
+            run_child(asked, writable)
             failed = 0
         except BaseException as e:
             print("plain.py:", type(e).__name__, e, file=sys.stderr)
@@ -65,7 +65,7 @@ def main():
     import base64, bisect, hashlib, math, operator, struct  # noqa: E401
     gc.freeze()
     for line in sys.stdin:
-        print(answer(json.loads(line)), flush=True)
+        print(run_apart(json.loads(line)), flush=True)
 
 
 main()

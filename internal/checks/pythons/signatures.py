@@ -36,7 +36,7 @@ DOCUMENTED = {
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def callables():
+def list_callables():
     """A name, the host's function, CPython's, and whether both are methods."""
     imports.install_imports()
     for name, made in sorted(builtin_names.make_namespace().items()):
@@ -66,7 +66,7 @@ def library_callable(name, made, real):
                 yield "%s.%s" % (name, static), f._host_call, getattr(real, static), False
 
 
-def parameters(f, method, name):
+def parameters_of(f, method, name):
     """The parameters of a function without the value that a method is of; None if they are nowhere told."""
     if name in DOCUMENTED:
         space = {}
@@ -79,7 +79,7 @@ def parameters(f, method, name):
     return found[1:] if method else found
 
 
-def difference(ours, theirs):
+def describe_difference(ours, theirs):
     """What is other in our parameters, in words."""
     said = []
     takes_rest = any(p.kind is p.VAR_POSITIONAL for p in ours)
@@ -114,17 +114,17 @@ def difference(ours, theirs):
 
 def main():
     seen = 0
-    for name, ours, real, method in callables():
+    for name, ours, real, method in list_callables():
         seen += 1
         raw = getattr(ours, "raw", None)
         if raw is real and raw is not None or name in BASES or isinstance(real, type) and issubclass(real, BaseException):
             continue
-        mine, its = parameters(ours, method, ""), parameters(real, method, name)
+        mine, its = parameters_of(ours, method, ""), parameters_of(real, method, name)
         if its is None:  # CPython tells nothing: what it is asked is what we hand on
             if any(p.kind is p.POSITIONAL_OR_KEYWORD for p in mine or ()):
                 print(name, "named arguments", sep="\t")
             continue
-        said = difference(mine, its) if mine is not None else "no signature"
+        said = describe_difference(mine, its) if mine is not None else "no signature"
         if said:
             print(name, said, sep="\t")
     print("", seen, sep="\t")

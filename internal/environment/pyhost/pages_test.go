@@ -39,11 +39,11 @@ def call():
     return pages() - before
 
 def work():
-    measure.start()
+    measure.start_host()
     warmup.specialise_code()
     serving.sources[CODE] = code = program.load_source(SMALL, imports.is_exported)
     warmup.note_running(code)
-    print(child.in_child(inspect), child.in_child(call), flush=True)
+    print(child.run_in_child(inspect), child.run_in_child(call), flush=True)
     os._exit(0)
 
 threading.stack_size(256 << 20)

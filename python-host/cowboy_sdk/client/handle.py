@@ -76,7 +76,7 @@ class Handle:
         if not hasattr(type(self), "schema"):
             self.schema = Schema("", json.dumps(told))
         elif not self.schema.agrees(told):
-            shown = actor.name or values.show(actor.address)
+            shown = actor.name or values.show_value(actor.address)
             raise TypeError("the schema of %s changed: run devnet actor client %s again" % (shown, shown))
 
     def __getattr__(self, name: str) -> Any:
@@ -91,7 +91,7 @@ class Handle:
         return ByName(self)
 
     def __repr__(self) -> str:
-        return "<%s %s>" % (type(self).__name__, self._actor.name or values.show(self._actor.address))
+        return "<%s %s>" % (type(self).__name__, self._actor.name or values.show_value(self._actor.address))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.schema.handlers]
@@ -141,35 +141,35 @@ class Handle:
         name = event if isinstance(event, str) else next((n for n, c in self.schema.classes.items() if c is event), event.__name__)
         return [self.schema.decode(name, e.data) for e in self._actor.events(name, since)]
 
-    def _resolved(self, v: Any) -> Any:
+    def _resolve_address(self, v: Any) -> Any:
         """An address of what may name one: an account's or an actor's name, an actor, a handle, bytes."""
         return self.chain.address(v) if isinstance(v, str) else getattr(v, "address", v)
 
     def _call(self, handler: str, arguments: dict[str, Any], terms: Terms) -> Receipt[Any]:
         __tracebackhide__ = True
-        payload = self.schema.payload(handler, arguments, self._resolved)
-        receipt = self._sent(handler, payload, terms)
+        payload = self.schema.payload(handler, arguments, self._resolve_address)
+        receipt = self._call_with_terms(handler, payload, terms)
         returns = self.schema.handler(handler).get("returns")
         return Receipt(receipt, None if returns is None else self.schema.decode(returns, receipt["output"]))
 
     def _send(self, handler: str, payload: bytes | str, terms: Terms) -> Receipt[Any]:
         __tracebackhide__ = True
-        receipt = self._sent(handler, payload, terms)
+        receipt = self._call_with_terms(handler, payload, terms)
         return Receipt(receipt, receipt["output"])
 
-    def _sent(self, handler: str, payload: Any, terms: Any) -> dict[str, Any]:
+    def _call_with_terms(self, handler: str, payload: Any, terms: Any) -> dict[str, Any]:
         __tracebackhide__ = True
         more = dict(self._terms, **terms)
-        sender = self._resolved(more.pop("sender", "alice"))
+        sender = self._resolve_address(more.pop("sender", "alice"))
         if more.pop("read", False):
             return {"status": "ok", "handler": handler, "output": self._actor.read(handler, payload, sender)}
         if more.pop("dry_run", False):
             return self._actor.dry_run(handler, payload, sender, **more).__dict__
         return self._actor.call(handler, payload, sender, **more).__dict__
 
-    def _submitted(self, handler: str, payload: Any, terms: Any) -> bytes:
+    def _submit_with_terms(self, handler: str, payload: Any, terms: Any) -> bytes:
         more = dict(self._terms, **terms)
-        return self._actor.send(handler, payload, self._resolved(more.pop("sender", "alice")), **more)
+        return self._actor.send(handler, payload, self._resolve_address(more.pop("sender", "alice")), **more)
 
 
 class ByName:
@@ -199,7 +199,7 @@ class Dynamic:
 
     def __call__(self, *payload: Any, **given: Any) -> Receipt[Any]:
         __tracebackhide__ = True
-        told, terms = self._told(payload, given)
+        told, terms = self._split_terms(payload, given)
         if self._raw:
             return self._handle._send(self._name, told, terms)
         return self._handle._call(self._name, told, terms)
@@ -211,12 +211,12 @@ class Dynamic:
     def send(self, *payload: Any, **given: Any) -> bytes:
         """Hand a call in without waiting: the transaction's hash, for chain.receipt."""
         __tracebackhide__ = True
-        told, terms = self._told(payload, given)
+        told, terms = self._split_terms(payload, given)
         if not self._raw:
-            told = self._handle.schema.payload(self._name, told, self._handle._resolved)
-        return self._handle._submitted(self._name, told, terms)
+            told = self._handle.schema.payload(self._name, told, self._handle._resolve_address)
+        return self._handle._submit_with_terms(self._name, told, terms)
 
-    def _told(self, payload: tuple[Any, ...], given: dict[str, Any]) -> tuple[Any, Any]:
+    def _split_terms(self, payload: tuple[Any, ...], given: dict[str, Any]) -> tuple[Any, Any]:
         """The payload or the arguments of a call, and its terms."""
         __tracebackhide__ = True
         if self._raw:

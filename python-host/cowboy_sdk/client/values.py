@@ -78,20 +78,20 @@ class Schema:
         for name, v in given.items():
             f = known.get(name)
             if f is None:
-                raise WrongValue(clipped(name), "is unknown: %s has %s" % (handler, ", ".join(known) or "none"))
+                raise WrongValue(clip_text(name), "is unknown: %s has %s" % (handler, ", ".join(known) or "none"))
             text = self.text(f["type"], v, name, address, 1)
-            if "default" not in f or text != self.default(f):
+            if "default" not in f or text != self.default_text(f):
                 rows[name] = text
         for f in fields:
             if f["name"] not in given and "default" not in f:
-                raise WrongValue(f["name"], "is missing: " + words(f["type"]))
+                raise WrongValue(f["name"], "is missing: " + type_words(f["type"]))
         raw = ("{%s}" % ",".join('"%s":%s' % (n, rows[n]) for n in sorted(rows))).encode()
         if len(raw) > MAX_BYTES:
             raise WrongValue("", "the arguments have %d bytes: at most %d are sent" % (len(raw), MAX_BYTES))
         return raw
 
-    def default(self, f):
-        return self.text(f["type"], self.made(f["type"], marked(f["default"]), f["name"]), f["name"])
+    def default_text(self, f):
+        return self.text(f["type"], self.read_value(f["type"], reparse_json(f["default"]), f["name"]), f["name"])
 
     # Values to the wire.
 
@@ -100,68 +100,69 @@ class Schema:
         if bounds is not None:
             return integer_text(t, bounds, v, path)
         if isinstance(t, dict):
-            return self.composed_text(t, v, path, address, depth)
+            return self.compound_text(t, v, path, address, depth)
         if t == "bool":
             if type(v) is not bool:
-                raise WrongValue(path, "is true or false: this is " + given(v))
+                raise WrongValue(path, "is true or false: this is " + show_argument(v))
             return "true" if v else "false"
         if t == "str":
-            return quoted(textual(v, path))
+            return quote_text(check_text(v, path))
         if t in SIZES:
-            return '"0x%s"' % binary(t, address(v) if t == "Address" else v, path).hex()
+            return '"0x%s"' % to_binary(t, address(v) if t == "Address" else v, path).hex()
         return self.named_text(t, v, path, address, depth)
 
     def named_text(self, t, v, path, address, depth):
-        of = self.type(t)
+        of = self.find_type(t)
         if "enum" in of:
             v = v.value if isinstance(v, enum.Enum) else v
             if not any(v == m["value"] and type(v) is type(m["value"]) for m in of["enum"]):
-                raise WrongValue(path, "is one of %s: this is %s" % (", ".join(str(m["value"]) for m in of["enum"]), given(v)))
-            return quoted(v) if isinstance(v, str) else str(v)
+                raise WrongValue(path, "is one of %s: this is %s" % (", ".join(str(m["value"]) for m in of["enum"]), show_argument(v)))
+            return quote_text(v) if isinstance(v, str) else str(v)
         if dataclasses.is_dataclass(v) and not isinstance(v, type):
             v = {f.name: getattr(v, f.name) for f in dataclasses.fields(v)}
         if not isinstance(v, dict):
-            raise WrongValue(path, "is an object, %s: this is %s" % (t, given(v)))
+            raise WrongValue(path, "is an object, %s: this is %s" % (t, show_argument(v)))
         known = {f["name"]: f for f in of["record"]}
         for name in v:
             if name not in known:
-                raise WrongValue(within(path, name), "is unknown: %s has %s" % (t, ", ".join(known) or "none"))
-        depth = deeper(depth, path)
+                raise WrongValue(path_within(path, name), "is unknown: %s has %s" % (t, ", ".join(known) or "none"))
+        depth = next_depth(depth, path)
         rows = []
         for name in sorted(known):
-            f, at = known[name], within(path, name)
+            f, at = known[name], path_within(path, name)
             if name in v:
                 rows.append('"%s":%s' % (name, self.text(f["type"], v[name], at, address, depth)))
             elif "default" in f:
-                rows.append('"%s":%s' % (name, self.default(f)))
+                rows.append('"%s":%s' % (name, self.default_text(f)))
             else:
-                raise WrongValue(at, "is missing: " + words(f["type"]))
+                raise WrongValue(at, "is missing: " + type_words(f["type"]))
         return "{%s}" % ",".join(rows)
 
-    def composed_text(self, t, v, path, address, depth):
+    def compound_text(self, t, v, path, address, depth):
         (form, of), = t.items()
         if form == "optional":
             return "null" if v is None else self.text(of, v, path, address, depth)
         if form == "str":
-            return quoted(sized(of, textual(v, path), path))
+            return quote_text(check_length(of, check_text(v, path), path))
         if form in ("list", "tuple"):
             if not isinstance(v, (list, tuple)):
-                raise WrongValue(path, "is a list: this is " + given(v))
-            depth = deeper(depth, path)
-            return "[%s]" % ",".join(self.text(x, y, "%s[%d]" % (path, i), address, depth) for i, (x, y) in enumerate(items(t, v, path)))
+                raise WrongValue(path, "is a list: this is " + show_argument(v))
+            depth = next_depth(depth, path)
+            rows = [self.text(x, y, "%s[%d]" % (path, i), address, depth) for i, (x, y) in enumerate(pair_items(t, v, path))]
+            return "[%s]" % ",".join(rows)
         if form == "dict":
             if not isinstance(v, dict):
-                raise WrongValue(path, "is an object: this is " + given(v))
-            depth = deeper(depth, path)
+                raise WrongValue(path, "is an object: this is " + show_argument(v))
+            depth = next_depth(depth, path)
             rows = []
             for k, x in v.items():
-                name = k if of[0] == "str" else self.text(of[0], k, within(path, str(k)), address)[1:-1]
-                at = within(path, textual(name, path))
-                rows.append((name.encode(), quoted(name) + ":" + self.text(of[1], x, at, address, depth)))
+                name = k if of[0] == "str" else self.text(of[0], k, path_within(path, str(k)), address)[1:-1]
+                at = path_within(path, check_text(name, path))
+                rows.append((name.encode(), quote_text(name) + ":" + self.text(of[1], x, at, address, depth)))
             return "{%s}" % ",".join(text for _, text in sorted(rows))
         raise WrongValue(path, "has a form that this SDK does not know: " + form)
 
-    def type(self, t):
+    def find_type(self, t):
         if t not in self.types:
             raise ValueError("the schema has a type %s that this SDK does not know" % t)
         return self.types[t]
@@ -169,79 +170,79 @@ class Schema:
     # The wire to values.
 
     def decode(self, t, raw):
-        return self.made(t, parsed(raw, Open), "")
+        return self.read_value(t, parse_json(raw, Open), "")
 
     def arguments(self, handler, raw):
         """The values of a payload by the names of arguments."""
-        v = parsed(raw or b"{}")
+        v = parse_json(raw or b"{}")
         if not isinstance(v, Object):
-            raise WrongValue("", "the arguments are an object: this is " + shown(v))
-        return self.fields(handler, self.handler(handler).get("arguments", []), v, "")
+            raise WrongValue("", "the arguments are an object: this is " + show_json(v))
+        return self.read_fields(handler, self.handler(handler).get("arguments", []), v, "")
 
-    def made(self, t, v, path):
+    def read_value(self, t, v, path):
         bounds = range_of(t)
         if bounds is not None:
-            return integer(t, bounds, v, path)
+            return read_integer(t, bounds, v, path)
         if isinstance(t, dict):
-            return self.composed(t, v, path)
+            return self.read_compound(t, v, path)
         if t == "bool":
             if type(v) is not bool:
-                raise WrongValue(path, "is true or false: this is " + shown(v))
+                raise WrongValue(path, "is true or false: this is " + show_json(v))
             return v
         if t == "str":
-            return textual(v, path, shown)
+            return check_text(v, path, show_json)
         if t in SIZES:
             return read_binary(t, v, path)
-        of = self.type(t)
+        of = self.find_type(t)
         if "enum" in of:
             for m in of["enum"]:
                 if v == m["value"] if isinstance(m["value"], str) else isinstance(v, Number) and v.text == str(m["value"]):
                     return self.classes[t](m["value"]) if t in self.classes else m["value"]
-            raise WrongValue(path, "is one of %s: this is %s" % (", ".join(str(m["value"]) for m in of["enum"]), shown(v)))
+            raise WrongValue(path, "is one of %s: this is %s" % (", ".join(str(m["value"]) for m in of["enum"]), show_json(v)))
         if not isinstance(v, Object):
-            raise WrongValue(path, "is an object, %s: this is %s" % (t, shown(v)))
-        made = self.fields(t, of["record"], v, path)
+            raise WrongValue(path, "is an object, %s: this is %s" % (t, show_json(v)))
+        made = self.read_fields(t, of["record"], v, path)
         return self.classes[t](**made) if t in self.classes else made
 
-    def composed(self, t, v, path):
+    def read_compound(self, t, v, path):
         (form, of), = t.items()
         if form == "optional":
-            return None if v is None else self.made(of, v, path)
+            return None if v is None else self.read_value(of, v, path)
         if form == "str":
-            return sized(of, textual(v, path, shown), path)
+            return check_length(of, check_text(v, path, show_json), path)
         if form in ("list", "tuple"):
             if type(v) is not list:
-                raise WrongValue(path, "is a list: this is " + shown(v))
-            found = [self.made(x, y, "%s[%d]" % (path, i)) for i, (x, y) in enumerate(items(t, v, path))]
+                raise WrongValue(path, "is a list: this is " + show_json(v))
+            found = [self.read_value(x, y, "%s[%d]" % (path, i)) for i, (x, y) in enumerate(pair_items(t, v, path))]
             return tuple(found) if form == "tuple" else found
         if form == "dict":
             if not isinstance(v, Object):
-                raise WrongValue(path, "is an object: this is " + shown(v))
+                raise WrongValue(path, "is an object: this is " + show_json(v))
             found = {}
             for name, x in v:
-                at = within(path, name)
-                k = self.made(of[0], name, at)
+                at = path_within(path, name)
+                k = self.read_value(of[0], name, at)
                 if k in found:
                     raise WrongValue(at, "is given twice")
-                found[k] = self.made(of[1], x, at)
+                found[k] = self.read_value(of[1], x, at)
             return found
         raise WrongValue(path, "has a form that this SDK does not know: " + form)
 
-    def fields(self, of, fields, v, path):
+    def read_fields(self, of, fields, v, path):
         known = {f["name"]: f for f in fields}
         found = {}
         for name, x in v:
-            at = within(path, name)
+            at = path_within(path, name)
             if name not in known:
                 if v.open:
                     continue
                 raise WrongValue(at, "is unknown: %s has %s" % (of, ", ".join(known) or "none"))
             if name in found:
                 raise WrongValue(at, "is given twice")
-            found[name] = self.made(known[name]["type"], x, at)
+            found[name] = self.read_value(known[name]["type"], x, at)
         for f in fields:
             if f["name"] not in found and "default" not in f:
-                raise WrongValue(within(path, f["name"]), "is missing: " + words(f["type"]))
+                raise WrongValue(path_within(path, f["name"]), "is missing: " + type_words(f["type"]))
         return found
 
 
@@ -250,19 +251,19 @@ def what_callers_see(told):
     handlers = {h["name"]: [h.get("raw", False), h.get("arguments", []), h.get("returns")] for h in told["handlers"]
                 if h.get("callers") != "chain"}
     types = {name: {k: v for k, v in t.items() if k != "doc"} for name, t in told.get("types", {}).items()}
-    return plain([handlers, types, told.get("events", [])])
+    return integers_as_digits([handlers, types, told.get("events", [])])
 
 
-def plain(v):
+def integers_as_digits(v):
     """JSON whose integers are digits."""
     if isinstance(v, dict):
-        return {k: plain(x) for k, x in v.items()}
+        return {k: integers_as_digits(x) for k, x in v.items()}
     if isinstance(v, list):
-        return [plain(x) for x in v]
+        return [integers_as_digits(x) for x in v]
     return str(v) if is_whole(v) else v
 
 
-def parsed(raw, made=Object):
+def parse_json(raw, made=Object):
     """A value of JSON: str, Number, bool, None, list or made, which is Object or Open."""
     if len(raw) > MAX_BYTES:
         raise WrongValue("", "the payload has %d bytes: at most %d are read" % (len(raw), MAX_BYTES))
@@ -270,33 +271,33 @@ def parsed(raw, made=Object):
         v = json.loads(raw.decode("utf-8"), parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=made)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise WrongValue("", "the payload is not JSON") from None
-    nesting(v, 0)
+    check_nesting(v, 0)
     return v
 
 
-def nesting(v, depth):
+def check_nesting(v, depth):
     if isinstance(v, list):
-        deeper(depth, "")
+        next_depth(depth, "")
         for x in v:
-            nesting(x[1] if isinstance(v, Object) else x, depth + 1)
+            check_nesting(x[1] if isinstance(v, Object) else x, depth + 1)
 
 
-def marked(v):
-    """A value of the schema's own JSON, as parsed returns it."""
-    return parsed(json.dumps(v).encode())
+def reparse_json(v):
+    """A value of the schema's own JSON, as parse_json returns it."""
+    return parse_json(json.dumps(v).encode())
 
 
-def deeper(depth, path):
+def next_depth(depth, path):
     if depth >= MAX_DEPTH:
         raise WrongValue(path, "nests deeper than %d" % MAX_DEPTH)
     return depth + 1
 
 
-def within(path, name):
-    return "%s.%s" % (path, clipped(name)) if path else clipped(name)
+def path_within(path, name):
+    return "%s.%s" % (path, clip_text(name)) if path else clip_text(name)
 
 
-def items(t, v, path):
+def pair_items(t, v, path):
     """The types of a list's or a tuple's items, with the items."""
     if "list" in t:
         return [(t["list"], x) for x in v]
@@ -311,7 +312,7 @@ def range_of(t):
     return tuple(map(int, t["int"])) if "int" in t else None
 
 
-def noun(t, bounds):
+def integer_noun(t, bounds):
     return "an amount in wei" if t == "Amount" else "an integer from %d to %d" % bounds
 
 
@@ -325,25 +326,25 @@ def is_whole(v):
 
 def integer_text(t, bounds, v, path):
     if not is_whole(v) or not bounds[0] <= v <= bounds[1]:
-        raise WrongValue(path, "is %s: this is %s" % (noun(t, bounds), given(v)))
+        raise WrongValue(path, "is %s: this is %s" % (integer_noun(t, bounds), show_argument(v)))
     return str(v) if -SAFE <= bounds[0] and bounds[1] <= SAFE else '"%d"' % v
 
 
-def integer(t, bounds, v, path):
+def read_integer(t, bounds, v, path):
     text = v.text if isinstance(v, Number) else v if isinstance(v, str) else ""
     if WHOLE.fullmatch(text) is None:
-        raise WrongValue(path, "is %s: this is %s" % (noun(t, bounds), shown(v)))
+        raise WrongValue(path, "is %s: this is %s" % (integer_noun(t, bounds), show_json(v)))
     n = int(text)
     if isinstance(v, Number) and not -SAFE <= n <= SAFE:
         raise WrongValue(path, "is a number beyond 2^53: write its digits in quotes")
     if not bounds[0] <= n <= bounds[1]:
-        raise WrongValue(path, "is %s: this is %s" % (noun(t, bounds), shown(v)))
+        raise WrongValue(path, "is %s: this is %s" % (integer_noun(t, bounds), show_json(v)))
     return n
 
 
-def textual(v, path, show=None):
+def check_text(v, path, show=None):
     if not isinstance(v, str):
-        raise WrongValue(path, "is a text: this is " + (show or given)(v))
+        raise WrongValue(path, "is a text: this is " + (show or show_argument)(v))
     try:
         v.encode()
     except UnicodeEncodeError:
@@ -351,18 +352,18 @@ def textual(v, path, show=None):
     return v
 
 
-def sized(bounds, v, path):
+def check_length(bounds, v, path):
     low, high = map(int, bounds)
     if not low <= len(v) <= high:
         raise WrongValue(path, "has %d to %d characters: this has %d" % (low, high, len(v)))
     return v
 
 
-def binary(t, v, path):
+def to_binary(t, v, path):
     if isinstance(v, str) and HEX.fullmatch(v):
         v = bytes.fromhex(v[2:])
     if not isinstance(v, (bytes, bytearray)) or SIZES[t] and len(v) != SIZES[t]:
-        raise WrongValue(path, "is %s: this is %s" % (binary_noun(t), given(v)))
+        raise WrongValue(path, "is %s: this is %s" % (binary_noun(t), show_argument(v)))
     return bytes(v)
 
 
@@ -373,48 +374,48 @@ def binary_noun(t):
 
 def read_binary(t, v, path):
     if not isinstance(v, str) or HEX.fullmatch(v) is None or SIZES[t] and len(v) != 2 + 2 * SIZES[t]:
-        raise WrongValue(path, "is %s: this is %s" % (binary_noun(t), shown(v)))
+        raise WrongValue(path, "is %s: this is %s" % (binary_noun(t), show_json(v)))
     return bytes.fromhex(v[2:])
 
 
-def escaped(text):
+def escape_text(text):
     return ESCAPED.sub(lambda m: SHORT.get(m[0]) or "\\u%04x" % ord(m[0]), text)
 
 
-def quoted(text):
-    return '"%s"' % escaped(text)
+def quote_text(text):
+    return '"%s"' % escape_text(text)
 
 
-def words(t):
+def type_words(t):
     """A type in Python's words."""
     if isinstance(t, str):
         return t
     (form, of), = t.items()
     if form == "optional":
-        return words(of) + " | None"
+        return type_words(of) + " | None"
     if form == "list":
-        return "list[%s]" % words(of)
+        return "list[%s]" % type_words(of)
     if form in ("tuple", "dict"):
-        return "%s[%s]" % (form, ", ".join(map(words, of)))
+        return "%s[%s]" % (form, ", ".join(map(type_words, of)))
     return "Annotated[%s, Bounds(%s, %s)]" % (form, *of)
 
 
-def clipped(text):
+def clip_text(text):
     """A text on one line, not too long."""
-    return escaped(text) if len(text) <= MAX_TOLD else escaped(text[:MAX_TOLD]) + "…"
+    return escape_text(text) if len(text) <= MAX_TOLD else escape_text(text[:MAX_TOLD]) + "…"
 
 
-def shown(v):
+def show_json(v):
     """A value as the text of an error shows it."""
     if isinstance(v, Number):
-        return clipped(v.text)
+        return clip_text(v.text)
     if isinstance(v, str):
-        return '"%s"' % clipped(v)
+        return '"%s"' % clip_text(v)
     if v is None or isinstance(v, bool):
         return json.dumps(v)
     return "an object" if isinstance(v, Object) else "a list"
 
 
-def given(v):
+def show_argument(v):
     """A value of the program, in an error."""
-    return clipped(repr(v))
+    return clip_text(repr(v))

@@ -5,9 +5,9 @@ from difflib import get_close_matches
 from functools import wraps
 from urllib.parse import quote
 
-from cowboy_sdk.testing.attributes import attribute
+from cowboy_sdk.testing.attributes import wrap_attribute
 from cowboy_sdk.testing.conversation import DevnetError
-from cowboy_sdk.testing.values import Receipt, Record, read, show, to_bytes, to_hex
+from cowboy_sdk.testing.values import Receipt, Record, read_record, show_value, to_bytes, to_hex
 
 __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
@@ -16,12 +16,12 @@ class Timer(Record):
     """A timer in any state; story lists its events."""
 
     def __init__(self, chain, form):
-        super().__init__("timer", read("timer", form).__dict__)
+        super().__init__("timer", read_record("timer", form).__dict__)
         self.__dict__["_chain"] = chain
 
     @property
     def story(self):
-        return [read(e["kind"], e) for e in self._chain.get("/timer/0x%s/story" % self.id.hex())["story"]]
+        return [read_record(e["kind"], e) for e in self._chain.get("/timer/0x%s/story" % self.id.hex())["story"]]
 
     def cancel(self):
         """By the system key, as governance may."""
@@ -70,15 +70,15 @@ def key_text(key):
     return '"0x%s"' % key.hex() if isinstance(key, bytes) else json.dumps(str(key) if isinstance(key, int) else key)
 
 
-def perhaps(name, known):
+def suggest_name(name, known):
     near = get_close_matches(name, known, 1)
     return "; did you mean %s?" % near[0] if near else ""
 
 
-def telling(method):
+def tell_of_handler(method):
     """A method that says how to call the handler of its name, where its arguments are not its own."""
     @wraps(method)
-    def called(self, *arguments, **given):
+    def call_method(self, *arguments, **given):
         __tracebackhide__ = True
         try:
             return method(self, *arguments, **given)
@@ -87,7 +87,7 @@ def telling(method):
                 raise
             raise TypeError(self._not_a_handler(method.__name__, str(error))) from None  # the arguments do not fit
 
-    return called
+    return call_method
 
 
 class Actor:
@@ -99,16 +99,16 @@ class Actor:
         self.announced = None  # the source of the last upgrade
 
     def __repr__(self):
-        return "<actor %s>" % (self.name or show(self.address))
+        return "<actor %s>" % (self.name or show_value(self.address))
 
-    @telling
+    @tell_of_handler
     def again(self):
         """Another handle of the same actor: what a test sets on one is not on the other."""
         other = Actor(self.chain, self.address, self.name, self.source, self.origin)
         other.deployed, other.announced = self.deployed, self.announced
         return other
 
-    @telling
+    @tell_of_handler
     def as_then(self, then):
         """Forget the upgrades since then, a handle of the same actor."""
         self.source, self.announced = then.source, then.announced
@@ -117,7 +117,7 @@ class Actor:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        handle = self._handle()
+        handle = self._make_handle()
         if name in handle.schema.handlers:
             return getattr(handle.handlers, name)
         if name in handle.schema.state:
@@ -125,12 +125,12 @@ class Actor:
         state = handle.schema.state
         raise AttributeError("%r has no attribute and no handler %s; its handlers are %s%s%s" % (
             self, name, ", ".join(handle.schema.handlers) or "none", "; its state is " + ", ".join(state) if state else "",
-            perhaps(name, [*handle.schema.handlers, *state])))
+            suggest_name(name, [*handle.schema.handlers, *state])))
 
     def _not_a_handler(self, name, words=None):
         """Words for a call of an attribute that is no call of it: the way to the handler of its name, if there is one."""
         try:
-            there = name in self._handle().schema.handlers
+            there = name in self._make_handle().schema.handlers
         except (AttributeError, DevnetError):
             there = False
         if there:
@@ -138,15 +138,15 @@ class Actor:
         return words or "%s is an attribute, and %r has no handler of that name" % (name, self)
 
     def __dir__(self):
-        schema = self._handle().schema
+        schema = self._make_handle().schema
         return sorted({*super().__dir__(), *schema.handlers, *schema.state})
 
     @property
     def handlers(self):
         """Every handler, also one that has the name of an attribute: token.handlers.balance(of="bob")."""
-        return self._handle().handlers
+        return self._make_handle().handlers
 
-    def _handle(self):
+    def _make_handle(self):
         """By the schema of the code that it has now."""
         from cowboy_sdk.client.handle import Handle  # it imports this file
         try:
@@ -156,51 +156,51 @@ class Actor:
                 raise
             raise AttributeError("%r has no schema: call it by call(NAME, PAYLOAD)" % self) from None
 
-    @telling
+    @tell_of_handler
     def lines(self):
         return (self.origin or self.name or "the actor") + ".py", self.source.splitlines()
 
-    @telling
+    @tell_of_handler
     def call(self, handler, payload=b"", sender="alice", **more):
         """As Chain.call."""
         __tracebackhide__ = True
         return self.chain.call(self, handler, payload, sender, **more)
 
-    @telling
+    @tell_of_handler
     def dry_run(self, handler, payload=b"", sender="alice", **more):
         """As Chain.dry_run."""
         return self.chain.dry_run(self, handler, payload, sender, **more)
 
-    @telling
+    @tell_of_handler
     def send(self, handler, payload=b"", sender="alice", **more):
         """As Chain.send."""
         return self.chain.send(self, handler, payload, sender, **more)
 
-    @telling
+    @tell_of_handler
     def read(self, handler, payload=b"", sender=None):
         """As Chain.read."""
         __tracebackhide__ = True
         return self.chain.read(self, handler, payload, sender)
 
-    @telling
+    @tell_of_handler
     def bid(self, late=0, owner=None, **told):
         """As Chain.bid."""
         __tracebackhide__ = True
         return self.chain.bid(self, late, owner, **told)
 
-    @telling
+    @tell_of_handler
     def upgrade(self, source, migrate=b"", sender="alice", **more):
         """As Chain.upgrade."""
         __tracebackhide__ = True
         return self.chain.upgrade(self, source, migrate, sender, **more)
 
-    @telling
+    @tell_of_handler
     def apply_upgrade(self, sender="alice"):
         """As Chain.apply_upgrade."""
         __tracebackhide__ = True
         return self.chain.apply_upgrade(self, sender)
 
-    @telling
+    @tell_of_handler
     def upgrade_terms(self, by=None, delay=None, never=False, sender="alice"):
         """As Chain.upgrade_terms."""
         __tracebackhide__ = True
@@ -209,11 +209,11 @@ class Actor:
     @property
     def upgrades(self):
         """The state of its upgrade: done, by, delay and announced."""
-        return read("upgrades", self.chain.get("/actor/" + quote(self.chain.path(self), safe=""))["upgrades"])
+        return read_record("upgrades", self.chain.get("/actor/" + quote(self.chain.path(self), safe=""))["upgrades"])
 
     @property
     def address(self):
-        return attribute(self, "address", self._address)
+        return wrap_attribute(self, "address", self._address)
 
     @address.setter
     def address(self, address):
@@ -221,18 +221,18 @@ class Actor:
 
     @property
     def name(self):
-        return attribute(self, "name", self._name)
+        return wrap_attribute(self, "name", self._name)
 
     @property
     def balance(self):
-        return attribute(self, "balance", self.chain.balance(self))
+        return wrap_attribute(self, "balance", self.chain.balance(self))
 
-    @telling
+    @tell_of_handler
     def set_state(self, key, value):
         """As Chain.set_state."""
         return self.chain.set_state(self, key, value)
 
-    @telling
+    @tell_of_handler
     def delete_state(self, key):
         """As Chain.delete_state."""
         return self.chain.delete_state(self, key)
@@ -240,18 +240,18 @@ class Actor:
     @property
     def timers(self):
         """The pending ones; chain.timers(actor) has those in every state."""
-        return attribute(self, "timers", self.chain.timers(self, "pending"))
+        return wrap_attribute(self, "timers", self.chain.timers(self, "pending"))
 
     @property
     def logs(self):
         """The lines it printed, oldest first."""
-        return attribute(self, "logs", [line["line"] for line in self.chain.pages("/actor/%s/logs" % self.chain.path(self))])
+        return wrap_attribute(self, "logs", [line["line"] for line in self.chain.pages("/actor/%s/logs" % self.chain.path(self))])
 
-    @telling
+    @tell_of_handler
     def events(self, name=None, since=1):
         return self.chain.events(self, name, since)
 
-    @telling
+    @tell_of_handler
     def state(self, key=None):
         """The value of a key, or None; without a key all of them."""
         if key is None:
@@ -259,23 +259,23 @@ class Actor:
         key = to_bytes(key, "a key")
         return self.entries(key).get(key)
 
-    @telling
+    @tell_of_handler
     def state_int(self, key, default=0):
         """A number that the SDK's set_int keeps."""
         value = self.state(key)
         return default if value is None else int.from_bytes(value, "big", signed=True)
 
-    @telling
+    @tell_of_handler
     def entries(self, prefix=b""):
         """Keys and values of its state."""
-        return {bytes.fromhex(e["key"][2:]): bytes.fromhex(e["value"][2:]) for e in self._state(prefix)}
+        return {bytes.fromhex(e["key"][2:]): bytes.fromhex(e["value"][2:]) for e in self._state_entries(prefix)}
 
-    @telling
+    @tell_of_handler
     def attributes(self, prefix=b""):
         """Its declared state by the schema, as JSON: {"price": "5", 'log["0x…"]': {…}}. Other keys are left out."""
-        found = (e["typed"] for e in self._state(prefix) if "typed" in e)
+        found = (e["typed"] for e in self._state_entries(prefix) if "typed" in e)
         return {t["attribute"]: t["value"] for t in found if "value" in t}
 
-    def _state(self, prefix):
+    def _state_entries(self, prefix):
         query = {"prefix": to_hex(prefix, "a prefix")} if prefix else {}
         return self.chain.pages("/actor/%s/state" % quote(self.chain.path(self)), query)

@@ -16,7 +16,7 @@ class Attribute:
 TELLING = {kind: type(kind.__name__, (Attribute, kind), {}) for kind in (int, str, bytes, list)}
 
 
-def attribute(actor, name, value):
+def wrap_attribute(actor, name, value):
     """A value of an attribute as an Attribute, if it is of a kind that has one."""
     if type(value) not in TELLING:
         return value

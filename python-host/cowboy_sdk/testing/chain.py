@@ -10,7 +10,7 @@ from cowboy_sdk.testing.actors import Actor, Timer
 from cowboy_sdk.testing.conversation import Bench, DevnetError, Live, Up
 from cowboy_sdk.testing.errors import Reverted
 from cowboy_sdk.testing.nodes import Network
-from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read, show, to_bytes, to_hex, typed, wei
+from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read_record, show_value, to_bytes, to_hex, to_schema_json, wei_digits
 
 PAGE = 1000  # entries of a list at once
 MAX_MADE = 256  # deploys that are remembered; a bench keeps four times as many snapshots
@@ -20,12 +20,12 @@ __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
 
 @atexit.register
-def _close():
+def _close_all():
     for chain in list(OPEN):
         chain.close()
 
 
-def again(actors):
+def copy_handles(actors):
     """Other handles of the same actors, for another test."""
     return {address: actor.again() for address, actor in actors.items()}
 
@@ -59,7 +59,7 @@ class Chain(Network):
         self._made = {}  # what was deployed on the first snapshot, in order → snapshot and actors
         self._so_far = None  # deploys since the first snapshot, while there was nothing else
         self._first = None
-        self.failed, self.expected = None, set()  # the hash of the last transaction that failed; those that expect_revert waited for
+        self.failed, self.is_next_step = None, set()  # the hash of the last transaction that failed; those that expect_revert waited for
         self._begun = self.height if self.live else 0  # what was before is not the test's
 
     def __enter__(self):
@@ -85,7 +85,7 @@ class Chain(Network):
     @property
     def block(self):
         """The latest final block."""
-        return read("block", self.get("/block/latest"))
+        return read_record("block", self.get("/block/latest"))
 
     @property
     def time_ms(self):
@@ -95,7 +95,7 @@ class Chain(Network):
     @property
     def basefee(self):
         """The next block's base fees, in wei."""
-        return read("basefee", self.get("/basefee"))
+        return read_record("basefee", self.get("/basefee"))
 
     @property
     def params(self):
@@ -104,32 +104,32 @@ class Chain(Network):
 
     def set_param(self, key, value, at=0):
         """Set a protocol parameter from a height on; 0 is the next it may hold from."""
-        return read("change", self.post("/devnet/params", {"key": key, "value": str(value), "at": at}))
+        return read_record("change", self.post("/devnet/params", {"key": key, "value": str(value), "at": at}))
 
     # Cheats: instructions of the system key, which every validator executes.
 
     def set_balance(self, of, amount):
         """Give an account or actor a balance, in wei. The difference counts as minted or removed."""
-        return read("balance", self.post("/devnet/balance", {"account": self.path(of), "balance": wei(amount)}))
+        return read_record("balance", self.post("/devnet/balance", {"account": self.path(of), "balance": wei_digits(amount)}))
 
     def set_state(self, actor, key, value):
         """Give a key of an actor's state another value: bytes, str, or a dict or list as JSON. Timers that watch it become due."""
         body = {"actor": self.path(actor), "key": to_hex(key, "a key"), "value": to_hex(value, "a value")}
-        return read("state", self.post("/devnet/state", body))
+        return read_record("state", self.post("/devnet/state", body))
 
     def delete_state(self, actor, key):
         """Remove a key of an actor's state."""
-        return read("state", self.post("/devnet/state", {"actor": self.path(actor), "key": to_hex(key, "a key")}))
+        return read_record("state", self.post("/devnet/state", {"actor": self.path(actor), "key": to_hex(key, "a key")}))
 
     def mine(self, blocks=1):
         """Make a number of blocks now. Unlike advance it skips no height. It works while automine is off."""
-        mined = read("advance", self.post("/devnet/mine", {"blocks": blocks}))
-        self._count()
+        mined = read_record("advance", self.post("/devnet/mine", {"blocks": blocks}))
+        self._count_costs()
         return mined
 
     def automine(self, on):
         """Whether blocks are made by themselves. While it is off, send hands transactions in, and mine makes their block."""
-        return read("pace", self.post("/devnet/automine", {"on": bool(on)}))
+        return read_record("pace", self.post("/devnet/automine", {"on": bool(on)}))
 
     def address(self, of):
         """The address of an account's name, an actor, or an address in any form."""
@@ -178,25 +178,25 @@ class Chain(Network):
         init is the payload of an init that takes bytes; args are the arguments of a typed one: {"price": 5, "owner": bob}.
         upgrade names the account that may upgrade it, as in upgrade={"by": "alice", "delay": 20}; without it no account may.
         """
-        origin, text = sources.read(source)
+        origin, text = sources.read_source(source)
         if name == "" and origin:
             name = origin
-        told = None if args is None else {k: typed(v) for k, v in args.items()}
+        told = None if args is None else {k: to_schema_json(v) for k, v in args.items()}
         key = (text, name, to_bytes(init), fund, self.address(sender), cycles, cells, json.dumps(told, sort_keys=True), repr(upgrade))
         prefix = self._so_far
         if prefix is not None and prefix + (key,) in self._made:
             snapshot, actors = self._made[prefix + (key,)]
-            self._restore(snapshot)
-            self.actors, self._so_far = again(actors), prefix + (key,)
+            self._restore_snapshot(snapshot)
+            self.actors, self._so_far = copy_handles(actors), prefix + (key,)
             return list(self.actors.values())[-1]
-        body = {"from": self.sender(sender), "code": to_hex(text, "code"), "fund": wei(fund), "name": self._free(name)}
+        body = {"from": self.sender(sender), "code": to_hex(text, "code"), "fund": wei_digits(fund), "name": self._free_name(name)}
         body.update({"init": to_hex(init)} if told is None else {"args": told})
         if upgrade is not None:
             body["upgrade"] = {"by": self.path(upgrade["by"]), "delay": upgrade.get("delay", 0)}
         actor = Actor(self, None, name, text, origin)
-        self._sent("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _limits(body, cycles, cells)), actor)
+        self._receive_receipt("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _add_limits(body, cycles, cells)), actor)
         if prefix is not None and len(self._made) < MAX_MADE:
-            self._remember(prefix + (key,))
+            self._remember_deploys(prefix + (key,))
         return actor
 
     def upgrade(self, actor, source, migrate=b"", sender="alice", code_hash=None, cycles=None, cells=None, end=()):
@@ -204,18 +204,18 @@ class Chain(Network):
         code's migrate, a dict for a typed one. code_hash is the hash of the code that the actor must have, by default its latest. end names
         waiting continuations that end when the upgrade applies."""
         __tracebackhide__ = True
-        _, text = sources.read(source)
+        _, text = sources.read_source(source)
         body = {"from": self.sender(sender), "actor": self.path(actor), "code": to_hex(text, "code"), "migrate": to_hex(migrate)}
         if code_hash is not None:
             body["code_hash"] = to_hex(code_hash, "a hash")
         if end:
             body["end"] = list(end)
-        form = self.post("/devnet/upgrade", _limits(body, cycles, cells))
-        known, former = self._actor(actor), None
+        form = self.post("/devnet/upgrade", _add_limits(body, cycles, cells))
+        known, former = self._find_actor(actor), None
         if known is not None:
             former, known.source = known.source, text  # a failure is one of the new lines
         try:
-            receipt = self._sent("an upgrade", form, known)
+            receipt = self._receive_receipt("an upgrade", form, known)
         except Reverted:
             if known is not None:
                 known.source = former
@@ -227,9 +227,9 @@ class Chain(Network):
     def apply_upgrade(self, actor, sender="alice"):
         """Apply the announced upgrade of an actor, from its height on: the Receipt, or Reverted."""
         __tracebackhide__ = True
-        known = self._actor(actor)
+        known = self._find_actor(actor)
         form = self.post("/devnet/upgrade/apply", {"from": self.sender(sender), "actor": self.path(actor)})
-        receipt = self._sent("an upgrade", form, known)
+        receipt = self._receive_receipt("an upgrade", form, known)
         if known is not None and known.announced is not None:
             known.source = known.announced
         return receipt
@@ -242,9 +242,9 @@ class Chain(Network):
             body["by"] = self.path(by)
         if delay is not None:
             body["delay"] = delay
-        return self._sent("new terms of upgrades", self.post("/devnet/upgrade/terms", body))
+        return self._receive_receipt("new terms of upgrades", self.post("/devnet/upgrade/terms", body))
 
-    def _remember(self, deploys):
+    def _remember_deploys(self, deploys):
         """Keep the network for the next test that begins with these deploys, and begin from it. So the first test has the run
         that the next one has. A deploy that leaves work under way, such as a job, is made again instead."""
         try:
@@ -253,36 +253,37 @@ class Chain(Network):
             if error.code != "not_at_rest":
                 raise
             return
-        self._made[deploys] = (snapshot, again(self.actors))
-        self._restore(snapshot)
+        self._made[deploys] = (snapshot, copy_handles(self.actors))
+        self._restore_snapshot(snapshot)
         self._so_far = deploys
 
-    def _free(self, name):
+    def _free_name(self, name):
         """The name, or none if an earlier actor may have it: the test knows both by the result of deploy."""
         return "" if self.live or any(a.name == name for a in self.actors.values()) else name
 
     def call(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
         """A transaction that calls a handler, once it is final: its Receipt, or Reverted."""
         __tracebackhide__ = True  # pytest then shows the test's own line
-        body = self._execute(to, handler, payload, sender, value, sponsor, cycles, cells)
-        return self._sent("%s(%s)" % (handler, show(to_bytes(payload))), self.post("/devnet/send", body), self._actor(to))
+        body = self._call_body(to, handler, payload, sender, value, sponsor, cycles, cells)
+        what = "%s(%s)" % (handler, show_value(to_bytes(payload)))
+        return self._receive_receipt(what, self.post("/devnet/send", body), self._find_actor(to))
 
     def dry_run(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
         """The result of a call on the latest state, which it does not change."""
-        body = dict(self._execute(to, handler, payload, sender, value, sponsor, cycles, cells), dry_run=True)
+        body = dict(self._call_body(to, handler, payload, sender, value, sponsor, cycles, cells), dry_run=True)
         return Receipt(self.get("/devnet/send", body))
 
     def send(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
         """Hand in a transaction without waiting: its hash, for receipt. Several of them may be in one block."""
-        body = self._execute(to, handler, payload, sender, value, sponsor, cycles, cells)
+        body = self._call_body(to, handler, payload, sender, value, sponsor, cycles, cells)
         if self.live:
             return bytes.fromhex(self.post("/devnet/send", dict(body, no_wait=True))["hash"][2:])
         return bytes.fromhex(self.post("/devnet/send", body, wait=False)["hash"][2:])
 
     def transfer(self, to, amount, sender="alice"):
         """Pay; its Receipt, or Reverted."""
-        body = {"from": self.sender(sender), "to": self.path(to), "value": wei(amount)}
-        return self._sent("a transfer", self.post("/devnet/send", body))
+        body = {"from": self.sender(sender), "to": self.path(to), "value": wei_digits(amount)}
+        return self._receive_receipt("a transfer", self.post("/devnet/send", body))
 
     def read(self, actor, handler, payload=b"", sender=None):
         """The output of a handler that is run read-only, or Reverted."""
@@ -293,8 +294,8 @@ class Chain(Network):
         result = self.get("/actor/read", body)
         if result["status"] != "ok":
             error = result["error"] or {"code": result["status"], "message": ""}
-            raise Reverted("a read: " + handler, result["status"], error["code"], error["message"], source=self._lines(actor),
-                           named=self._named)
+            raise Reverted("a read: " + handler, result["status"], error["code"], error["message"], source=self._lines_of(actor),
+                           named=self._lines_by_name)
         return bytes.fromhex(result["output"][2:])
 
     def bid(self, actor, late=0, owner=None, **told):
@@ -302,15 +303,16 @@ class Chain(Network):
         lane of the next block would ask it so. max_fee_per_cycle and max_priority_fee_per_cycle are the answer, tip_per_cycle and
         priced_out its effect, context the question. Names of that may be given, to tell it another number. Or Reverted."""
         __tracebackhide__ = True
-        body = {"bidder": self.path(actor), "late": late, "with": {name: wei(number) for name, number in told.items()}}
+        body = {"bidder": self.path(actor), "late": late, "with": {name: wei_digits(number) for name, number in told.items()}}
         if owner is not None:
             body["actor"] = self.path(owner)
         result = self.get("/actor/bid", body)
         if result["status"] != "ok":
             error = result["error"] or {"code": result["status"], "message": ""}
-            raise Reverted("get_gas_bid", result["status"], error["code"], error["message"], source=self._lines(actor), named=self._named)
+            raise Reverted("get_gas_bid", result["status"], error["code"], error["message"], source=self._lines_of(actor),
+                           named=self._lines_by_name)
         context = {name: int(number) for name, number in result.pop("context").items()}
-        found = read("bid", result)
+        found = read_record("bid", result)
         found.__dict__["context"] = context
         return found
 
@@ -329,8 +331,8 @@ class Chain(Network):
         asked = {k: v for k, v in given.items() if v is not None}
         if len(asked) != 1:
             raise TypeError("advance takes one of blocks, to and to_next_timer")
-        travelled = read("advance", self.post("/devnet/advance", asked))
-        self._count()
+        travelled = read_record("advance", self.post("/devnet/advance", asked))
+        self._count_costs()
         return travelled
 
     # What became of it.
@@ -342,7 +344,7 @@ class Chain(Network):
             page = self.get("/blocks?" + urlencode({"from": since, "limit": PAGE}))
             if not page:
                 break
-            found += (read("block", b) for b in page)
+            found += (read_record("block", b) for b in page)
             since = page[-1]["height"] + 1
         return found
 
@@ -374,26 +376,26 @@ class Chain(Network):
 
     def snapshot(self):
         """The network as it is now, for revert. It refuses while a fault is in force or a transaction waits."""
-        return Snapshot(self, self.bench.ask("snapshot")["snapshot"], again(self.actors))
+        return Snapshot(self, self.bench.ask("snapshot")["snapshot"], copy_handles(self.actors))
 
     def revert(self, snapshot):
         """Make it that network again: every revert to one snapshot begins the same run."""
-        self._restore(snapshot.number)
+        self._restore_snapshot(snapshot.number)
         self.actors = {a: self.actors.get(a, then.again()).as_then(then) for a, then in snapshot.actors.items()}
         self._so_far = None
 
     def restart(self):
         """Start over, at genesis. Deploys that then come first are remembered, so that each is made once. A live network continues."""
-        self.failed, self.expected = None, set()
+        self.failed, self.is_next_step = None, set()
         if self.live:
             self.actors, self._begun = {}, self.height
             return
         if self._first is None:
             self._first = self.bench.ask("snapshot")["snapshot"]
-        self._restore(self._first)
+        self._restore_snapshot(self._first)
         self.actors, self._so_far = {}, ()
 
-    def _restore(self, number):
+    def _restore_snapshot(self, number):
         self.bench.revert(number)
         self.failed = None
         self._told = 0 if self.costs is None else self.height
@@ -410,7 +412,7 @@ class Chain(Network):
             self.revert(here)
             since = self.height + 1
             scenario(self)
-            runs.append(self._remains(since))
+            runs.append(self._outcomes_since(since))
         if runs[0] != runs[1]:
             raise AssertionError("the scenario ended differently when it ran again:\n  %s\n  %s" % tuple(runs))
         with Chain(self.seed, 4, self.options["block_time"], self.options["params"], apart=True) as other:
@@ -419,7 +421,7 @@ class Chain(Network):
             if len({v.state_root for v in other.validators if v.height == other.height}) != 1:
                 raise AssertionError("validators that execute by themselves do not agree on the state")
 
-    def _remains(self, since):
+    def _outcomes_since(self, since):
         return [(r.handler, r.status, r.output, r.cycles, r.cells, [(e.name, e.data) for e in r.events]) for r in self.receipts(since)]
 
     # Others.
@@ -435,19 +437,19 @@ class Chain(Network):
         """Let the given network time pass, "5s", without travel: runners connect, are drawn, and work."""
         self._so_far = None
         self.bench.ask("run", **{"for": time})
-        self._count()
+        self._count_costs()
 
     def jobs(self):
         """Jobs in any state, the latest first."""
-        return [read("job", j) for j in self.pages("/jobs", {"order": "newest"})]
+        return [read_record("job", j) for j in self.pages("/jobs", {"order": "newest"})]
 
     def job(self, id):
         """A job by its id, in its present state."""
-        return read("job", self.get("/job/0x" + id.hex()))
+        return read_record("job", self.get("/job/0x" + id.hex()))
 
     def submit_job(self, **request):
         """A job of an account, as POST /devnet/job/submit takes it: kind="custom", executor="manual", params="…"."""
-        return read("job", self.post("/devnet/job/submit", request))
+        return read_record("job", self.post("/devnet/job/submit", request))
 
     def deliver_result(self, id, result):
         """The result of a job of the executor manual, from every runner that waits for one; run then brings it to the chain."""
@@ -492,44 +494,45 @@ class Chain(Network):
         """The account that signs, or the actor or address that is impersonated: the system key signs then, and pays the fee."""
         return self.path(of)
 
-    def _execute(self, to, handler, payload, sender, value, sponsor, cycles, cells):
-        body = {"from": self.sender(sender), "to": self.path(to), "handler": handler, "payload": to_hex(payload), "value": wei(value)}
+    def _call_body(self, to, handler, payload, sender, value, sponsor, cycles, cells):
+        body = {"from": self.sender(sender), "to": self.path(to), "handler": handler, "payload": to_hex(payload),
+                "value": wei_digits(value)}
         if sponsor:
-            body["sponsor"] = wei(sponsor)
-        return _limits(body, cycles, cells)
+            body["sponsor"] = wei_digits(sponsor)
+        return _add_limits(body, cycles, cells)
 
-    def _sent(self, what, form, actor=None):
+    def _receive_receipt(self, what, form, actor=None):
         __tracebackhide__ = True
         receipt = Receipt(form.get("receipt", form))
         if receipt.ok and actor is not None and actor.address is None:
             actor.address, actor.deployed = receipt.to, receipt
             self.actors[actor.address] = actor
-        self._count()
+        self._count_costs()
         if not receipt.ok:
             error = receipt.error or Record("error", {"code": receipt.status, "message": ""})
             self.failed = receipt.hash
-            raise Reverted(what, receipt.status, error.code, error.message, receipt, actor and actor.lines(), self, self._named)
+            raise Reverted(what, receipt.status, error.code, error.message, receipt, actor and actor.lines(), self, self._lines_by_name)
         return receipt
 
-    def waited_for(self, hash):
+    def mark_expected_failure(self, hash):
         """A failure that the test expected does not explain another."""
-        self.expected.add(hash)
+        self.is_next_step.add(hash)
         if self.failed == hash:
             self.failed = None
 
-    def _actor(self, of):
+    def _find_actor(self, of):
         return of if isinstance(of, Actor) else self.actors.get(self.address(of))
 
-    def _named(self, of):
-        """The file of an actor that a message names, or None."""
+    def _lines_by_name(self, of):
+        """The name and the lines of the file of an actor that a message names, or None."""
         return next((a.lines() for a in self.actors.values() if of in (a.name, "0x" + a.address.hex())), None)
 
-    def _lines(self, of):
-        actor = self._actor(of)
+    def _lines_of(self, of):
+        actor = self._find_actor(of)
         return actor and actor.lines()
 
-    def _count(self):
-        """Print the gas report of the executions since it was printed last."""
+    def _count_costs(self):
+        """Adds what was executed since the last count to the gas report."""
         if self.costs is None:
             return
         for receipt in self.receipts(self._told + 1):
@@ -537,7 +540,7 @@ class Chain(Network):
         self._told = self.height
 
 
-def _limits(body, cycles, cells):
+def _add_limits(body, cycles, cells):
     if cycles is not None:
         body["cycles_limit"] = cycles
     if cells is not None:

@@ -91,10 +91,10 @@ class Network(Chain):
     def deploy(self, source, name="", **more):
         """Deploy an actor from a file, the text of one, a module, a class or an instance."""
         made = super().deploy(source, name, **more)
-        self.names.take(made)
+        self.names.add_actor(made)
         return made
 
-    def _free(self, name):
+    def _free_name(self, name):
         """The name itself: the network refuses a taken name and says what to do."""
         return name
 
@@ -115,9 +115,9 @@ class Names(dict):
     def refresh(self):
         """Make handles of the actors that were deployed elsewhere."""
         for actor in self.net.refresh():
-            self.take(actor)
+            self.add_actor(actor)
 
-    def take(self, actor):
+    def add_actor(self, actor):
         """An actor's name leads to it, if it is a word of Python that is free."""
         free = isinstance(self.get(actor.name, actor), Actor)
         if free and actor.name.isidentifier() and not keyword.iskeyword(actor.name):
@@ -157,7 +157,7 @@ class Prompt(code.InteractiveConsole):
         Prompt.failed = True
         super().showsyntaxerror(*arguments, **more)
 
-    def one(self, text, name):
+    def run_statements(self, text, name):
         """Run statements, and print the value of an expression. Whether they ended well."""
         for mode in ("eval", "exec"):
             try:
@@ -181,7 +181,7 @@ class Prompt(code.InteractiveConsole):
         return not self.failed
 
 
-def remember(names):
+def set_up_history(names):
     """History and completion on a terminal, if this Python has readline."""
     try:
         import readline
@@ -197,16 +197,16 @@ def remember(names):
         pass
     readline.set_history_length(MAX_HISTORY)
 
-    def keep():
+    def write_history():
         try:
             os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
             readline.write_history_file(file)
         except OSError:
             pass
-    return keep
+    return write_history
 
 
-def opened(told):
+def open_network(told):
     if told.new:
         options = json.loads(told.new)
         conversation.own_group[0] = True  # Ctrl-C at this prompt is not for it
@@ -222,18 +222,18 @@ def main():
     told = words.parse_args()
     sys.path.append(os.getcwd())  # generated clients are imported from there, after Python's own modules
     try:
-        net = opened(told)
+        net = open_network(told)
     except (DevnetError, DevnetGone) as error:
         sys.exit("devnet: %s" % error)
     with net:
         names = Names(net)
         prompt = Prompt(names)
         if told.code is not None:
-            return 0 if prompt.one(told.code, "<-c>") else 1
+            return 0 if prompt.run_statements(told.code, "<-c>") else 1
         if not sys.stdin.isatty():
-            return 0 if prompt.one(sys.stdin.read(), "<stdin>") else 1
+            return 0 if prompt.run_statements(sys.stdin.read(), "<stdin>") else 1
         sys.ps1, sys.ps2 = ">>> ", "... "
-        keep = remember(names)
+        keep = set_up_history(names)
         try:
             where = "a simulated network" if told.new else "the network at " + told.http
             prompt.interact("%s, at height %d. help() lists what there is; Ctrl-D ends it." % (where, net.height), "")

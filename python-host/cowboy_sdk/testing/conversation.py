@@ -33,8 +33,8 @@ class DevnetGone(Exception):
     """There is no devnet to speak to, or it ended."""
 
 
-def program():
-    """The devnet to start: $DEVNET, which `devnet test` sets, or the one on PATH."""
+def find_program():
+    """$DEVNET, which `devnet test` sets, or the one on PATH."""
     named = os.environ.get("DEVNET")
     found = shutil.which(named or "devnet")
     if found is None:
@@ -67,7 +67,7 @@ class Given:
         """`devnet test` does."""
 
 
-def _given():
+def _inherit_bench():
     """The bench of $DEVNET_BENCH, or None. Processes that a test starts are not to take it for theirs."""
     told = os.environ.pop("DEVNET_BENCH", None)
     try:
@@ -76,14 +76,15 @@ def _given():
         return None
 
 
-begun = [_given()]  # is the first network's
+begun = [_inherit_bench()]  # is the first network's
 own_group = [False]  # whether a bench is out of reach of the terminal's Ctrl-C
 
 
-def begin():
+def begin_bench():
     """The process of a bench: the one that was begun already, once, or a new one."""
     given, begun[0] = begun[0], None
-    return given or subprocess.Popen([program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=own_group[0])
+    return given or subprocess.Popen([find_program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                     start_new_session=own_group[0])
 
 
 class Bench:
@@ -92,7 +93,7 @@ class Bench:
     def __init__(self, **config):
         self.lock, self.asked = threading.Lock(), 0
         self.going_back = None  # the snapshot that comes before what is asked next
-        self.process = begin()
+        self.process = begin_bench()
         try:
             self.opened = self.ask("open", open=dict(config, version=VERSION))
         except BaseException:
@@ -108,7 +109,7 @@ class Bench:
 
     def ask(self, do, **fields):
         """The body of the answer to a frame, or a DevnetError."""
-        return self.exchange(do, fields)[1]
+        return self.exchange_frames(do, fields)[1]
 
     def request(self, method, path, body=None, wait=True):
         """Status and body of a request of the HTTP API. Without wait a transaction is handed in, and its end not waited for."""
@@ -117,17 +118,17 @@ class Bench:
             fields["body"] = body
         if not wait:
             fields["wait"] = False
-        return self.exchange("request", fields)
+        return self.exchange_frames("request", fields)
 
-    def exchange(self, do, fields):
+    def exchange_frames(self, do, fields):
         with self.lock:
-            back = [] if self.going_back is None else [self.frame("revert", {"snapshot": self.going_back})]
-            frames = back + [self.frame(do, fields)]
+            back = [] if self.going_back is None else [self.encode_frame("revert", {"snapshot": self.going_back})]
+            frames = back + [self.encode_frame(do, fields)]
             self.going_back = None
             try:
                 self.process.stdin.write(b"".join(frames))
                 self.process.stdin.flush()
-                answers = [self.answer(self.asked - left) for left in reversed(range(len(frames)))]
+                answers = [self.read_answer(self.asked - left) for left in reversed(range(len(frames)))]
             except (OSError, ValueError) as error:
                 raise DevnetGone("the devnet of this chain has ended: %s" % error) from None
         for answer in answers:
@@ -136,11 +137,11 @@ class Bench:
                 raise DevnetError(answer["status"], **body["error"])
         return answer["status"], body
 
-    def frame(self, do, fields):
+    def encode_frame(self, do, fields):
         self.asked += 1
         return json.dumps(dict(fields, id=self.asked, do=do)).encode() + b"\n"
 
-    def answer(self, number):
+    def read_answer(self, number):
         """The answer to a frame. Answers to earlier messages, whose wait was interrupted, are skipped."""
         while True:
             line = self.process.stdout.readline(MAX_ANSWER)
@@ -184,14 +185,14 @@ class Live:
         """As Bench.request; wait is not looked at. A read that was refused for its time is asked again."""
         for _ in range(MAX_READ_REPEATS):
             try:
-                return self.exchange(method, path, body)
+                return self.exchange_http(method, path, body)
             except DevnetError as error:
                 if (error.status, error.code) not in REPEATABLE:
                     raise
                 time.sleep(max(error.retry_after, 1))
-        return self.exchange(method, path, body)
+        return self.exchange_http(method, path, body)
 
-    def exchange(self, method, path, body):
+    def exchange_http(self, method, path, body):
         with self.lock:
             try:
                 self.close_ended_connection()
@@ -228,8 +229,8 @@ class Up(Live):
         if apart:
             raise TypeError("on a live network validators share what they execute: apart is for simulated ones")
         import tempfile
-        words = [program(), "up", "--ephemeral", "--json", "--http", "127.0.0.1:0", "--seed", str(seed), "--validators", str(validators),
-                 "--runners", str(runners), "--block-time", block_time]
+        words = [find_program(), "up", "--ephemeral", "--json", "--http", "127.0.0.1:0", "--seed", str(seed),
+                 "--validators", str(validators), "--runners", str(runners), "--block-time", block_time]
         with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as settings:
             settings.write("[params]\n" + "".join("%s = %s\n" % (json.dumps(k), json.dumps(v)) for k, v in sorted(params.items())))
             settings.flush()

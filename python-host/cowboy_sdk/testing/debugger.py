@@ -30,7 +30,7 @@ class Table(dict):
     __hash__ = object.__hash__
 
 
-def replace(old, new):
+def replace_in_host(old, new):
     """Put something in another's place, in every module of the host that holds it already."""
     for name, module in list(sys.modules.items()):
         if name == "host" or name.startswith("host."):
@@ -40,15 +40,15 @@ def replace(old, new):
 
 
 # debugpy has tables by code, whose hash is made of its constants: so the host's own (host.constants) need one.
-replace(meter.meter, Cells(meter.meter))
+replace_in_host(meter.meter, Cells(meter.meter))
 UNMETERED = 1 << 60
 meter.begin_message(UNMETERED)  # the libraries below charge from now on, also for what they do here
 
 from host import actor_code, awaits, chain, check, constants, errors, imports, program, schema, weights  # noqa: E402
 from host.rewrite import Rewriter  # noqa: E402
 
-replace(actor_code.OPEN, Table(actor_code.OPEN))
-replace(weights.PLAIN, Table(weights.PLAIN))
+replace_in_host(actor_code.OPEN, Table(actor_code.OPEN))
+replace_in_host(weights.PLAIN, Table(weights.PLAIN))
 
 OWN = ["host", "host.*", "pvm_host", "cowboy_sdk", "cowboy_sdk.*", "importlib.*", "types"]
 NAMES = {chain.GET: "get_state", chain.READ: "get_state", chain.BALANCE: "get_balance", chain.CALL: "call_actor",
@@ -59,7 +59,7 @@ NAMES = {chain.GET: "get_state", chain.READ: "get_state", chain.BALANCE: "get_ba
 OVER = ("out_of_cycles", "out_of_cells")
 
 
-def raw(text):
+def decode_hex(text):
     return None if text is None else bytes.fromhex(text[2:])
 
 
@@ -72,7 +72,7 @@ class Debugger(pdb.Pdb):
 
     def stop_at(self, place):
         """At the line of an actor that failed."""
-        tell("It stops at the line that failed; q ends it.")
+        print_line("It stops at the line that failed; q ends it.")
         self.reset()
         self.interaction(None, types.TracebackType(None, place.tb_frame, place.tb_lasti, place.tb_lineno))
 
@@ -90,15 +90,15 @@ class Debugger(pdb.Pdb):
         return (theirs, len(theirs) - 1) if theirs else (stack, at)
 
     def user_line(self, frame):
-        if inside(frame) or self.break_here(frame):
+        if is_in_actor(frame) or self.break_here(frame):
             super().user_line(frame)
 
     def user_return(self, frame, value):
-        if inside(frame):
+        if is_in_actor(frame):
             super().user_return(frame, value)
 
     def user_exception(self, frame, error):
-        if inside(frame):
+        if is_in_actor(frame):
             super().user_exception(frame, error)
 
 
@@ -113,19 +113,19 @@ class Editor:
             address = debugpy.listen((host.strip("[]"), int(port)))
         except RuntimeError as error:
             sys.exit("devnet: nothing can listen at %s: %s\n  Name a free port: --dap %s:0 takes any." % (address, error, host))
-        tell("An editor may attach at %s:%d. Ctrl-C ends the wait." % address)
+        print_line("An editor may attach at %s:%d. Ctrl-C ends the wait." % address)
         try:
             debugpy.wait_for_client()
         except KeyboardInterrupt:
             sys.exit(1)
 
     def runcall(self, function, *arguments):
-        sys.setprofile(self.entered)
+        sys.setprofile(self.suspend_at_entry)
         return function(*arguments)
 
     @staticmethod
-    def entered(frame, event, argument):
-        if event == "call" and inside(frame):
+    def suspend_at_entry(frame, event, argument):
+        if event == "call" and is_in_actor(frame):
             sys.setprofile(None)
             import pydevd
             pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
@@ -138,12 +138,12 @@ FILES = {}  # file of an actor's code → what it was compiled to, None before
 FOLDER_OF_SDK = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def inside(frame):
+def is_in_actor(frame):
     """Whether a frame is of a function of an actor: a file is loaded without a stop."""
     return frame.f_code.co_flags & inspect.CO_OPTIMIZED and frame.f_code.co_filename in FILES
 
 
-def at_hand(text):
+def find_local_file(text):
     """The file of this folder, or of one in it, that has a text: an editor's breakpoints are there. None if there is none."""
     data = text.encode("utf-8", "surrogatepass")
     for path in sorted(glob.glob("*.py")) + sorted(glob.glob("*/*.py")):
@@ -158,15 +158,15 @@ class Diverged(errors.HostError):
     """The code makes a request that the execution did not make."""
 
 
-def coded(call):
+def has_code(call):
     """Whether an actor's code ran: that of a contract is the chain's own, and is not in a trace."""
     return int(call["code_hash"], 16) != 0
 
 
-def looked_at():
+def is_debugger_asking():
     """Whether who debugs asks, and not the code that runs: a debugger stands between."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code is not Player.run.__code__:
+    while frame is not None and frame.f_code is not Player.run_call.__code__:
         file = frame.f_code.co_filename
         if os.path.basename(file) in ("pdb.py", "bdb.py") or "pydevd" in file or "debugpy" in file:
             return True
@@ -184,86 +184,85 @@ class Chain:
         self.other = False  # it goes another way than then
         self.looked = set()  # keys that were looked at: the code may know their values without asking
         for step in self.steps:
-            key = raw(step.get("key"))
+            key = decode_hex(step.get("key"))
             if key is not None and key not in self.state:
-                self.state[key] = raw(step.get("old" if step["what"] != "get_state" else "value"))
+                self.state[key] = decode_hex(step.get("old" if step["what"] != "get_state" else "value"))
 
-    def next(self, name, key):
+    def take_step(self, name, key):
         """The requested step, or None if the execution did not have it."""
         if self.other:
             return None
-        while self.at < len(self.steps) and self.seen(self.steps[self.at], name, key):
+        while self.at < len(self.steps) and self.is_needless_read(self.steps[self.at], name, key):
             self.at += 1
         step = self.steps[self.at] if self.at < len(self.steps) else None
-        if step is not None and step["what"] == name and (key is None or raw(step.get("key")) == key):
+        if step is not None and step["what"] == name and (key is None or decode_hex(step.get("key")) == key):
             self.at += 1
             return step
         self.other = True
         if step is None and self.call["status"] in OVER:
-            tell("Here the execution had used up its limit. It goes on unmetered, and nothing more of the chain is known.")
+            print_line("Here the execution had used up its limit. It goes on unmetered, and nothing more of the chain is known.")
         else:
-            tell("The execution asked here for %s, and now %s is asked for: from here on it is another. It runs on Python %d.%d here."
-                 % (described(step) if step else "nothing more", name + of(key), *sys.version_info[:2]))
+            print_line("The execution asked here for %s, and now %s is asked for: from here on it is another. It runs on Python %d.%d here."
+                       % (describe_step(step) if step else "nothing more", name + show_key(key), *sys.version_info[:2]))
         return None
 
-    def seen(self, step, name, key):
+    def is_needless_read(self, step, name, key):
         """Whether a step is a read that the code need not make, since its value was looked at."""
-        read = raw(step.get("key"))
+        read = decode_hex(step.get("key"))
         return step["what"] == "get_state" and read in self.looked and (name != "get_state" or key != read)
 
-    def look(self, name, key, value):
+    def answer_look(self, name, key, value):
         """A request of who debugs: it moves the execution on by nothing."""
         if name in ("set_state", "delete_state"):
             self.state[key] = value if name == "set_state" else None
         elif name == "get_state":
             if key not in self.state:
-                raise Diverged("not_recorded", "the execution did not read%s: its value is not known here" % of(key))
+                raise Diverged("not_recorded", "the execution did not read%s: its value is not known here" % show_key(key))
             self.looked.add(key)
             return self.state[key]
         elif name not in ("emit_event", "print"):
             raise Diverged("not_recorded", "a look cannot ask for %s: there is no answer to it" % name)
         return None
 
-    def ask(self, op, key=None, value=None):
+    def answer_request(self, op, key=None, value=None):
         name = NAMES[op]
-        if looked_at():
-            return self.look(name, key, value)
-        if name == "get_state" and key in self.looked and self.steps[self.at:self.at + 1] and not self.expected(name, key):
+        if is_debugger_asking():
+            return self.answer_look(name, key, value)
+        if name == "get_state" and key in self.looked and self.steps[self.at:self.at + 1] and not self.is_next_step(name, key):
             return self.state[key]
         if name == "print":
-            tell("print: " + value.decode("utf-8", "replace"))
-        step = self.next(name, key)
+            print_line("print: " + value.decode("utf-8", "replace"))
+        step = self.take_step(name, key)
         error = step and step.get("error")
         if name == "set_state" and not error:
             self.state[key] = value
         elif name == "delete_state" and not error:
             self.state[key] = None
         if step is None:
-            return self.invented(name, key, op)
+            return self.answer_unknown(name, key, op)
         if name == "call_actor":
-            return self.called(step, op)
+            return self.replay_call(step, op)
         if error:
             raise op.raised(error["code"], error["message"])
-        return answer(name, step)
+        return step_answer(name, step)
 
-    def expected(self, name, key):
-        """Whether the execution asked here for just this."""
+    def is_next_step(self, name, key):
         step = self.steps[self.at]
-        return step["what"] == name and raw(step.get("key")) == key
+        return step["what"] == name and decode_hex(step.get("key")) == key
 
-    def called(self, step, op):
+    def replay_call(self, step, op):
         """A call of another actor: it runs as well, and answers as before."""
-        well = self.player.run(step["call"]) if step.get("call") and coded(step["call"]) else True
+        well = self.player.run_call(step["call"]) if step.get("call") and has_code(step["call"]) else True
         error = step.get("error")
         if error:
             raise op.raised(error["code"], error["message"])
         if not well:
             self.other = True
             raise op.raised("not_recorded", "the call fails here, and did not then")
-        return raw(step.get("value")) or b""
+        return decode_hex(step.get("value")) or b""
 
-    def invented(self, name, key, op):
-        """The message for a request that the execution did not make."""
+    def answer_unknown(self, name, key, op):
+        """State as this run left it, nothing for a write; Diverged for what only the execution could know."""
         if name == "get_state":
             return self.state.get(key)
         if name in ("set_state", "delete_state", "emit_event", "print"):
@@ -271,21 +270,21 @@ class Chain:
         raise Diverged("not_recorded", "the execution did not ask for %s here: there is no answer to it" % name)
 
 
-def of(key):
+def show_key(key):
     """The key of a request, for people."""
     return "" if key is None else " of %r" % bytes(key)
 
 
-def described(step):
-    return step["what"] + of(raw(step.get("key")))
+def describe_step(step):
+    return step["what"] + show_key(decode_hex(step.get("key")))
 
 
-def answer(name, step):
+def step_answer(name, step):
     if name == "get_state":
-        return raw(step.get("value"))
+        return decode_hex(step.get("value"))
     if name == "get_balance":
         return int(step["amount"]).to_bytes(32, "big")
-    return raw(step.get("id"))
+    return decode_hex(step.get("id"))
 
 
 class Player:
@@ -300,7 +299,7 @@ class Player:
             while name in taken:
                 name += "-%d" % i
             taken.add(name)
-            path = at_hand(source["text"]) if local else None
+            path = find_local_file(source["text"]) if local else None
             if path is None:
                 path = os.path.join(folder, name + ".py")
                 with open(path, "w", encoding="utf-8", newline="") as file:
@@ -309,23 +308,23 @@ class Player:
             FILES[path] = None
             linecache.checkcache(path)
 
-    def run(self, call):
+    def run_call(self, call):
         """One handler: True where it ended well."""
         self.calls.append(Chain(self, call))
-        outer, chain.now = chain.now, chain.Message(self.about(call), call["kind"])
+        outer, chain.now = chain.now, chain.Message(self.message_context(call), call["kind"])
         saved, mark = meter.begin_message(UNMETERED), len(actor_code.MADE)
         try:
-            output = program.run_code(self.code(call), call["kind"], call["handler"], raw(call["payload"]))
+            output = program.run_code(self.load_code(call), call["kind"], call["handler"], decode_hex(call["payload"]))
             if chain.now.lines:
-                tell("print: " + chain.now.lines)
-            tell("%s returned %r" % (title(call), output))
+                print_line("print: " + chain.now.lines)
+            print_line("%s returned %r" % (call_title(call), output))
             return True
         except program.Fault as fault:
-            tell("%s ended with %s: %s" % (title(call), fault.code, fault.message))
+            print_line("%s ended with %s: %s" % (call_title(call), fault.code, fault.message))
         except pdb.bdb.BdbQuit:
             raise
         except Exception as error:
-            self.failed(call, error)
+            self.stop_at_error(call, error)
         finally:
             actor_code.forget_classes(mark)
             meter.end_message(saved)
@@ -334,36 +333,36 @@ class Player:
         return False
 
     @staticmethod
-    def failed(call, error):
-        """Stop where the error was raised."""
+    def stop_at_error(call, error):
         found, at = None, error.__traceback__
         while at is not None:
             if at.tb_frame.f_code.co_filename in FILES:
                 found = at
             at = at.tb_next
-        tell("%s raised %s: %s" % (title(call), type(error).__name__, error))
+        print_line("%s raised %s: %s" % (call_title(call), type(error).__name__, error))
         if found is not None:
             debugger.stop_at(found)
 
-    def about(self, call):
+    def message_context(self, call):
         block = self.trace["block"]
         return types.SimpleNamespace(
-            kind=call["kind"], code=raw(call["code_hash"]), cycles=UNMETERED, sender=raw(call["sender"]), me=raw(call["actor"]),
-            owner=raw(call["owner"]), tx_hash=raw(block["tx_hash"]), height=block["height"], timestamp=block["timestamp_ms"],
-            chain_id=block["chain_id"], value=int(call["value"]).to_bytes(32, "big"))
+            kind=call["kind"], code=decode_hex(call["code_hash"]), cycles=UNMETERED, sender=decode_hex(call["sender"]),
+            me=decode_hex(call["actor"]), owner=decode_hex(call["owner"]), tx_hash=decode_hex(block["tx_hash"]),
+            height=block["height"], timestamp=block["timestamp_ms"], chain_id=block["chain_id"],
+            value=int(call["value"]).to_bytes(32, "big"))
 
-    def code(self, call):
+    def load_code(self, call):
         path, text = self.files[call["code_hash"]]
         if FILES[path] is None:
-            FILES[path] = load(path, text)
+            FILES[path] = load_without_meter(path, text)
         return FILES[path]
 
 
-def title(call):
+def call_title(call):
     return "%s.%s" % (call["name"] or call["actor"], call["handler"])
 
 
-def load(path, text):
+def load_without_meter(path, text):
     """Code that is not metered, in the author's own lines."""
     tree = ast.parse(text, path)
     waiting = awaits.lower_continuations(tree)
@@ -377,28 +376,27 @@ def load(path, text):
     return program.Code(code, actor, handlers, sdk, 0, resumes, said)
 
 
-def tell(line):
+def print_line(line):
     print(line, flush=True)
 
 
-def connect(player):
-    """Let the player answer the requests of actors to the chain."""
-    def now():
+def answer_by_player(player):
+    def current_chain():
         return player.calls[-1]
 
-    def request(op, calls=1, **fields):
-        return now().ask(op)
+    def ask_chain(op, calls=1, **fields):
+        return current_chain().answer_request(op)
 
     def request_of(op, value, calls=1):
-        return now().ask(op, value if op is chain.GET else None)
+        return current_chain().answer_request(op, value if op is chain.GET else None)
 
-    def tell(op, value):
-        now().ask(op, value if op is not chain.LOG else None, value)
+    def send_bytes(op, value):
+        current_chain().answer_request(op, value if op is not chain.LOG else None, value)
 
     def tell_pair(op, first, second):
-        now().ask(op, first if op is chain.SET else None, second)
+        current_chain().answer_request(op, first if op is chain.SET else None, second)
 
-    for function in (request, request_of, tell, tell_pair):
+    for function in (ask_chain, request_of, send_bytes, tell_pair):
         getattr(chain, function.__name__)  # what is not there is not replaced
         setattr(chain, function.__name__, function)
 
@@ -411,15 +409,15 @@ def main(trace_file, folder, address=None):
     with open(trace_file, encoding="utf-8") as file:
         trace = json.load(file)
     call = trace["call"]
-    about = "%s in block %d ended with %s. It begins at its first line" % (title(call), trace["block"]["height"], call["status"])
-    tell(about + ("." if address else "; n goes on by a line, s into functions, h helps."))
+    about = "%s in block %d ended with %s. It begins at its first line" % (call_title(call), trace["block"]["height"], call["status"])
+    print_line(about + ("." if address else "; n goes on by a line, s into functions, h helps."))
     sys.setrecursionlimit(50_000)
     debugger = Editor(address) if address else Debugger()
     imports.install_imports()
     player = Player(trace, folder, local=address is not None)
-    connect(player)
+    answer_by_player(player)
     try:
-        debugger.runcall(player.run, call)
+        debugger.runcall(player.run_call, call)
     except pdb.bdb.BdbQuit:
         pass
 

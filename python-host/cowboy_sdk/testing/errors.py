@@ -4,14 +4,14 @@ import json
 import re
 from contextlib import contextmanager
 
-from cowboy_sdk.client.values import plain
+from cowboy_sdk.client.values import integers_as_digits
 
 # A line that a host names before the author's own words, with its actor where another one was called, or one that it refuses.
 PLACE = re.compile(r"(?:([^;:]{1,64}?) )?line (\d+)(?:, in [^;:]+)?(; |: )")
 CALLED = re.compile(r"CallError: [^:]*: (?=[^;:]{1,64} line \d)")
 
 
-def places(message):
+def find_places(message):
     """(actor or None, line) of each line that a message names, innermost last."""
     found, at = [], 0
     while True:
@@ -37,7 +37,7 @@ class Reverted(AssertionError):
     def __init__(self, what, status, code, message, receipt=None, source=None, chain=None, named=None):
         self.status, self.code, self.message, self.receipt, self.chain = status, code, message, receipt, chain
         text = "%s ended with %s: %s: %s" % (what, status, code, message)
-        found = places(message)
+        found = find_places(message)
         for i, (actor, number) in enumerate(found):
             if i + 1 < len(found) and found[i + 1][0] == actor:
                 continue  # the innermost of each actor
@@ -60,7 +60,7 @@ def expect_revert(code=None, match=None):
             raise AssertionError("expected a revert whose message has %r, and it was %r" % (match, reverted.message)) from reverted
         caught.error = reverted
         if reverted.chain is not None:
-            reverted.chain.waited_for(reverted.receipt.hash)
+            reverted.chain.mark_expected_failure(reverted.receipt.hash)
     else:
         raise AssertionError("expected a revert%s, and nothing reverted" % (" with " + code if code else ""))
 
@@ -71,12 +71,12 @@ class Caught:
     error = None
 
 
-def same(wanted, raw, data):
+def is_same_data(wanted, raw, data):
     """Whether an event has the wanted data, which is raw as bytes."""
     if data == raw or not isinstance(wanted, dict):
         return data == raw
     try:
-        return plain(json.loads(data)) == plain(json.loads(raw))
+        return integers_as_digits(json.loads(data)) == integers_as_digits(json.loads(raw))
     except ValueError:
         return False  # the event is not JSON
 
@@ -93,7 +93,7 @@ def expect_event(chain, name, data=None, actor=None):
     events = chain.events(since=before + 1)
     for event in events:
         by = actor is None or event.actor == chain.address(actor)
-        if event.name == name and by and (data is None or same(data, to_bytes(data), event.data)):
+        if event.name == name and by and (data is None or is_same_data(data, to_bytes(data), event.data)):
             found.append(event)
     if not found:
         told = ", ".join("%s %r" % (e.name, e.data) for e in events) or "none"

@@ -44,14 +44,14 @@ class Costs:
 
     def compare(self, path):
         """The differences from the snapshot in a file, in lines; a missing file is written."""
-        now, before = self.snapshot(), kept(path)
+        now, before = self.snapshot(), read_snapshot(path)
         if before is None:
             self.save(path)
             return []
         changed = []
         for key in sorted(before.keys() | now.keys()):
             if before.get(key) != now.get(key):
-                changed.append("%s: %s → %s" % (key, _told(before.get(key)), _told(now.get(key))))
+                changed.append("%s: %s → %s" % (key, _format_medians(before.get(key)), _format_medians(now.get(key))))
         return changed
 
     def save(self, path):
@@ -60,8 +60,8 @@ class Costs:
             file.write("\n")
 
 
-def kept(path):
-    """The content of a file; None if it does not exist. A ValueError says why it cannot be one."""
+def read_snapshot(path):
+    """None if the file does not exist. A ValueError says why it is no snapshot."""
     try:
         with open(path, encoding="utf-8") as file:
             found = json.load(file)
@@ -77,5 +77,5 @@ def kept(path):
     return found
 
 
-def _told(row):
+def _format_medians(row):
     return "not called" if row is None else "%d cycles, %d cells" % (row["cycles"], row["cells"])

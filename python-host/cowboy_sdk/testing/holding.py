@@ -8,7 +8,7 @@ from cowboy_sdk.testing.conversation import Bench, DevnetError
 USUAL = "127.0.0.1:4000"  # where devnet's commands look without --http
 
 
-def serve(chain, address=USUAL):
+def serve_network(chain, address=USUAL):
     """Serve the network of a chain until its next request; returns the address. Where another program has it, any port is taken."""
     try:
         return chain.bench.ask("hold", address=address)["address"]
@@ -18,7 +18,7 @@ def serve(chain, address=USUAL):
         return chain.bench.ask("hold", address=address.rpartition(":")[0] + ":0")["address"]
 
 
-def introduce(address):
+def introduction_lines(address):
     """The lines that say where the network is, and what to type."""
     flag = "" if address == USUAL else " --http " + address
     return [
@@ -30,7 +30,7 @@ def introduce(address):
     ]
 
 
-def wait():
+def wait_for_enter():
     """Return when somebody presses Enter. Where nobody can, only a signal ends it."""
     if sys.stdin.isatty():
         sys.stdin.readline()

@@ -38,7 +38,7 @@ class fails:
         self.why = why or "the mock fails"
 
 
-def source(name, handlers):
+def mock_source(name, handlers):
     """The actor whose handlers answer so."""
     text = HEAD % {"name": name}
     for handler, answers in handlers.items():
@@ -57,7 +57,7 @@ class Mock:
 
     def __init__(self, chain, name, handlers):
         self.chain = chain
-        self.actor = chain.deploy(source(name, handlers), name)
+        self.actor = chain.deploy(mock_source(name, handlers), name)
         self.address, self.name = self.actor.address, name
 
     def calls(self, handler=None):

@@ -1,6 +1,6 @@
 """Validators and links, and what can be done to them: the faults of the scenarios, by their names (docs/SCENARIOS.md)."""
 
-from cowboy_sdk.testing.values import Record, read
+from cowboy_sdk.testing.values import Record, read_record
 
 
 class Network:
@@ -20,36 +20,36 @@ class Network:
 
     def fault(self, verb, **arguments):
         """Make a fault, as POST /devnet/fault takes it; its effect so far."""
-        return read("fault", self.post("/devnet/fault", dict(arguments, verb=verb)))
+        return read_record("fault", self.post("/devnet/fault", dict(arguments, verb=verb)))
 
     def faults(self):
         """Those so far, and what each did."""
-        return [read("fault", f) for f in self.get("/devnet/faults")]
+        return [read_record("fault", f) for f in self.get("/devnet/faults")]
 
     def partition(self, *groups):
         """Nodes reach only nodes of their group; an empty last group stands for the rest. Runners reach all where none is named."""
-        return self.fault("partition", groups=[[_name(n) for n in group] for group in groups])
+        return self.fault("partition", groups=[[_node_name(n) for n in group] for group in groups])
 
     def bridge(self, node, left, right):
         """left and right reach one another only through node."""
-        return self.fault("bridge", node=_name(node), left=[_name(n) for n in left], right=[_name(n) for n in right])
+        return self.fault("bridge", node=_node_name(node), left=[_node_name(n) for n in left], right=[_node_name(n) for n in right])
 
     def link(self, a, b, **properties):
         """Set the packets between a and b: latency="20ms", jitter, loss, duplicate, reorder, bandwidth, one_way."""
-        return self.fault("link", a=_name(a), b=_name(b), **properties)
+        return self.fault("link", a=_node_name(a), b=_node_name(b), **properties)
 
     def heal(self):
         """Remove the faults of all links."""
-        return [read("fault", f) for f in self.post("/devnet/heal", {})]
+        return [read_record("fault", f) for f in self.post("/devnet/heal", {})]
 
     def join_validator(self, name=""):
-        return read("move", self.post("/devnet/validator/join", {"name": _name(name)} if name else {}))
+        return read_record("move", self.post("/devnet/validator/join", {"name": _node_name(name)} if name else {}))
 
     def leave_validator(self, name):
-        return read("move", self.post("/devnet/validator/leave", {"name": _name(name)}))
+        return read_record("move", self.post("/devnet/validator/leave", {"name": _node_name(name)}))
 
 
-def _name(node):
+def _node_name(node):
     return node.name if isinstance(node, (Validator, Runner)) else node
 
 
@@ -57,7 +57,7 @@ class Validator(Record):
     """A validator in its state at the request, and its faults."""
 
     def __init__(self, chain, form):
-        super().__init__("validator", read("validator", form).__dict__)
+        super().__init__("validator", read_record("validator", form).__dict__)
         self.__dict__["_chain"] = chain
 
     def crash(self):
@@ -97,7 +97,7 @@ class Runner(Record):
     """A runner of the devnet's own in its state at the request, and its faults."""
 
     def __init__(self, chain, form):
-        super().__init__("runner", read("runner", form).__dict__)
+        super().__init__("runner", read_record("runner", form).__dict__)
         self.__dict__["_chain"] = chain
 
     def drop(self):

@@ -6,7 +6,7 @@ import pytest
 
 from cowboy_sdk.testing import explain, gas, holding
 from cowboy_sdk.testing.chain import Chain
-from cowboy_sdk.testing.seeds import replay, separate
+from cowboy_sdk.testing.seeds import replay_words, skip_reason
 
 MAX_OPEN = 8  # networks that are kept for the next test: a process each
 opened = {}  # options and seed → Chain, the least recently used first
@@ -33,7 +33,7 @@ def pytest_configure(config):
         gas.report = costs
     if config.getoption("--devnet-gas-snapshot"):
         try:
-            gas.kept(config.getoption("--devnet-gas-snapshot"))  # before tests run for minutes
+            gas.read_snapshot(config.getoption("--devnet-gas-snapshot"))  # before tests run for minutes
         except ValueError as error:
             raise pytest.UsageError("gas snapshot: %s" % error) from None
 
@@ -63,7 +63,7 @@ def chain(request, devnet_seed):
         if options.pop("live", False) and not options:
             pass  # the one that runs is live
         elif options:
-            pytest.skip(separate(options, http))
+            pytest.skip(skip_reason(options, http))
         options["http"] = http
     key = (devnet_seed, repr(sorted(options.items())))
     network = opened.pop(key, None)
@@ -89,20 +89,20 @@ def pytest_runtest_makereport(item, call):
     if report.failed and seed is not None:
         test = item.nodeid.replace("[seed%d]" % seed, "").replace("[seed%d-" % seed, "[")
         chain = item.funcargs.get("chain")
-        report.sections.append(("devnet", "\n".join([replay(seed, test)] + (explain.trace(chain) if chain else []))))
+        report.sections.append(("devnet", "\n".join([replay_words(seed, test)] + (explain.trace_lines(chain) if chain else []))))
         if call.when == "call" and item.config.getoption("--devnet-hold") and holding.can_hold(chain):
-            hold(item.config, report, chain)
+            hold_network(item.config, report, chain)
 
 
-def hold(config, report, chain):
+def hold_network(config, report, chain):
     """Stop the run at a failed test, and serve its network until somebody has looked."""
     capture = config.pluginmanager.getplugin("capturemanager")
     if capture:
         capture.suspend_global_capture(in_=True)
     try:
         lines = [report.longreprtext] + [text for title, text in report.sections if title == "devnet"]
-        print("\n" + "\n".join(lines + holding.introduce(holding.serve(chain))), flush=True)
-        holding.wait()
+        print("\n" + "\n".join(lines + holding.introduction_lines(holding.serve_network(chain))), flush=True)
+        holding.wait_for_enter()
     finally:
         if capture:
             capture.resume_global_capture()

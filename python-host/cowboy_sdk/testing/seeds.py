@@ -4,7 +4,7 @@ import os
 import shlex
 
 
-def replay(seed, test, unit=False):
+def replay_words(seed, test, unit=False):
     """Seed and command, for the end of a failure; for a live network, which has another past by then, only its address."""
     if os.environ.get("DEVNET_TEST_HTTP"):
         return "on the network at " + os.environ["DEVNET_TEST_HTTP"]
@@ -20,7 +20,7 @@ def replay(seed, test, unit=False):
     return "seed %d; again: %s" % (seed, command)
 
 
-def separate(options, http):
-    """Why a test is skipped on a live network."""
+def skip_reason(options, http):
+    """Of a test on a live network."""
     wanted = ", ".join("%s=%r" % o for o in sorted(options.items()))
     return "the test needs a separate network (%s), and the tests run on the one at %s" % (wanted, http)

@@ -1,7 +1,7 @@
 """SimulatedChain: one actor and CIP-6's verbs, on the same network."""
 
 from cowboy_sdk.testing.chain import Chain
-from cowboy_sdk.testing.values import show, to_bytes
+from cowboy_sdk.testing.values import show_value, to_bytes
 
 
 class SimulatedChain:
@@ -34,7 +34,7 @@ class SimulatedChain:
         """The value of a key is what is expected; None: there is no such key."""
         found, wanted = self.state(key), None if expected is None else to_bytes(expected, "what is expected")
         if found != wanted:
-            raise AssertionError("%s is %s, and %s was expected" % (show(to_bytes(key)), show(found), show(wanted)))
+            raise AssertionError("%s is %s, and %s was expected" % (show_value(to_bytes(key)), show_value(found), show_value(wanted)))
 
     def snapshot(self):
         """The actor's state now; revert goes back to it."""
@@ -77,12 +77,12 @@ class SimulatedChain:
 
     def check_determinism(self, scenario):
         """Run scenario(simulated) again and again, also where validators execute by themselves: it ends alike, or raises."""
-        def alone(chain):
+        def run_alone(chain):
             other = object.__new__(SimulatedChain)
             other.chain, other.sender = chain, self.sender
             other.actor = chain.actors.get(self.actor.address) or chain.deploy(self.actor.source, self.actor.name, fund=10**13)
             scenario(other)
-        self.chain.check_determinism(alone)
+        self.chain.check_determinism(run_alone)
 
 
 class State(dict):

@@ -5,7 +5,7 @@ import os
 import types
 
 
-def read(source):
+def read_source(source):
     """Name and text of a file, a module, a class, an instance; for a text the name is None."""
     if isinstance(source, bytes):
         source = source.decode()
@@ -17,13 +17,13 @@ def read(source):
         path = source.__file__
     else:
         path = inspect.getsourcefile(source if isinstance(source, type) else type(source))
-    path = _found(path)
-    _note(path)
+    path = _find_file(path)
+    _note_for_coverage(path)
     with open(path, encoding="utf-8") as file:
         return os.path.splitext(os.path.basename(path))[0], file.read()
 
 
-def _note(path):
+def _note_for_coverage(path):
     """Tell `devnet test --coverage` which file is deployed."""
     folder = os.environ.get("DEVNET_COVERAGE")
     if folder:
@@ -31,7 +31,7 @@ def _note(path):
             file.write(os.path.abspath(path) + "\n")
 
 
-def _found(path):
+def _find_file(path):
     """A relative path starts at the folder of the test that names it, or at the working directory."""
     if os.path.isabs(path):
         return path

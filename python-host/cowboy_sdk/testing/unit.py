@@ -8,7 +8,7 @@ from cowboy_sdk.testing import explain
 from cowboy_sdk.testing.chain import Chain
 from cowboy_sdk.testing.conversation import DevnetError
 from cowboy_sdk.testing.errors import Reverted
-from cowboy_sdk.testing.seeds import replay, separate
+from cowboy_sdk.testing.seeds import replay_words, skip_reason
 
 __unittest = True  # a traceback ends at the test's own line
 
@@ -27,7 +27,7 @@ class TestCase(unittest.TestCase):
         cls.seed = int(os.environ.get("DEVNET_SEED", "1"), 0)
         http = os.environ.get("DEVNET_TEST_HTTP")
         if http and cls.options:
-            raise unittest.SkipTest(separate(cls.options, http))
+            raise unittest.SkipTest(skip_reason(cls.options, http))
         cls.chain = Chain(cls.seed, http=http, **cls.options)
         cls.addClassCleanup(cls.chain.close)
 
@@ -36,36 +36,36 @@ class TestCase(unittest.TestCase):
         self.chain.restart()
 
     def _callSetUp(self):
-        with self._explained():
+        with self._explain_failures():
             super()._callSetUp()
 
     def _callTestMethod(self, method):
-        with self._explained():
+        with self._explain_failures():
             return super()._callTestMethod(method)
 
     @contextmanager
-    def _explained(self):
+    def _explain_failures(self):
         try:
             yield
         except unittest.SkipTest:
             raise
         except Exception as error:
             if isinstance(error, (Reverted, DevnetError)):
-                _cut(error.__traceback__)
-            self._explain(error)
+                _cut_traceback(error.__traceback__)
+            self._explain_error(error)
             raise
 
-    def _explain(self, error):
+    def _explain_error(self, error):
         """An error shows below it how it fails again, and what failed on the chain."""
-        again = replay(self.seed, self.id(), unit=True)
-        for line in ([] if again in str(error) else [again]) + explain.trace(self.chain):
+        again = replay_words(self.seed, self.id(), unit=True)
+        for line in ([] if again in str(error) else [again]) + explain.trace_lines(self.chain):
             error.add_note(line)
 
     def _formatMessage(self, msg, standardMsg):
-        return "%s\n%s" % (super()._formatMessage(msg, standardMsg), replay(self.seed, self.id(), unit=True))
+        return "%s\n%s" % (super()._formatMessage(msg, standardMsg), replay_words(self.seed, self.id(), unit=True))
 
 
-def _cut(traceback):
+def _cut_traceback(traceback):
     """After the test's last line."""
     last = traceback
     while traceback is not None:

@@ -34,12 +34,12 @@ def _in_json(value):
     raise TypeError("%r has no form in JSON" % (value,))
 
 
-def typed(value):
+def to_schema_json(value):
     """An argument as JSON of a schema: integers as digits beyond 2^53, bytes and what has an address as 0x and hexadecimal digits."""
     if isinstance(value, (list, tuple)):
-        return [typed(v) for v in value]
+        return [to_schema_json(v) for v in value]
     if isinstance(value, dict):
-        return {str(k): typed(v) for k, v in value.items()}
+        return {str(k): to_schema_json(v) for k, v in value.items()}
     if isinstance(value, int) and abs(value) >= 1 << 53:
         return str(value)
     if value is None or isinstance(value, (bool, int, str)):
@@ -51,7 +51,7 @@ def to_hex(value, what="a payload"):
     return "0x" + to_bytes(value, what).hex()
 
 
-def wei(value):
+def wei_digits(value):
     """An amount as the API takes it."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise TypeError("an amount is a whole number of wei, and not %r" % (value,))
@@ -66,7 +66,7 @@ class Record:
         self.__dict__["_kind"] = kind
 
     def __repr__(self):
-        shown = ("%s=%s" % (k, show(v)) for k, v in self.__dict__.items() if not k.startswith("_"))
+        shown = ("%s=%s" % (k, show_value(v)) for k, v in self.__dict__.items() if not k.startswith("_"))
         return "%s(%s)" % (self._kind, ", ".join(shown))
 
     def __eq__(self, other):
@@ -76,22 +76,22 @@ class Record:
         return hash(self._kind)
 
 
-def read(kind, form):
+def read_record(kind, form):
     """The record of one of the API's forms."""
-    return Record(kind, {_name(k): value(k, v) for k, v in form.items()})
+    return Record(kind, {_field_name(k): read_value(k, v) for k, v in form.items()})
 
 
-def _name(key):
+def _field_name(key):
     return key + "_" if key == "from" else key  # a word of Python
 
 
-def value(key, v):
+def read_value(key, v):
     if key == "typed":
         return v  # JSON, as the actor's schema has it
     if isinstance(v, dict):
-        return read(key, v)
+        return read_record(key, v)
     if isinstance(v, list):
-        return [value(key[:-1] if key.endswith("s") else key, one) for one in v]
+        return [read_value(key[:-1] if key.endswith("s") else key, one) for one in v]
     if isinstance(v, str):
         if key in BYTES and v.startswith("0x"):
             return bytes.fromhex(v[2:])
@@ -100,14 +100,14 @@ def value(key, v):
     return v
 
 
-def show(v):
+def show_value(v):
     """A value as an author writes it: an address in hexadecimal, text as bytes."""
-    if isinstance(v, bytes) and len(v) >= ADDRESS and not printable(v):
+    if isinstance(v, bytes) and len(v) >= ADDRESS and not is_printable(v):
         return "0x" + v.hex()
     return repr(v)
 
 
-def printable(data):
+def is_printable(data):
     try:
         return data.decode().isprintable()
     except UnicodeDecodeError:
@@ -128,7 +128,7 @@ class Receipt(Record):
     """How one execution ended: status, output, cycles, cells, fee, events, logs, error (code and message, or None)."""
 
     def __init__(self, form):
-        fields = read("receipt", form).__dict__
+        fields = read_record("receipt", form).__dict__
         fields["events"] = [Event(e.name, e.data, e.actor, fields["height"], e.__dict__.get("typed")) for e in fields["events"]]
         super().__init__("receipt", fields)
 

@@ -62,7 +62,7 @@ WHOLE = ["", "{}", "[]", "null", '{"v":1} x', '{"v":1,}', '{"v" 1}', '{v:1}', "{
          '\ufeff{"v":1}', '{"v":1}\x00', '{"v":tru}', '{"v":"\n"}', '{"v":"\\x"}', ' {"v":1} ']
 
 
-def read():
+def read_schema():
     body = "".join("    @public\n    def h%d(self, v: %s): ...\n" % row for row in enumerate(TYPES))
     body += "    @public\n    def two(self, b: u8, a: Amount): ...\n"
     tree = ast.parse(SOURCE % body)
@@ -71,7 +71,7 @@ def read():
     return schema.make_schema(tree, "Corpus", functions, set(functions), True)
 
 
-def form(t, rng, depth=0):
+def random_form(t, rng, depth=0):
     """A value of a type as JSON has it in the one form, for json.dumps."""
     if isinstance(t, typed.Integer):
         n = rng.choice([t.low, t.high, max(t.low, 0), rng.randint(t.low, t.high), max(t.low, min(t.high, rng.randint(-9, 9)))])
@@ -83,34 +83,34 @@ def form(t, rng, depth=0):
     if isinstance(t, typed.Binary):
         return "0x" + rng.randbytes(t.size or rng.randint(0, 9)).hex()
     if isinstance(t, typed.Optional):
-        return None if rng.random() < 0.4 else form(t.of, rng, depth + 1)
+        return None if rng.random() < 0.4 else random_form(t.of, rng, depth + 1)
     if isinstance(t, typed.List):
-        return [form(t.of, rng, depth + 1) for _ in range(rng.randint(0, 3))]
+        return [random_form(t.of, rng, depth + 1) for _ in range(rng.randint(0, 3))]
     if isinstance(t, typed.Tuple):
-        return [form(x, rng, depth + 1) for x in t.of]
+        return [random_form(x, rng, depth + 1) for x in t.of]
     if isinstance(t, typed.Dict):
-        return {str(form(t.of, rng)): form(t.to, rng, depth + 1) for _ in range(rng.randint(0, 4))}
+        return {str(random_form(t.of, rng)): random_form(t.to, rng, depth + 1) for _ in range(rng.randint(0, 4))}
     if isinstance(t, typed.Enumeration):
         return rng.choice(list(t.values))
-    return {f.name: form(f.type, rng, depth + 1) for f in t.fields}
+    return {f.name: random_form(f.type, rng, depth + 1) for f in t.fields}
 
 
-def loose(v, rng):
+def write_loosely(v, rng):
     """The same value in another form that is read too."""
     if isinstance(v, dict):
-        rows = [json.dumps(k, ensure_ascii=rng.random() < 0.5) + rng.choice([":", " : "]) + loose(x, rng) for k, x in v.items()]
+        rows = [json.dumps(k, ensure_ascii=rng.random() < 0.5) + rng.choice([":", " : "]) + write_loosely(x, rng) for k, x in v.items()]
         rng.shuffle(rows)
         return "{%s}" % rng.choice([",", " ,\n"]).join(rows)
     if isinstance(v, list):
-        return "[%s]" % rng.choice([",", ", "]).join(loose(x, rng) for x in v)
+        return "[%s]" % rng.choice([",", ", "]).join(write_loosely(x, rng) for x in v)
     return json.dumps(v, ensure_ascii=rng.random() < 0.5)
 
 
-def one(v):
+def write_one_form(v):
     return json.dumps(v, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def judged(handler, payload):
+def find_refusal(handler, payload):
     """The path at which the host refuses a payload, None where it takes it."""
     meter.begin_message(1 << 40)
     try:
@@ -122,23 +122,23 @@ def judged(handler, payload):
 
 
 def main():
-    rng, found = random.Random(28), read()
+    rng, found = random.Random(28), read_schema()
     legal, refused = [], []
     for name, h in found.handlers.items():
         for _ in range(8):
-            v = {f.name: form(f.type, rng) for f in h.arguments}
-            raw = loose(v, rng)
-            assert judged(h, raw.encode()) is None, (name, raw)
-            legal.append([name, raw, one(v)])
+            v = {f.name: random_form(f.type, rng) for f in h.arguments}
+            raw = write_loosely(v, rng)
+            assert find_refusal(h, raw.encode()) is None, (name, raw)
+            legal.append([name, raw, write_one_form(v)])
         if name == "two":
             continue
         for wrong in WRONG:
             raw = '{"v":%s}' % wrong
-            path = judged(h, raw.encode())
+            path = find_refusal(h, raw.encode())
             if path is not None:
                 refused.append([name, raw, path])
     for raw in WHOLE:
-        path = judged(found.handlers["h0"], raw.encode())
+        path = find_refusal(found.handlers["h0"], raw.encode())
         if path is None:
             legal.append(["h0", raw, '{"v":"1"}'])
         else:

@@ -23,27 +23,27 @@ UNSEEN = ("_strptime", "encodings.ascii", "encodings.latin_1", "encodings.utf_8"
 EXIT_WALL, EXIT_FAILED = 3, 4
 
 
-def read(n):
+def read_exactly(n):
     data = b""
     while len(data) < n:
         chunk = os.read(0, min(n - len(data), 1 << 20))
         if not chunk:
-            end(EXIT_FAILED, "the input ended")
+            exit_with(EXIT_FAILED, "the input ended")
         data += chunk
     return data
 
 
-def number(n):
-    return int.from_bytes(read(n), "little")
+def read_number(n):
+    return int.from_bytes(read_exactly(n), "little")
 
 
-def end(code, words):
+def exit_with(code, words):
     os.write(2, words.encode("utf-8", "replace")[:400])
     os._exit(code)
 
 
-def imported(tree, ast):
-    """The names of the libraries that a module imports, wherever it does."""
+def imported_names(tree, ast):
+    """Of the libraries that a module imports, wherever it does."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -51,12 +51,12 @@ def imported(tree, ast):
             yield "." * node.level + (node.module or "")
 
 
-def prepare(source):
+def compile_module(source):
     """The module as code, with its libraries imported."""
     import ast
     import importlib
     tree = ast.parse(source, "<function>")
-    for name in imported(tree, ast):
+    for name in imported_names(tree, ast):
         if name not in LIBRARIES:
             raise ImportError("a function may not import %.40r, only %s" % (name, ", ".join(LIBRARIES)))
         importlib.import_module(name)
@@ -74,21 +74,21 @@ def result_of(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def progress(percent, words=""):
+def report_progress(percent, words=""):
     """Report progress in whole percent, with words for people."""
     line = "progress %d %s" % (percent, " ".join(str(words).split()))
     os.write(2, line.encode("utf-8", "replace")[:1000] + b"\n")
 
 
-def called(run, params):
+def call_function(run, params):
     """Call the function, with progress if it has a parameter of that name."""
     code = getattr(run, "__code__", None)
     if code and "progress" in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]:
-        return run(params, progress=progress)
+        return run(params, progress=report_progress)
     return run(params)
 
 
-def build(text, memory, unwalled):
+def build_walls(text, memory, unwalled):
     """Build the walls, and leave no way back to what built them."""
     module = {"__name__": "wall"}
     exec(compile(text, "<wall>", "exec"), module)
@@ -101,26 +101,26 @@ def build(text, memory, unwalled):
     # Files cannot be opened where the calls are listed, landlock or not.
     missing = ["%s (%s)" % part for part in standing.parts.items() if part[1] and part[0] != "files"]
     if missing and not unwalled:
-        end(EXIT_WALL, "this system has no wall of %s" % ", ".join(missing))
+        exit_with(EXIT_WALL, "this system has no wall of %s" % ", ".join(missing))
 
 
 def main():
     import json  # noqa: F401: for results
-    memory, unwalled = number(8), number(1)
-    wall, source, params = (read(number(4)) for _ in range(3))
+    memory, unwalled = read_number(8), read_number(1)
+    wall, source, params = (read_exactly(read_number(4)) for _ in range(3))
     sys.stdout = sys.stderr  # only the result goes to standard output
     try:
-        code = prepare(source)
-        build(wall, memory, unwalled)
+        code = compile_module(source)
+        build_walls(wall, memory, unwalled)
         module = {"__name__": "function"}
         exec(code, module)
-        result = result_of(called(module["run"], params))
+        result = result_of(call_function(module["run"], params))
     except KeyError as e:
-        end(EXIT_FAILED, "KeyError: %s" % e if e.args != ("run",) else "the module has no function run(params)")
+        exit_with(EXIT_FAILED, "KeyError: %s" % e if e.args != ("run",) else "the module has no function run(params)")
     except MemoryError:
-        end(EXIT_FAILED, "the function ran out of max_memory_mb")
+        exit_with(EXIT_FAILED, "the function ran out of max_memory_mb")
     except BaseException as e:
-        end(EXIT_FAILED, "%s: %s" % (type(e).__name__, e))
+        exit_with(EXIT_FAILED, "%s: %s" % (type(e).__name__, e))
     while result:
         result = result[os.write(1, result):]
     os._exit(0)
