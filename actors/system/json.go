@@ -1,16 +1,13 @@
 package system
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
+	"github.com/cowboyinc/devnet/internal/base/jsontext"
 	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -68,52 +65,41 @@ var (
 
 // parseJSON reads a whole JSON text. Its error is its author's fault.
 func parseJSON(data []byte) (jsonValue, error) {
-	if !utf8.Valid(data) || !json.Valid(data) || !hasPairedSurrogates(data) {
+	v, err := jsontext.Parse(data, maxJSONDepth+1, jsontext.RefuseHalves)
+	if err != nil {
 		return jsonValue{}, errJSON
 	}
-	tokens := json.NewDecoder(bytes.NewReader(data))
-	tokens.UseNumber()
-	return readJSON(tokens, 0)
+	return convertJSON(&v, 0)
 }
 
-// readJSON reads the next value of a valid text.
-func readJSON(tokens *json.Decoder, depth int) (jsonValue, error) {
-	token, err := tokens.Token()
-	if err != nil || depth > maxJSONDepth {
+// jsonKinds are the kinds of values as they are compared.
+var jsonKinds = [...]jsonKind{jsontext.Null: jsonNull, jsontext.Bool: jsonBool, jsontext.Number: jsonNumber, jsontext.Text: jsonString,
+	jsontext.List: jsonArray, jsontext.Object: jsonObject}
+
+// convertJSON makes a value that can be compared. The innermost of maxJSONDepth + 1 lists and objects has to be empty.
+func convertJSON(from *jsontext.Value, depth int) (jsonValue, error) {
+	if depth > maxJSONDepth {
 		return jsonValue{}, errJSON
 	}
-	switch token := token.(type) {
-	case nil:
-		return jsonValue{kind: jsonNull}, nil
-	case bool:
-		return jsonValue{kind: jsonBool, truth: token}, nil
-	case string:
-		return jsonValue{kind: jsonString, text: token}, nil
-	case json.Number:
-		return jsonValue{kind: jsonNumber, number: parseDecimal(string(token))}, nil
-	}
-	v := jsonValue{kind: jsonArray}
-	if token == json.Delim('{') {
-		v.kind = jsonObject
-	}
-	for tokens.More() {
-		if v.kind == jsonObject {
-			name, err := tokens.Token()
+	v := jsonValue{kind: jsonKinds[from.Kind], names: from.Names}
+	switch from.Kind {
+	case jsontext.Bool:
+		v.truth = from.Text == "true"
+	case jsontext.Number:
+		v.number = parseDecimal(from.Text)
+	case jsontext.Text:
+		v.text = from.Text
+	case jsontext.List, jsontext.Object:
+		for i := range from.Items {
+			item, err := convertJSON(&from.Items[i], depth+1)
 			if err != nil {
-				return v, errJSON
+				return v, err
 			}
-			v.names = append(v.names, name.(string))
+			v.items = append(v.items, item)
 		}
-		item, err := readJSON(tokens, depth+1)
-		if err != nil {
-			return v, err
-		}
-		v.items = append(v.items, item)
+		return v.sortMembers()
 	}
-	if _, err := tokens.Token(); err != nil { // the bracket that ends it
-		return v, errJSON
-	}
-	return v.sortMembers()
+	return v, nil
 }
 
 // sortMembers brings an object's members into the order of their names. An array keeps its own.
@@ -134,34 +120,6 @@ func (v jsonValue) sortMembers() (jsonValue, error) {
 		}
 	}
 	return sorted, nil
-}
-
-// hasPairedSurrogates reports whether the surrogates in a valid text come in pairs. The library reads
-// any other as U+FFFD.
-func hasPairedSurrogates(data []byte) bool {
-	unit := func() (rune, bool) { // of an escape that is next
-		if len(data) < 6 || data[0] != '\\' || data[1] != 'u' {
-			return 0, false
-		}
-		n, err := strconv.ParseUint(string(data[2:6]), 16, 16)
-		return rune(n), err == nil
-	}
-	for {
-		at := bytes.IndexByte(data, '\\')
-		if at < 0 {
-			return true
-		}
-		data = data[at:]
-		first, ok := unit()
-		if data = data[2:]; !ok || !utf16.IsSurrogate(first) {
-			continue
-		}
-		data = data[4:]
-		if second, ok := unit(); !ok || utf16.DecodeRune(first, second) == utf8.RuneError {
-			return false
-		}
-		data = data[6:]
-	}
 }
 
 // parseDecimal reads a number of JSON. Beyond the limits it has no mantissa.

@@ -2,8 +2,15 @@ package convention
 
 import (
 	"encoding/base64"
+	"errors"
 	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/jsontext"
 )
+
+// MaxJSONDepth is how deep objects and arrays of a payload may nest to count as
+// JSON, the outermost being 1: enough for every use, and no stack to exhaust.
+const MaxJSONDepth = 32
 
 // Read reads a payload by CIP-5 §4.2's convention: valid JSON containing
 // {"_handler": "<name>", "_payload": "<base64>"}. ok is false for every other
@@ -19,18 +26,38 @@ import (
 //
 // Vectors: fixtures/vectors/cip5/4.2-payload.json.
 func Read(payload []byte) (handler string, inner []byte, ok bool) {
-	s := jsonScanner{in: payload}
-	members, ok := s.readObject("_handler", "_payload")
-	if !ok || members[0] == nil || members[1] == nil || *members[0] == "" {
+	var name, text *string
+	s := jsontext.NewScanner(payload, MaxJSONDepth, jsontext.ReplaceHalves)
+	err := s.ReadMembers(func(member string) error {
+		switch member {
+		case "_handler":
+			return readOnce(s, &name)
+		case "_payload":
+			return readOnce(s, &text)
+		}
+		return s.SkipValue()
+	})
+	if err != nil || s.End() != nil || name == nil || text == nil || *name == "" {
 		return "", nil, false
 	}
 	// The decoder of the standard library skips line breaks, even when strict.
-	if strings.ContainsAny(*members[1], "\r\n") {
+	if strings.ContainsAny(*text, "\r\n") {
 		return "", nil, false
 	}
-	inner, err := base64.StdEncoding.Strict().DecodeString(*members[1])
-	if err != nil {
+	if inner, err = base64.StdEncoding.Strict().DecodeString(*text); err != nil {
 		return "", nil, false
 	}
-	return *members[0], inner, true
+	return *name, inner, true
+}
+
+var errTwice = errors.New("a member twice")
+
+// readOnce reads the text of a member that may be there once.
+func readOnce(s *jsontext.Scanner, into **string) error {
+	if *into != nil {
+		return errTwice
+	}
+	text, err := s.ReadText()
+	*into = &text
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cowboyinc/devnet/internal/base/jsontext"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -47,18 +48,18 @@ type parser struct{ schema *Schema }
 
 // readMembers reads the members of an object, each by the function for its name.
 func readMembers(path string, n node, known map[string]func(path string, n node) error) error {
-	if n.kind != isObject {
+	if n.Kind != jsontext.Object {
 		return &Error{path, "is not an object"}
 	}
-	for i, name := range n.names {
+	for i, name := range n.Names {
 		read := known[name]
-		if slices.Index(n.names, name) < i {
+		if slices.Index(n.Names, name) < i {
 			return &Error{memberPath(path, name), "is given twice"}
 		}
 		if read == nil {
 			return &Error{memberPath(path, name), "is not known in a schema of version 1"}
 		}
-		if err := read(memberPath(path, name), n.items[i]); err != nil {
+		if err := read(memberPath(path, name), n.Items[i]); err != nil {
 			return err
 		}
 	}
@@ -67,13 +68,13 @@ func readMembers(path string, n node, known map[string]func(path string, n node)
 
 // readItems reads the items of a list within a limit.
 func readItems(path string, n node, limit int, read func(path string, n node) error) error {
-	if n.kind != isList {
+	if n.Kind != jsontext.List {
 		return &Error{path, "is not a list"}
 	}
-	if len(n.items) > limit {
-		return &Error{path, fmt.Sprintf("has %d entries: at most %d are allowed", len(n.items), limit)}
+	if len(n.Items) > limit {
+		return &Error{path, fmt.Sprintf("has %d entries: at most %d are allowed", len(n.Items), limit)}
 	}
-	for i, item := range n.items {
+	for i, item := range n.Items {
 		if err := read(fmt.Sprintf("%s[%d]", path, i), item); err != nil {
 			return err
 		}
@@ -84,23 +85,23 @@ func readItems(path string, n node, limit int, read func(path string, n node) er
 // textReader reads a text of at most limit bytes.
 func textReader(into *string, limit int) func(string, node) error {
 	return func(path string, n node) error {
-		if n.kind != isText {
+		if n.Kind != jsontext.Text {
 			return &Error{path, "is not a text"}
 		}
-		if len(n.text) > limit {
-			return &Error{path, fmt.Sprintf("has %d bytes: at most %d are allowed", len(n.text), limit)}
+		if len(n.Text) > limit {
+			return &Error{path, fmt.Sprintf("has %d bytes: at most %d are allowed", len(n.Text), limit)}
 		}
-		*into = n.text
+		*into = n.Text
 		return nil
 	}
 }
 
 func flagReader(into *bool) func(string, node) error {
 	return func(path string, n node) error {
-		if n.kind != isBool {
+		if n.Kind != jsontext.Bool {
 			return &Error{path, "is neither true nor false"}
 		}
-		*into = n.text == "true"
+		*into = n.Text == "true"
 		return nil
 	}
 }
@@ -125,7 +126,7 @@ func (p *parser) readDocument(root node) error {
 	s, version := p.schema, ""
 	var named, handlers, events, state *node
 	err := readMembers("", root, map[string]func(string, node) error{
-		"schema": func(_ string, n node) error { version = n.text; return nil },
+		"schema": func(_ string, n node) error { version = n.Text; return nil },
 		"actor":  textReader(&s.Actor, maxName), "doc": textReader(&s.Doc, maxDoc),
 		"types": nodeReader(&named), "handlers": nodeReader(&handlers), "events": nodeReader(&events), "state": nodeReader(&state)})
 	switch {
@@ -159,13 +160,13 @@ func (p *parser) readDocument(root node) error {
 
 // readTypes reads records and enums. All names are known before the first field is read.
 func (p *parser) readTypes(n node) error {
-	if n.kind != isObject {
+	if n.Kind != jsontext.Object {
 		return &Error{"types", "is not an object"}
 	}
-	if len(n.items) > maxTypes {
-		return &Error{"types", fmt.Sprintf("has %d entries: at most %d are allowed", len(n.items), maxTypes)}
+	if len(n.Items) > maxTypes {
+		return &Error{"types", fmt.Sprintf("has %d entries: at most %d are allowed", len(n.Items), maxTypes)}
 	}
-	for _, name := range n.names {
+	for _, name := range n.Names {
 		path := memberPath("types", name)
 		if err := checkName(path, name); err != nil {
 			return err
@@ -178,8 +179,8 @@ func (p *parser) readTypes(n node) error {
 		}
 		p.schema.Types = append(p.schema.Types, Named{Name: name})
 	}
-	late := make([]*node, len(n.items)) // fields of records
-	for i, item := range n.items {
+	late := make([]*node, len(n.Items)) // fields of records
+	for i, item := range n.Items {
 		t := &p.schema.Types[i]
 		path := memberPath("types", t.Name)
 		err := readMembers(path, item, map[string]func(string, node) error{"doc": textReader(&t.Doc, maxDoc), "record": nodeReader(&late[i]),
@@ -221,11 +222,11 @@ func (p *parser) readEnumValue(t *Named, path string, n node) error {
 	var m Member
 	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&m.Name, maxName),
 		"value": func(path string, n node) error {
-			switch n.kind {
-			case isText:
-				m.Value = n.text
-			case isNumber:
-				number, ok := new(big.Int).SetString(n.text, 10)
+			switch n.Kind {
+			case jsontext.Text:
+				m.Value = n.Text
+			case jsontext.Number:
+				number, ok := new(big.Int).SetString(n.Text, 10)
 				if !ok || number.CmpAbs(safe) > 0 {
 					return &Error{path, "is not a whole number within 2^53"}
 				}
@@ -287,7 +288,7 @@ func (p *parser) readField(path string, n node) (f Field, err error) {
 		return f, err
 	}
 	f.Optional = true
-	f.Default, f.Begins = *given, given.comparisonForm() // the value is read after all types
+	f.Default, f.Begins = *given, comparisonForm(given) // the value is read after all types
 	return f, nil
 }
 
@@ -322,7 +323,7 @@ func (p *parser) readHandler(path string, n node) error {
 			return err
 		}
 	}
-	if returns != nil && returns.kind != isNull {
+	if returns != nil && returns.Kind != jsontext.Null {
 		t, err := p.readType(memberPath(path, "returns"), *returns, maxTypeDepth)
 		if err != nil {
 			return err
@@ -335,14 +336,14 @@ func (p *parser) readHandler(path string, n node) error {
 
 // chainOnly reads who may call: anyone, the chain, or a list of OWNER, SELF and addresses.
 func chainOnly(path string, n node) (bool, error) {
-	if n.kind == isText && (n.text == "anyone" || n.text == "chain") {
-		return n.text == "chain", nil
+	if n.Kind == jsontext.Text && (n.Text == "anyone" || n.Text == "chain") {
+		return n.Text == "chain", nil
 	}
-	if n.kind != isList {
+	if n.Kind != jsontext.List {
 		return false, &Error{path, `is neither "anyone", "chain" nor a list`}
 	}
 	return false, readItems(path, n, maxArguments, func(path string, n node) error {
-		if n.kind == isText && (n.text == "OWNER" || n.text == "SELF") {
+		if n.Kind == jsontext.Text && (n.Text == "OWNER" || n.Text == "SELF") {
 			return nil
 		}
 		_, err := readBinary(path, n, len(types.Address{}))
@@ -367,13 +368,13 @@ func (p *parser) readType(path string, n node, depth int) (Type, error) {
 	if depth == 0 {
 		return Type{}, &Error{path, fmt.Sprintf("nests deeper than %d", maxTypeDepth)}
 	}
-	if n.kind == isText {
-		return p.typeOfWord(path, n.text)
+	if n.Kind == jsontext.Text {
+		return p.typeOfWord(path, n.Text)
 	}
-	if n.kind != isObject || len(n.items) != 1 {
+	if n.Kind != jsontext.Object || len(n.Items) != 1 {
 		return Type{}, &Error{path, "is neither a word nor an object of one member"}
 	}
-	word, inner := n.names[0], n.items[0]
+	word, inner := n.Names[0], n.Items[0]
 	switch path = memberPath(path, word); word {
 	case "optional":
 		return p.composeType(path, OptionalForm, depth, inner)
@@ -415,13 +416,13 @@ func (p *parser) composeType(path string, form Form, depth int, inner ...node) (
 }
 
 func (p *parser) composeSeveral(path, word string, depth int, inner node) (Type, error) {
-	if inner.kind != isList || len(inner.items) > maxArguments || len(inner.items) == 0 {
+	if inner.Kind != jsontext.List || len(inner.Items) > maxArguments || len(inner.Items) == 0 {
 		return Type{}, &Error{path, fmt.Sprintf("is not a list of 1 to %d types", maxArguments)}
 	}
 	if word == "tuple" {
-		return p.composeType(path, TupleForm, depth, inner.items...)
+		return p.composeType(path, TupleForm, depth, inner.Items...)
 	}
-	t, err := p.composeType(path, DictForm, depth, inner.items...)
+	t, err := p.composeType(path, DictForm, depth, inner.Items...)
 	if err == nil && (len(t.Of) != 2 || !isKey(&t.Of[0])) {
 		err = &Error{path, "has not two types, of which the first is str, int, Address or Hash"}
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/jsontext"
 )
 
 // Attribute is an attribute of the actor's class that is state (decision C23).
@@ -302,24 +303,24 @@ func (s *Schema) viewValue(t *Type, data []byte) []byte {
 }
 
 // comparisonForm is a value in a form for comparisons: an integer in digits is the number.
-func (n *node) comparisonForm() string {
-	switch n.kind {
-	case isNumber, isText:
-		return strconv.Quote(n.text)
-	case isList, isObject:
-		parts := make([]string, len(n.items))
-		for i := range n.items {
-			if n.kind == isObject {
-				parts[i] = strconv.Quote(n.names[i]) + ":"
+func comparisonForm(n *node) string {
+	switch n.Kind {
+	case jsontext.Number, jsontext.Text:
+		return strconv.Quote(n.Text)
+	case jsontext.List, jsontext.Object:
+		parts := make([]string, len(n.Items))
+		for i := range n.Items {
+			if n.Kind == jsontext.Object {
+				parts[i] = strconv.Quote(n.Names[i]) + ":"
 			}
-			parts[i] += n.items[i].comparisonForm()
+			parts[i] += comparisonForm(&n.Items[i])
 		}
-		if n.kind == isObject { // its members have no order
+		if n.Kind == jsontext.Object { // its members have no order
 			slices.Sort(parts)
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	return n.text
+	return n.Text
 }
 
 // stateForm reads an entry of the schema's state.
@@ -335,7 +336,7 @@ func (p *parser) stateForm(path string, n node) error {
 	}
 	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&a.Name, maxName), "type": typ(&one),
 		"list": typ(&list),
-		"key":  typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins, a.given = true, n.comparisonForm(), n; return nil }})
+		"key":  typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins, a.given = true, comparisonForm(&n), n; return nil }})
 	if err == nil {
 		err = checkName(memberPath(path, "name"), a.Name)
 	}
@@ -363,5 +364,5 @@ func Names(payload []byte) (names []string, ok bool) {
 		return nil, true
 	}
 	n, err := readJSON(payload, MaxPayloadBytes, maxDepth)
-	return n.names, err == nil && n.kind == isObject
+	return n.Names, err == nil && n.Kind == jsontext.Object
 }

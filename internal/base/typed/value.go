@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/jsontext"
 )
 
 // Values in Go: nil, bool, string, *big.Int for every integer, []byte for bytes, Address
@@ -25,7 +27,7 @@ func (s *Schema) Arguments(h *Handler, payload []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.kind != isObject {
+	if n.Kind != jsontext.Object {
 		return nil, &Error{"", "the arguments are an object: this is " + showNode(n)}
 	}
 	return s.readRecord("", h.Name, h.Arguments, n)
@@ -46,19 +48,19 @@ func (s *Schema) readValue(path string, t *Type, n node) (any, error) {
 	case Integer:
 		return integerValue(readInteger(path, n, t))
 	case Bool:
-		if n.kind != isBool {
+		if n.Kind != jsontext.Bool {
 			return nil, wrong("true or false")
 		}
-		return n.text == "true", nil
+		return n.Text == "true", nil
 	case Text:
-		if n.kind != isText {
+		if n.Kind != jsontext.Text {
 			return nil, wrong("a text")
 		}
-		return n.text, s.checkText(path, t, n.text)
+		return n.Text, s.checkText(path, t, n.Text)
 	case Binary:
 		return bytesValue(readBinary(path, n, t.Size))
 	case OptionalForm:
-		if n.kind == isNull {
+		if n.Kind == jsontext.Null {
 			return nil, nil
 		}
 		return s.readValue(path, &t.Of[0], n)
@@ -71,7 +73,7 @@ func (s *Schema) readValue(path string, t *Type, n node) (any, error) {
 	if named.IsEnum() {
 		return readEnum(path, named, n)
 	}
-	if n.kind != isObject {
+	if n.Kind != jsontext.Object {
 		return nil, wrong("an object, " + t.Name)
 	}
 	return s.readRecord(path, t.Name, named.Fields, n)
@@ -100,14 +102,14 @@ func (s *Schema) checkText(path string, t *Type, text string) error {
 }
 
 func (s *Schema) readList(path string, t *Type, n node) (any, error) {
-	if n.kind != isList {
+	if n.Kind != jsontext.List {
 		return nil, &Error{path, "is a list: this is " + showNode(n)}
 	}
-	if t.Form == TupleForm && len(n.items) != len(t.Of) {
-		return nil, &Error{path, fmt.Sprintf("is a list of %d: this has %d", len(t.Of), len(n.items))}
+	if t.Form == TupleForm && len(n.Items) != len(t.Of) {
+		return nil, &Error{path, fmt.Sprintf("is a list of %d: this has %d", len(t.Of), len(n.Items))}
 	}
 	all := []any{}
-	for i, item := range n.items {
+	for i, item := range n.Items {
 		v, err := s.readValue(fmt.Sprintf("%s[%d]", path, i), t.Item(i), item)
 		if err != nil {
 			return nil, err
@@ -126,13 +128,13 @@ func (t *Type) Item(i int) *Type {
 }
 
 func (s *Schema) readDict(path string, t *Type, n node) (any, error) {
-	if n.kind != isObject {
+	if n.Kind != jsontext.Object {
 		return nil, &Error{path, "is an object: this is " + showNode(n)}
 	}
 	all := map[string]any{}
-	for i, name := range n.names {
+	for i, name := range n.Names {
 		at := memberPath(path, name)
-		key, err := s.readValue(at, &t.Of[0], node{kind: isText, text: name})
+		key, err := s.readValue(at, &t.Of[0], node{Kind: jsontext.Text, Text: name})
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +142,7 @@ func (s *Schema) readDict(path string, t *Type, n node) (any, error) {
 		if _, twice := all[written]; twice {
 			return nil, &Error{at, "is given twice"}
 		}
-		if all[written], err = s.readValue(at, &t.Of[1], n.items[i]); err != nil {
+		if all[written], err = s.readValue(at, &t.Of[1], n.Items[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +151,7 @@ func (s *Schema) readDict(path string, t *Type, n node) (any, error) {
 
 // Key reads a key of a dict.
 func (s *Schema) Key(t *Type, written string) (any, error) {
-	return s.readValue(clipText(written), &t.Of[0], node{kind: isText, text: written})
+	return s.readValue(clipText(written), &t.Of[0], node{Kind: jsontext.Text, Text: written})
 }
 
 // keyText is a key of a dict as it is written.
@@ -167,7 +169,7 @@ func readEnum(path string, t *Named, n node) (any, error) {
 	var all []string
 	for _, m := range t.Values {
 		word, isWord := m.Value.(string)
-		if isWord && n.kind == isText && n.text == word || !isWord && n.kind == isNumber && n.text == fmt.Sprint(m.Value) {
+		if isWord && n.Kind == jsontext.Text && n.Text == word || !isWord && n.Kind == jsontext.Number && n.Text == fmt.Sprint(m.Value) {
 			return m.Value, nil
 		}
 		all = append(all, clipText(fmt.Sprint(m.Value)))
@@ -178,7 +180,7 @@ func readEnum(path string, t *Named, n node) (any, error) {
 // readRecord reads the fields of a record, or the arguments of a handler.
 func (s *Schema) readRecord(path, of string, fields []Field, n node) (map[string]any, error) {
 	seen := map[string]bool{}
-	for _, name := range n.names {
+	for _, name := range n.Names {
 		if !slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name }) {
 			return nil, unknownField(path, of, name, fields)
 		}
@@ -190,14 +192,14 @@ func (s *Schema) readRecord(path, of string, fields []Field, n node) (map[string
 	all := map[string]any{}
 	for i := range fields {
 		f := &fields[i]
-		at := slices.Index(n.names, f.Name)
+		at := slices.Index(n.Names, f.Name)
 		if at < 0 && !f.Optional {
 			return nil, missingError(path, f)
 		}
 		if at < 0 {
 			continue
 		}
-		v, err := s.readValue(memberPath(path, f.Name), &f.Type, n.items[at])
+		v, err := s.readValue(memberPath(path, f.Name), &f.Type, n.Items[at])
 		if err != nil {
 			return nil, err
 		}
@@ -225,11 +227,11 @@ func unknownField(path, of, name string, fields []Field) error {
 // readInteger reads an integer as a number or as digits.
 func readInteger(path string, n node, t *Type) (*big.Int, error) {
 	wrong := func() error { return &Error{path, "is " + t.integerNoun() + ": this is " + showNode(n)} }
-	if n.kind != isNumber && n.kind != isText || !wholeNumber(n.text) {
+	if n.Kind != jsontext.Number && n.Kind != jsontext.Text || !wholeNumber(n.Text) {
 		return nil, wrong()
 	}
-	v, _ := new(big.Int).SetString(n.text, 10)
-	if n.kind == isNumber && v.CmpAbs(safe) > 0 {
+	v, _ := new(big.Int).SetString(n.Text, 10)
+	if n.Kind == jsontext.Number && v.CmpAbs(safe) > 0 {
 		return nil, &Error{path, "is a number beyond 2^53: write its digits in quotes"}
 	}
 	if v.Cmp(t.Low) < 0 || v.Cmp(t.High) > 0 {
@@ -253,9 +255,9 @@ func readBinary(path string, n node, size int) ([]byte, error) {
 	if size > 0 {
 		want = fmt.Sprintf("%d bytes, 0x and %d hexadecimal digits", size, 2*size)
 	}
-	digits, prefixed := strings.CutPrefix(n.text, "0x")
+	digits, prefixed := strings.CutPrefix(n.Text, "0x")
 	data, err := hex.DecodeString(digits)
-	if n.kind != isText || !prefixed || err != nil || size > 0 && len(data) != size {
+	if n.Kind != jsontext.Text || !prefixed || err != nil || size > 0 && len(data) != size {
 		return nil, &Error{path, "is " + want + ": this is " + showNode(n)}
 	}
 	return data, nil
@@ -271,15 +273,15 @@ func (t *Type) integerNoun() string {
 
 // showNode is a stranger's value in an error.
 func showNode(n node) string {
-	switch n.kind {
-	case isText:
-		return `"` + clipText(n.text) + `"`
-	case isList:
+	switch n.Kind {
+	case jsontext.Text:
+		return `"` + clipText(n.Text) + `"`
+	case jsontext.List:
 		return "a list"
-	case isObject:
+	case jsontext.Object:
 		return "an object"
 	}
-	return clipText(n.text)
+	return clipText(n.Text)
 }
 
 // String is the type as written in Python.
@@ -400,7 +402,7 @@ func (s *Schema) appendDict(out []byte, path string, t *Type, v any) ([]byte, er
 			out = append(out, ',')
 		}
 		at := memberPath(path, name)
-		key, err := s.readValue(at, &t.Of[0], node{kind: isText, text: name})
+		key, err := s.readValue(at, &t.Of[0], node{Kind: jsontext.Text, Text: name})
 		if err != nil {
 			return nil, err
 		}
@@ -425,13 +427,13 @@ func (s *Schema) appendNamedType(out []byte, path string, t *Type, v any) ([]byt
 	}
 	word, isWord := v.(string)
 	if isWord {
-		if _, err := readEnum(path, named, node{kind: isText, text: word}); err != nil {
+		if _, err := readEnum(path, named, node{Kind: jsontext.Text, Text: word}); err != nil {
 			return nil, err
 		}
 		return appendText(out, word), nil
 	}
 	digits := fmt.Sprint(v)
-	if _, err := readEnum(path, named, node{kind: isNumber, text: digits}); err != nil {
+	if _, err := readEnum(path, named, node{Kind: jsontext.Number, Text: digits}); err != nil {
 		return nil, err
 	}
 	return append(out, digits...), nil

@@ -198,9 +198,6 @@ var allowedIn = map[string]map[string]string{
 		"internal/worlds/network/guarded.go": "guards a value for as long as one function uses it, which cannot wait",
 		"internal/base/codec/plan.go":        "keeps plans that every goroutine makes alike, and a pool of buffers",
 	},
-	"encoding/json": {
-		"actors/system/json.go": "reads tokens, and of a number its digits",
-	},
 	"regexp": {
 		"internal/base/pattern/pattern.go": "a pattern's matches follow from the expression and the text",
 	},

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cowboyinc/devnet/internal/base/jsontext"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
@@ -23,69 +23,65 @@ func ParseJSON(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("invalid UTF-8")
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	v, err := parseValue(d, MaxJSONDepth)
+	v, err := jsontext.Parse(data, MaxJSONDepth, jsontext.ReplaceHalves)
 	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = errors.New("unexpected end")
-		}
-		return nil, err
+		return nil, describeJSONError(err, data)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("unexpected data after the JSON value, at byte %d", d.InputOffset())
-	}
-	return v, nil
+	return convertJSON(&v)
 }
 
-// parseValue reads the next value, with depth more levels.
-func parseValue(d *json.Decoder, depth int) (any, error) {
-	token, err := d.Token()
-	if err != nil {
-		return nil, err
-	}
-	open, structured := token.(json.Delim)
+func describeJSONError(why error, data []byte) error {
+	err, is := errors.AsType[*jsontext.Error](why)
 	switch {
-	case !structured:
-		return token, nil
-	case depth == 0:
-		return nil, fmt.Errorf("more than %d levels deep", MaxJSONDepth)
-	case open == '[':
-		return parseArray(d, depth-1)
+	case !is:
+		return why
+	case err.IsDeep:
+		return fmt.Errorf("more than %d levels deep", MaxJSONDepth)
+	case err.IsEnd(data):
+		return errors.New("unexpected end")
+	case err.What == jsontext.AfterEnd:
+		return fmt.Errorf("unexpected data after the JSON value, at byte %d", err.At)
 	}
-	return parseObject(d, depth-1)
+	return fmt.Errorf("no JSON: %w", err)
 }
 
-func parseArray(d *json.Decoder, depth int) (any, error) {
-	items := []any{}
-	for d.More() {
-		item, err := parseValue(d, depth)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
+// convertJSON makes a value of Go.
+func convertJSON(v *jsontext.Value) (any, error) {
+	switch v.Kind {
+	case jsontext.Null:
+		return nil, nil
+	case jsontext.Bool:
+		return v.Text == "true", nil
+	case jsontext.Number:
+		return json.Number(v.Text), nil
+	case jsontext.Text:
+		return v.Text, nil
+	case jsontext.List:
+		return convertItems(v.Items)
 	}
-	_, err := d.Token()
-	return items, err
-}
-
-func parseObject(d *json.Decoder, depth int) (any, error) {
-	members := map[string]any{}
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		name, _ := token.(string) // the decoder lets pass no other
+	items, err := convertItems(v.Items)
+	if err != nil {
+		return nil, err
+	}
+	members := make(map[string]any, len(items))
+	for i, name := range v.Names {
 		if _, twice := members[name]; twice {
 			return nil, fmt.Errorf("duplicate name %.40q", name)
 		}
-		if members[name], err = parseValue(d, depth); err != nil {
+		members[name] = items[i]
+	}
+	return members, nil
+}
+
+func convertItems(from []jsontext.Value) ([]any, error) {
+	items := make([]any, len(from))
+	for i := range from {
+		var err error
+		if items[i], err = convertJSON(&from[i]); err != nil {
 			return nil, err
 		}
 	}
-	_, err := d.Token()
-	return members, err
+	return items, nil
 }
 
 // CanonicalJSON writes a value of ParseJSON: names sorted, no space, numbers as
