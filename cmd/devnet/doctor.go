@@ -87,7 +87,7 @@ func runDoctor(c *cli.Context) error {
 // checkPrograms reports on the Python and, if there is one, on the protections around
 // the programs that it runs.
 func checkPrograms(ctx context.Context, dir string) []finding {
-	found := checkPython(ctx)
+	found := checkPython(ctx, pythonPatience)
 	if !found.OK {
 		return []finding{found}
 	}
@@ -184,17 +184,17 @@ func listWords(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// checkPython looks for an interpreter that can run actors, as scripts/ensure-python
-// does.
-func checkPython(ctx context.Context) finding {
+// checkPython looks for the interpreter that runs actors. up waits for one that is slow, so that none behind it on the
+// PATH stands for it.
+func checkPython(ctx context.Context, patience time.Duration) finding {
 	f := finding{What: "python", Is: "no python3 of 3.11 or later on the PATH: actors cannot run", Do: "Install it: " + installPython()}
 	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			continue
 		}
-		found := pythonAt(ctx, path, pythonPatience)
-		if found.OK {
+		found, isSlow := pythonAt(ctx, path, patience)
+		if found.OK || isSlow {
 			return found
 		}
 		f = found
@@ -205,9 +205,9 @@ func checkPython(ctx context.Context) finding {
 // aVersion is what an interpreter says of itself.
 var aVersion = pattern.CompileOnNeed(`^\d+\.\d+\.\d+$`)
 
-// pythonAt asks an interpreter for its version. One that is slow, crashes or prints something
+// pythonAt asks an interpreter for its version, and whether it was slow. One that is slow, crashes or prints something
 // else is there, and not too old.
-func pythonAt(ctx context.Context, path string, patience time.Duration) finding {
+func pythonAt(ctx context.Context, path string, patience time.Duration) (f finding, isSlow bool) {
 	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	command := exec.CommandContext(short, path, "-I", "-S", "-c",
@@ -215,22 +215,23 @@ func pythonAt(ctx context.Context, path string, patience time.Duration) finding 
 	command.WaitDelay = time.Second // of a program that it left behind
 	out, err := command.Output()
 	version := strings.TrimSpace(string(out))
-	f := finding{What: "python", Do: "Install another, or put one before it on the PATH: " + installPython()}
+	f = finding{What: "python", Do: "Install another, or put one before it on the PATH: " + installPython()}
 	switch {
 	case short.Err() != nil:
 		f.Is = fmt.Sprintf("%s did not answer in %v: the machine may be busy", path, patience)
 		f.Do = "Run devnet doctor again when it is less so, or run this by hand: " + path + " --version"
+		return f, true
 	case !aVersion().MatchString(version):
 		f.Is = fmt.Sprintf("%s printed %.40q, and no version", path, version)
 		if err != nil {
-			f.Is = fmt.Sprintf("%s does not run: %v", path, err)
+			f.Is = fmt.Sprintf("%s does not run: %s", path, pyhost.DescribeExit(err))
 		}
 	case err != nil:
 		f.Is, f.Do = fmt.Sprintf("%s is %s: actors need 3.11 or later", path, version), "Install it: "+installPython()
 	default:
-		return finding{What: "python", OK: true, Is: version + ", " + path}
+		return finding{What: "python", OK: true, Is: version + ", " + path}, false
 	}
-	return f
+	return f, false
 }
 
 // installPython is what to type for a fitting Python.

@@ -73,10 +73,12 @@ func TestDoctorKnowsThePortOfItsOwnDevnet(t *testing.T) {
 // A Python that is slow, crashes or prints something else is not missing, and not too old.
 func TestDoctorSaysWhatAPythonDid(t *testing.T) {
 	for script, want := range map[string]string{
-		"exec sleep 60":      "did not answer in 300ms: the machine may be busy",
-		"kill -SEGV $$":      "does not run: signal: segmentation fault",
-		"echo hello":         `printed "hello", and no version`,
-		"exit 3":             "does not run: exit status 3",
+		"exec sleep 60": "did not answer in 300ms: the machine may be busy",
+		"kill -SEGV $$": "does not run: signal: segmentation fault",
+		"echo hello":    `printed "hello", and no version`,
+		"exit 3":        "does not run: exit status 3",
+		"echo 'pyenv: python3: command not found\nit is in 3.9' >&2; exit 127":    "does not run: exit status 127: pyenv: python3: command not found",
+		"echo 'Traceback (most):\n  File x\nImportError: no _ctypes' >&2; exit 1": "does not run: exit status 1: ImportError: no _ctypes",
 		"echo 3.9.2; exit 1": "is 3.9.2: actors need 3.11 or later",
 		"echo 3.12.1":        "3.12.1, ",
 	} {
@@ -88,10 +90,24 @@ func TestDoctorSaysWhatAPythonDid(t *testing.T) {
 		if strings.Contains(script, "sleep") {
 			patience = 300 * time.Millisecond
 		}
-		f := pythonAt(t.Context(), path, patience)
+		f, _ := pythonAt(t.Context(), path, patience)
 		if !strings.Contains(f.Is, want) || f.OK != (f.Do == "") || f.OK != strings.HasPrefix(f.Is, "3.12") {
 			t.Errorf("%s: %+v", script, f)
 		}
+	}
+}
+
+// A Python that is slow and first on the PATH is the one that up waits for: no other stands for it.
+func TestDoctorJudgesThePythonThatUpTakes(t *testing.T) {
+	dir := t.TempDir()
+	for name, script := range map[string]string{"python3": "exec sleep 60", "python3.12": "echo 3.12.1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if f := checkPython(t.Context(), 300*time.Millisecond); f.OK || !strings.Contains(f.Is, "python3 did not answer in 300ms") {
+		t.Errorf("%+v", f)
 	}
 }
 
