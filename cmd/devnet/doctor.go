@@ -98,9 +98,20 @@ func checkPrograms(ctx context.Context, dir string) []finding {
 		return []finding{found, same}
 	}
 	hosts, bytes := pool.Memory()
-	memory := finding{What: "memory", OK: true,
+	return []finding{found, same, checkWall(pool), judgeMemory(hosts, bytes, pyhost.AllowedMemory())}
+}
+
+// judgeMemory says what all hosts of Python may take together, of allowed bytes. Programs seldom take as much: a devnet
+// runs with less.
+func judgeMemory(hosts int, bytes, allowed uint64) finding {
+	f := finding{What: "memory", OK: true,
 		Is: fmt.Sprintf("at most %d hosts of Python, for blocks and for reads, which take at most %d MiB together", hosts, bytes>>20)}
-	return []finding{found, same, checkWall(pool), memory}
+	if bytes > allowed {
+		f.Is += fmt.Sprintf(", and it may have %d MiB here", allowed>>20)
+		f.Do = fmt.Sprintf("Programs that take more end it with all its nodes. Give it %d MiB: a container by --memory, a pod by limits.",
+			bytes>>20)
+	}
+	return f
 }
 
 // namedPython is the minor version that the genesis of a home's network names.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"net"
 	"os"
@@ -108,6 +109,21 @@ func TestDoctorJudgesThePythonThatUpTakes(t *testing.T) {
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	if f := checkPython(t.Context(), 300*time.Millisecond); f.OK || !strings.Contains(f.Is, "python3 did not answer in 300ms") {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Less memory than programs may take is told: who reaches it is killed with all its nodes.
+func TestDoctorTellsALimitBelowWhatPythonMayTake(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		bytes, allowed uint64
+		isTold         bool
+	}{{5632 * mib, 1024 * mib, true}, {5632 * mib, 5632*mib - 1, true}, {5632 * mib, 5632 * mib, false}, {5632 * mib, 24576 * mib, false}} {
+		f := judgeMemory(2, c.bytes, c.allowed)
+		told := strings.Contains(f.Is, fmt.Sprintf("and it may have %d MiB here", c.allowed/mib)) && strings.Contains(f.Do, "5632 MiB")
+		if !f.OK || told != c.isTold || told != (f.Do != "") || !strings.Contains(f.Is, "at most 2 hosts of Python") {
+			t.Errorf("%d of %d MiB: %+v", c.bytes/mib, c.allowed/mib, f)
+		}
 	}
 }
 
