@@ -355,7 +355,8 @@ func checkDisk(home string) finding {
 		f.Do = fmt.Sprintf("Make room for %d MiB, choose another --home, or use --ephemeral.", wantDiskBytes>>20)
 	}
 	if err := checkWritable(dir); err != nil {
-		f.OK, f.Do = false, fmt.Sprintf("%s cannot be written to (%v): choose another --home.", dir, innermostCause(err))
+		f.OK = false
+		f.Do = strings.TrimSpace(fmt.Sprintf("%s cannot be written to (%v): choose another --home. %s", dir, innermostCause(err), describeOwner(err)))
 	}
 	return f
 }

@@ -78,7 +78,7 @@ func TestDoctorSaysWhatAPythonDid(t *testing.T) {
 		"kill -SEGV $$": "does not run: signal: segmentation fault",
 		"echo hello":    `printed "hello", and no version`,
 		"exit 3":        "does not run: exit status 3",
-		"echo 'pyenv: python3: command not found\nit is in 3.9' >&2; exit 127":    "does not run: exit status 127: pyenv: python3: command not found",
+		"echo 'pyenv: python3: not found\nit is in 3.9' >&2; exit 127":            "does not run: exit status 127: pyenv: python3: not found",
 		"echo 'Traceback (most):\n  File x\nImportError: no _ctypes' >&2; exit 1": "does not run: exit status 1: ImportError: no _ctypes",
 		"echo 3.9.2; exit 1": "is 3.9.2: actors need 3.11 or later",
 		"echo 3.12.1":        "3.12.1, ",

@@ -133,7 +133,7 @@ func readActor(path string) ([]byte, error) {
 func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, newUsageError("Give the path of a file, from the folder that you are in.", "cannot read %s: %v", path, innermostCause(err))
+		return nil, causedBy(err, newUsageError(givePath, "cannot read %s: %v", path, innermostCause(err)))
 	}
 	return data, nil
 }
