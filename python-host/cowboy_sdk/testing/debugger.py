@@ -174,6 +174,22 @@ def looked_at():
     return False
 
 
+def print_looks(show):
+    """print that keeps what who debugs prints apart from the lines of the code that runs."""
+    def printed(*values, sep=" ", end="\n"):
+        if not looked_at():
+            return show(*values, sep=sep, end=end)
+        theirs, chain.now.lines = chain.now.lines, ""
+        try:
+            show(*values, sep=sep, end=end)
+        finally:
+            rest, chain.now.lines = chain.now.lines, theirs
+        if rest:
+            tell(rest)
+        return None
+    return printed
+
+
 class Chain:
     """The chain as one handler saw it: what it asked, in order, with the answers."""
 
@@ -220,7 +236,9 @@ class Chain:
                 raise Diverged("not_recorded", "the execution did not read%s: its value is not known here" % of(key))
             self.looked.add(key)
             return self.state[key]
-        elif name not in ("emit_event", "print"):
+        elif name == "print":
+            tell(value.decode("utf-8", "replace"))
+        elif name != "emit_event":
             raise Diverged("not_recorded", "a look cannot ask for %s: there is no answer to it" % name)
         return None
 
@@ -415,6 +433,7 @@ def main(trace_file, folder, address=None):
     tell(about + ("." if address else "; n goes on by a line, s into functions, h helps."))
     sys.setrecursionlimit(50_000)
     debugger = Editor(address) if address else Debugger()
+    chain.show = print_looks(chain.show)
     imports.install()
     player = Player(trace, folder, local=address is not None)
     connect(player)
