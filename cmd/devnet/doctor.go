@@ -356,7 +356,10 @@ func checkDisk(home string) finding {
 	}
 	if err := checkWritable(dir); err != nil {
 		f.OK = false
-		f.Do = strings.TrimSpace(fmt.Sprintf("%s cannot be written to (%v): choose another --home. %s", dir, innermostCause(err), describeOwner(err)))
+		f.Do = fmt.Sprintf("%s cannot be written to (%v): choose another --home.", dir, innermostCause(err))
+		if owner := describeOwner(err); owner != "" {
+			f.Do += " " + owner
+		}
 	}
 	return f
 }
