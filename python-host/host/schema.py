@@ -622,10 +622,9 @@ def of(tree, actor, functions, takes, sdk, waiting=(), tell=None):
     if not bare:
         few(tree, len(found.handlers), MAX_HANDLERS, "%d handlers" % len(found.handlers))
     if cls is not None and "actor" in decorator_names(cls):
-        with Told(tell):
-            declared(reader, cls, found)
+        refused = declared(reader, cls, found, tell)
         for c in lineage(reader.classes, cls):
-            assigned(c, actor, found, tell)
+            assigned(c, actor, found, refused, tell)
         replaced(tree, {c.name for c in lineage(reader.classes, cls)}, found, tell)
     for c in reader.classes.values():
         if any(reader.word(d) == "interface" for d in c.decorator_list):
@@ -661,21 +660,30 @@ class Told:
         return False
 
 
-def declared(reader, cls, found):
-    """The attributes of the actor's class that are state."""
+def is_declaration(s):
+    """Whether a statement of an actor's class declares state."""
+    return isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and not s.target.id.startswith("_") and \
+        not is_class_var(s.annotation)
+
+
+def declared(reader, cls, found, tell):
+    """Reads the attributes of the actor's class that are state; the names of those that are refused."""
+    refused = set()
     classes = lineage(reader.classes, cls)
     methods = {s.name for c in classes for s in c.body if isinstance(s, ast.FunctionDef)}
     for c in reversed(classes):
         for s in c.body:
-            if not isinstance(s, ast.AnnAssign) or not isinstance(s.target, ast.Name) or s.target.id.startswith("_"):
+            if not is_declaration(s):
                 continue
-            if is_class_var(s.annotation):
-                continue
-            few(cls, len(found.state) + 1, MAX_STATE, "more than %d attributes" % MAX_STATE)
-            name = named(s, s.target.id, "an attribute")
-            if name in GIVEN or name in methods:
-                check.refuse(s, "the attribute %s has the name of %s" % (name, "what @actor gives" if name in GIVEN else "a method"))
-            found.state[name] = attribute(reader, name, s)
+            refused.add(s.target.id)
+            with Told(tell):
+                few(cls, len(found.state) + 1, MAX_STATE, "more than %d attributes" % MAX_STATE)
+                name = named(s, s.target.id, "an attribute")
+                if name in GIVEN or name in methods:
+                    check.refuse(s, "the attribute %s has the name of %s" % (name, "what @actor gives" if name in GIVEN else "a method"))
+                found.state[name] = attribute(reader, name, s)
+                refused.discard(name)
+    return refused
 
 
 def attribute(reader, name, s):
@@ -730,9 +738,9 @@ def replaced(tree, classes, found, tell):
                 check.refuse(node, "%s.%s is a handler: define it in the class, once" % (node.value.id, node.attr))
 
 
-def assigned(cls, actor, found, tell):
-    """Refuses what a method assigns that would end with its message in silence."""
-    kept = {s.name for s in cls.body if isinstance(s, ast.FunctionDef)}
+def assigned(cls, actor, found, refused, tell):
+    """Refuses what a method assigns that would end with its message in silence. Attributes that were refused themselves are told."""
+    kept = {s.name for s in cls.body if isinstance(s, ast.FunctionDef)} | refused
     for f in cls.body:
         if not isinstance(f, ast.FunctionDef):
             continue
