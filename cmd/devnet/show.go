@@ -130,6 +130,14 @@ func (u *running) networkFlags() string {
 	return ""
 }
 
+// ofAddress is the flag that names a network; "" for the default one.
+func ofAddress(address string) string {
+	if address == defaultHTTP {
+		return ""
+	}
+	return " --http " + address
+}
+
 // ofHome is the flag that names a home; "" for the default one.
 func ofHome(dir string) string {
 	if dir == defaultHome {
