@@ -45,7 +45,7 @@ func doctorCommand() *cli.Command {
 		Name: "doctor", Usage: "check whether this machine can run a devnet",
 		Description: "Example: devnet doctor\nExit code 1 when something is missing.",
 		Flags: []cli.Flag{jsonFlag,
-			&cli.StringFlag{Name: "http", Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
+			&cli.StringFlag{Name: "http", EnvVars: []string{httpVariable}, Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
 			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` that up would keep state in"}},
 		Action: takingNothing(runDoctor),
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
@@ -95,6 +97,17 @@ func TestDoctorSaysWhatAPythonDid(t *testing.T) {
 		if !strings.Contains(f.Is, want) || f.OK != (f.Do == "") || f.OK != strings.HasPrefix(f.Is, "3.12") {
 			t.Errorf("%s: %+v", script, f)
 		}
+	}
+}
+
+// doctor judges the address that up takes, which the environment may name.
+func TestDoctorJudgesTheAddressThatUpTakes(t *testing.T) {
+	t.Setenv(httpVariable, "127.0.0.1:1")
+	var said string
+	app := &cli.App{Commands: []*cli.Command{doctorCommand()}}
+	app.Commands[0].Action = func(c *cli.Context) error { said = c.String("http"); return nil }
+	if err := app.Run([]string{"devnet", "doctor"}); err != nil || said != "127.0.0.1:1" {
+		t.Errorf("%q, %v", said, err)
 	}
 }
 
