@@ -20,8 +20,9 @@ func TestHealSaysWhatEndsTheFaultsThatStay(t *testing.T) {
 		{Verb: "crash", Ended: true, Order: order("crash", "v0")}, {Verb: "freeze", Order: order("freeze", "v1")},
 		{Verb: "misbehave", Order: order("misbehave", "v2")}, {Verb: "slow", Order: order("slow", "r2")},
 		{Verb: "saturate", Order: order("saturate", "r3")}, {Verb: "host_fail", Order: order("host_fail", "v3")}, {Verb: "set_state"}})
-	want := "heal is about links. To end the others:\n  devnet fault restart r1\n  devnet fault thaw v1\n" +
-		"  devnet fault misbehave v2 honest\n  devnet fault slow r2 0s\n  devnet fault saturate r3 --off\n  devnet fault host_fail v3 club works\n"
+	want := strings.Join([]string{"heal is about links. To end the others:", "  devnet fault restart r1", "  devnet fault thaw v1",
+		"  devnet fault misbehave v2 honest", "  devnet fault slow r2 0s", "  devnet fault saturate r3 --off",
+		"  devnet fault host_fail v3 club works", ""}, "\n")
 	if got := strings.ReplaceAll(said.String(), self(), "devnet"); got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
