@@ -39,15 +39,33 @@ type failure struct {
 func (f *failure) Error() string { return f.what }
 
 func newUsageError(hint, what string, args ...any) error {
-	return &failure{code: exitUsage, what: fmt.Sprintf(what, args...), hint: hint}
+	return &failure{code: exitUsage, what: fmt.Sprintf(what, args...), hint: hintAbout(args, hint)}
 }
 
 func newFailure(hint, what string, args ...any) error {
-	return &failure{code: exitFailed, what: fmt.Sprintf(what, args...), hint: hint}
+	return &failure{code: exitFailed, what: fmt.Sprintf(what, args...), hint: hintAbout(args, hint)}
 }
 
 func noStart(hint, what string, args ...any) error {
-	return &failure{code: exitNoStart, what: fmt.Sprintf(what, args...), hint: hint}
+	return &failure{code: exitNoStart, what: fmt.Sprintf(what, args...), hint: hintAbout(args, hint)}
+}
+
+// hintAbout is the hint of a failure that tells errors among others: about the owner of what is refused, or else hint.
+func hintAbout(told []any, hint string) string {
+	for _, one := range told {
+		if err, is := one.(error); is {
+			return cmp.Or(describeOwner(err), hint)
+		}
+	}
+	return hint
+}
+
+// causedBy gives a failure the hint of its cause, of which it tells only a part.
+func causedBy(cause, err error) error {
+	if f, is := errors.AsType[*failure](err); is {
+		f.hint = cmp.Or(describeOwner(cause), f.hint)
+	}
+	return err
 }
 
 // run is the whole command; it returns the exit code. The first SIGINT or
@@ -188,7 +206,7 @@ func reportError(stderr io.Writer, err error, asJSON bool) int {
 	case errors.Is(err, context.Canceled):
 		f = &failure{code: exitFailed, what: "interrupted", name: "interrupted"}
 	default:
-		f = &failure{code: exitFailed, what: err.Error()}
+		f = &failure{code: exitFailed, what: err.Error(), hint: describeOwner(err)}
 	}
 	if asJSON {
 		f.printJSON(stderr)

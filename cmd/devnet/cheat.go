@@ -104,7 +104,7 @@ func setAutomine(c *cli.Context, args []string) error {
 	p, err := networkClient(c).Automine(c.Context, args[0] == "on")
 	return printAnswer(c, p, err, func(w io.Writer) {
 		if p.Paused {
-			fmt.Fprintf(w, "Blocks are made only when asked, from height %d on: devnet mine.\n", p.Height)
+			fmt.Fprint(w, replaceProgramName(fmt.Sprintf("Blocks are made only when asked, from height %d on: devnet mine.\n", p.Height)))
 			return
 		}
 		fmt.Fprintf(w, "Blocks are made by themselves, from height %d on.\n", p.Height)

@@ -45,7 +45,7 @@ func doctorCommand() *cli.Command {
 		Name: "doctor", Usage: "check whether this machine can run a devnet",
 		Description: "Example: devnet doctor\nExit code 1 when something is missing.",
 		Flags: []cli.Flag{jsonFlag,
-			&cli.StringFlag{Name: "http", Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
+			&cli.StringFlag{Name: "http", EnvVars: []string{httpVariable}, Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
 			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` that up would keep state in"}},
 		Action: takingNothing(runDoctor),
 	}
@@ -87,7 +87,7 @@ func runDoctor(c *cli.Context) error {
 // checkPrograms reports on the Python and, if there is one, on the protections around
 // the programs that it runs.
 func checkPrograms(ctx context.Context, dir string) []finding {
-	found := checkPython(ctx)
+	found := checkPython(ctx, pythonPatience)
 	if !found.OK {
 		return []finding{found}
 	}
@@ -98,9 +98,20 @@ func checkPrograms(ctx context.Context, dir string) []finding {
 		return []finding{found, same}
 	}
 	hosts, bytes := pool.Memory()
-	memory := finding{What: "memory", OK: true,
+	return []finding{found, same, checkWall(pool), judgeMemory(hosts, bytes, pyhost.AllowedMemory())}
+}
+
+// judgeMemory says what all hosts of Python may take together, of allowed bytes. Programs seldom take as much: a devnet
+// runs with less.
+func judgeMemory(hosts int, bytes, allowed uint64) finding {
+	f := finding{What: "memory", OK: true,
 		Is: fmt.Sprintf("at most %d hosts of Python, for blocks and for reads, which take at most %d MiB together", hosts, bytes>>20)}
-	return []finding{found, same, checkWall(pool), memory}
+	if bytes > allowed {
+		f.Is += fmt.Sprintf(", and it may have %d MiB here", allowed>>20)
+		f.Do = fmt.Sprintf("Programs that take more end it with all its nodes. Give it %d MiB: a container by --memory, a pod by limits.",
+			bytes>>20)
+	}
+	return f
 }
 
 // namedPython is the minor version that the genesis of a home's network names.
@@ -184,17 +195,17 @@ func listWords(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// checkPython looks for an interpreter that can run actors, as scripts/ensure-python
-// does.
-func checkPython(ctx context.Context) finding {
+// checkPython looks for the interpreter that runs actors. up waits for one that is slow, so that none behind it on the
+// PATH stands for it.
+func checkPython(ctx context.Context, patience time.Duration) finding {
 	f := finding{What: "python", Is: "no python3 of 3.11 or later on the PATH: actors cannot run", Do: "Install it: " + installPython()}
 	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			continue
 		}
-		found := pythonAt(ctx, path, pythonPatience)
-		if found.OK {
+		found, isSlow := pythonAt(ctx, path, patience)
+		if found.OK || isSlow {
 			return found
 		}
 		f = found
@@ -205,9 +216,9 @@ func checkPython(ctx context.Context) finding {
 // aVersion is what an interpreter says of itself.
 var aVersion = pattern.CompileOnNeed(`^\d+\.\d+\.\d+$`)
 
-// pythonAt asks an interpreter for its version. One that is slow, crashes or prints something
+// pythonAt asks an interpreter for its version, and whether it was slow. One that is slow, crashes or prints something
 // else is there, and not too old.
-func pythonAt(ctx context.Context, path string, patience time.Duration) finding {
+func pythonAt(ctx context.Context, path string, patience time.Duration) (f finding, isSlow bool) {
 	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	command := exec.CommandContext(short, path, "-I", "-S", "-c",
@@ -215,22 +226,23 @@ func pythonAt(ctx context.Context, path string, patience time.Duration) finding 
 	command.WaitDelay = time.Second // of a program that it left behind
 	out, err := command.Output()
 	version := strings.TrimSpace(string(out))
-	f := finding{What: "python", Do: "Install another, or put one before it on the PATH: " + installPython()}
+	f = finding{What: "python", Do: "Install another, or put one before it on the PATH: " + installPython()}
 	switch {
 	case short.Err() != nil:
 		f.Is = fmt.Sprintf("%s did not answer in %v: the machine may be busy", path, patience)
 		f.Do = "Run devnet doctor again when it is less so, or run this by hand: " + path + " --version"
+		return f, true
 	case !aVersion().MatchString(version):
 		f.Is = fmt.Sprintf("%s printed %.40q, and no version", path, version)
 		if err != nil {
-			f.Is = fmt.Sprintf("%s does not run: %v", path, err)
+			f.Is = fmt.Sprintf("%s does not run: %s", path, pyhost.DescribeExit(err))
 		}
 	case err != nil:
 		f.Is, f.Do = fmt.Sprintf("%s is %s: actors need 3.11 or later", path, version), "Install it: "+installPython()
 	default:
-		return finding{What: "python", OK: true, Is: version + ", " + path}
+		return finding{What: "python", OK: true, Is: version + ", " + path}, false
 	}
-	return f
+	return f, false
 }
 
 // installPython is what to type for a fitting Python.
@@ -343,7 +355,11 @@ func checkDisk(home string) finding {
 		f.Do = fmt.Sprintf("Make room for %d MiB, choose another --home, or use --ephemeral.", wantDiskBytes>>20)
 	}
 	if err := checkWritable(dir); err != nil {
-		f.OK, f.Do = false, fmt.Sprintf("%s cannot be written to (%v): choose another --home.", dir, innermostCause(err))
+		f.OK = false
+		f.Do = fmt.Sprintf("%s cannot be written to (%v): choose another --home.", dir, innermostCause(err))
+		if owner := describeOwner(err); owner != "" {
+			f.Do += " " + owner
+		}
 	}
 	return f
 }

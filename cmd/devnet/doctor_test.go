@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"net"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
@@ -73,10 +76,12 @@ func TestDoctorKnowsThePortOfItsOwnDevnet(t *testing.T) {
 // A Python that is slow, crashes or prints something else is not missing, and not too old.
 func TestDoctorSaysWhatAPythonDid(t *testing.T) {
 	for script, want := range map[string]string{
-		"exec sleep 60":      "did not answer in 300ms: the machine may be busy",
-		"kill -SEGV $$":      "does not run: signal: segmentation fault",
-		"echo hello":         `printed "hello", and no version`,
-		"exit 3":             "does not run: exit status 3",
+		"exec sleep 60": "did not answer in 300ms: the machine may be busy",
+		"kill -SEGV $$": "does not run: signal: segmentation fault",
+		"echo hello":    `printed "hello", and no version`,
+		"exit 3":        "does not run: exit status 3",
+		"echo 'pyenv: python3: not found\nit is in 3.9' >&2; exit 127":            "does not run: exit status 127: pyenv: python3: not found",
+		"echo 'Traceback (most):\n  File x\nImportError: no _ctypes' >&2; exit 1": "does not run: exit status 1: ImportError: no _ctypes",
 		"echo 3.9.2; exit 1": "is 3.9.2: actors need 3.11 or later",
 		"echo 3.12.1":        "3.12.1, ",
 	} {
@@ -88,9 +93,49 @@ func TestDoctorSaysWhatAPythonDid(t *testing.T) {
 		if strings.Contains(script, "sleep") {
 			patience = 300 * time.Millisecond
 		}
-		f := pythonAt(t.Context(), path, patience)
+		f, _ := pythonAt(t.Context(), path, patience)
 		if !strings.Contains(f.Is, want) || f.OK != (f.Do == "") || f.OK != strings.HasPrefix(f.Is, "3.12") {
 			t.Errorf("%s: %+v", script, f)
+		}
+	}
+}
+
+// doctor judges the address that up takes, which the environment may name.
+func TestDoctorJudgesTheAddressThatUpTakes(t *testing.T) {
+	t.Setenv(httpVariable, "127.0.0.1:1")
+	var said string
+	app := &cli.App{Commands: []*cli.Command{doctorCommand()}}
+	app.Commands[0].Action = func(c *cli.Context) error { said = c.String("http"); return nil }
+	if err := app.Run([]string{"devnet", "doctor"}); err != nil || said != "127.0.0.1:1" {
+		t.Errorf("%q, %v", said, err)
+	}
+}
+
+// A Python that is slow and first on the PATH is the one that up waits for: no other stands for it.
+func TestDoctorJudgesThePythonThatUpTakes(t *testing.T) {
+	dir := t.TempDir()
+	for name, script := range map[string]string{"python3": "exec sleep 60", "python3.12": "echo 3.12.1"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if f := checkPython(t.Context(), 300*time.Millisecond); f.OK || !strings.Contains(f.Is, "python3 did not answer in 300ms") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Less memory than programs may take is told: who reaches it is killed with all its nodes.
+func TestDoctorTellsALimitBelowWhatPythonMayTake(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		bytes, allowed uint64
+		isTold         bool
+	}{{5632 * mib, 1024 * mib, true}, {5632 * mib, 5632*mib - 1, true}, {5632 * mib, 5632 * mib, false}, {5632 * mib, 24576 * mib, false}} {
+		f := judgeMemory(2, c.bytes, c.allowed)
+		told := strings.Contains(f.Is, fmt.Sprintf("and it may have %d MiB here", c.allowed/mib)) && strings.Contains(f.Do, "5632 MiB")
+		if !f.OK || told != c.isTold || told != (f.Do != "") || !strings.Contains(f.Is, "at most 2 hosts of Python") {
+			t.Errorf("%d of %d MiB: %+v", c.bytes/mib, c.allowed/mib, f)
 		}
 	}
 }

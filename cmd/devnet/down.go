@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/owner"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
 )
 
@@ -81,8 +82,18 @@ func downContainers(c *cli.Context) error {
 	if folders == nil {
 		folders = []string{}
 	}
+	unseen, err := container.ListUnseen(c.Context)
+	if err != nil {
+		return newFailure("", "%v", err)
+	}
+	for _, left := range unseen {
+		label := shellQuote("label=" + owner.NetworkLabel + "=" + left.Network)
+		fmt.Fprintf(c.App.ErrWriter, "Left those of %s: its owner has other files than this process (a /tmp of its own), and may live. If it "+
+			"does not:\n  docker rm -fv $(docker ps -aq --filter %s)\n  docker network rm $(docker network ls -q --filter %s)\n"+
+			"  docker volume rm $(docker volume ls -q --filter %s)\n", printable(left.Folder), label, label, label)
+	}
 	return printAnswerOrJSON(c, folders, func(w io.Writer) {
-		if len(folders) == 0 {
+		if len(folders) == 0 && len(unseen) == 0 {
 			fmt.Fprintln(w, "No killed run or test left a container here.")
 		}
 		for _, folder := range folders {

@@ -271,6 +271,37 @@ func healCommand() *cli.Command {
 		Description: "Example: devnet heal", Flags: []cli.Flag{jsonFlag, httpFlag},
 		Action: takingNothing(func(c *cli.Context) error {
 			all, err := networkClient(c).Heal(c.Context)
-			return printAnswer(c, all, err, func(w io.Writer) { faultTable(w, all) })
+			return printAnswer(c, all, err, func(w io.Writer) {
+				faultTable(w, all)
+				faultsThatStay(w, all)
+			})
 		})}
+}
+
+// endings are the words after devnet fault that end a fault of a node, by its verb.
+var endings = map[string]func(*model.FaultRequest) string{
+	"crash":     func(r *model.FaultRequest) string { return "restart " + r.Node },
+	"drop":      func(r *model.FaultRequest) string { return "restart " + r.Node },
+	"freeze":    func(r *model.FaultRequest) string { return "thaw " + r.Node },
+	"misbehave": func(r *model.FaultRequest) string { return "misbehave " + r.Node + " honest" },
+	"slow":      func(r *model.FaultRequest) string { return "slow " + r.Node + " 0s" },
+	"blackhole": func(r *model.FaultRequest) string { return "blackhole " + r.Node + " --off" },
+	"saturate":  func(r *model.FaultRequest) string { return "saturate " + r.Node + " --off" },
+	"twin":      func(r *model.FaultRequest) string { return "twin " + r.Node + " --off" },
+	"host_fail": func(r *model.FaultRequest) string {
+		return "host_fail " + r.Node + " " + shellQuote(r.Actor) + " works"
+	},
+}
+
+// faultsThatStay says which faults in force heal does not end, and what does.
+func faultsThatStay(w io.Writer, all []model.FaultReceipt) {
+	var lines []string
+	for _, r := range all {
+		if ending := endings[r.Verb]; ending != nil && !r.Ended && r.Order != nil {
+			lines = append(lines, "  devnet fault "+ending(r.Order)+"\n")
+		}
+	}
+	if len(lines) > 0 {
+		fmt.Fprint(w, replaceProgramName("heal is about links. To end the others:\n"+strings.Join(lines, "")))
+	}
 }

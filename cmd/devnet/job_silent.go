@@ -33,7 +33,7 @@ func printSilent(c *cli.Context, w io.Writer, names *naming, id types.Hash) {
 	fmt.Fprintf(w, "No result in time from %s.\n", committeeOf(names, silent, fullCommittee))
 	for _, a := range silent {
 		if r, err := n.Runner(c.Context, a.String()); err == nil && r.Name != "" {
-			fmt.Fprintf(w, "  The reason of a failure is only in the runner's log: devnet logs %s\n", r.Name)
+			fmt.Fprintln(w, replaceProgramName("  The reason of a failure is only in the runner's log: devnet logs "+r.Name))
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -46,15 +47,24 @@ func networkClient(c *cli.Context) *client.API {
 	if node := c.String("node"); node != "" {
 		n = n.OnNode(node)
 	}
-	if at := c.String("at"); at != "" {
+	if at := momentOf(c); at != "" {
 		n = n.At(at)
 	}
 	return n
 }
 
+// momentOf is the earlier moment that a read is to look at; "" for the present. Another command's --at is the height of an
+// order.
+func momentOf(c *cli.Context) string {
+	if c.Command == nil || !slices.Contains(c.Command.Flags, cli.Flag(atFlag)) {
+		return ""
+	}
+	return c.String("at")
+}
+
 // checkAt refuses --at beside --follow, which shows what comes.
 func checkAt(c *cli.Context) error {
-	if c.String("at") != "" && c.Bool("follow") {
+	if momentOf(c) != "" && c.Bool("follow") {
 		return newUsageError("Leave out one of them.", "--at shows an earlier moment, and --follow what comes")
 	}
 	return nil
@@ -62,7 +72,7 @@ func checkAt(c *cli.Context) error {
 
 // noteMoment says for people of what moment an output is.
 func noteMoment(c *cli.Context) {
-	if at := c.String("at"); at != "" && !c.Bool("json") {
+	if at := momentOf(c); at != "" && !c.Bool("json") {
 		fmt.Fprintf(c.App.ErrWriter, "As it was at %s.\n", printable(at))
 	}
 }
@@ -133,7 +143,7 @@ func readActor(path string) ([]byte, error) {
 func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, newUsageError("Give the path of a file, from the folder that you are in.", "cannot read %s: %v", path, innermostCause(err))
+		return nil, causedBy(err, newUsageError(givePath, "cannot read %s: %v", path, innermostCause(err)))
 	}
 	return data, nil
 }

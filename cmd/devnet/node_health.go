@@ -26,9 +26,10 @@ func nodeHealthCommand() *cli.Command {
 	return &cli.Command{
 		Name: "health", Usage: "check whether a node does its work: one line, and exit code 0 or 1; for containers",
 		Description: "Example: devnet node health --config net/v0.toml\n" +
-			"A validator is healthy when it has what it needs itself, whether others lack something or not; a runner\n" +
-			"when its validators see it. --http asks a validator or a whole network. A network is healthy when all\n" +
-			"its nodes are ready, or when it was paused on purpose.",
+			"A validator is healthy when it runs and reaches as many others as can agree with it; with --alone as\n" +
+			"soon as it runs, so that an outage of others leaves it healthy. A runner is when its validators see it.\n" +
+			"--http asks a validator or a whole network. A network is healthy when all its nodes are ready, or when\n" +
+			"it was paused on purpose.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with the settings of the node, as TOML"},
 			&cli.StringFlag{Name: "http", Usage: "`ADDRESS` of a validator or a network, instead"},

@@ -47,7 +47,7 @@ func settingsError(path string, err error, hint string) error {
 	case errors.As(err, &wrong):
 		return noStart(hint, "%v", err)
 	case errors.As(err, new(*fs.PathError)):
-		return noStart(givePath, "--config: %s", noFile(path, err))
+		return causedBy(err, noStart(givePath, "--config: %s", noFile(path, err)))
 	}
 	return noStart("", "--config: %v", err)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -21,6 +22,36 @@ func noFile(path string, err error) string {
 		return "there is no file " + path
 	}
 	return fmt.Sprintf("cannot read %s: %v", path, innermostCause(err))
+}
+
+// describeOwner says whose the file or folder is that a program may not read or write, and who asks; "" if an error is
+// another. Of a path that is not there, the folder counts that it would be in.
+func describeOwner(err error) string {
+	refused, is := errors.AsType[*fs.PathError](err)
+	if !is || !errors.Is(err, fs.ErrPermission) {
+		return ""
+	}
+	path, absErr := filepath.Abs(refused.Path)
+	if absErr != nil {
+		return ""
+	}
+	info, statErr := os.Stat(path)
+	for ; statErr != nil && path != filepath.Dir(path); info, statErr = os.Stat(path) {
+		path = filepath.Dir(path)
+	}
+	if statErr != nil {
+		return ""
+	}
+	owner, is := info.Sys().(*syscall.Stat_t)
+	if !is {
+		return ""
+	}
+	kind := "file"
+	if info.IsDir() {
+		kind = "folder"
+	}
+	return fmt.Sprintf("The %s %s belongs to user %d with the mode %v, and devnet runs as user %d: give it to that user (chown), or name "+
+		"another.", kind, path, owner.Uid, info.Mode(), os.Geteuid())
 }
 
 // noFolder says that a path that was given is a file, or goes through one; "" if an error is another.

@@ -104,6 +104,8 @@ var hints = map[string]string{
 	"already_registered": "A deregistered runner needs another key to register again.",
 	"stake_too_low":      "Give more with --stake; the minimum is the parameter cip2.min_stake.",
 	"height_passed":      "devnet status tells the latest.",
+	"not_advancing":      "devnet status shows the height.",
+	"no_timer":           "devnet timer list lists timers.",
 	"no_change":          "devnet runner list shows the status of each.",
 	"unknown_name":       "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
 	"unknown_actor":      "devnet actor list lists those that are final.",

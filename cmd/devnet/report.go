@@ -36,7 +36,7 @@ func reportShards(c *cli.Context) error {
 	}
 	r, err := batch.ReadReport(files)
 	if path, is := errors.AsType[*fs.PathError](err); is {
-		return newUsageError(givePath, "%s", noFile(path.Path, err))
+		return causedBy(err, newUsageError(givePath, "%s", noFile(path.Path, err)))
 	}
 	if err != nil {
 		return newFailure("", "%v", err)

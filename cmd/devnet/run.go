@@ -173,7 +173,8 @@ func checkReadable(file string) error {
 	}
 	switch {
 	case err != nil:
-		return newUsageError("Give the path of a script, from the folder that you are in.", "cannot read %s: %v", file, innermostCause(err))
+		return causedBy(err, newUsageError("Give the path of a script, from the folder that you are in.", "cannot read %s: %v", file,
+			innermostCause(err)))
 	case info.IsDir():
 		return newUsageError("Name the scripts in it: "+filepath.Join(file, "*.star"), "%s is a folder", file)
 	case filepath.Ext(file) != ".star":

@@ -32,7 +32,7 @@ func retellNetwork(c *cli.Context, args []string) error {
 	case args[0] == "":
 		_, err := fmt.Fprint(c.App.Writer, m.Script)
 		if n := len(m.Files); n > 0 && err == nil {
-			fmt.Fprintf(c.App.ErrWriter, "It deploys %s, which devnet scenario FILE writes beside it.\n", plural.Of(n, "file"))
+			fmt.Fprintln(c.App.ErrWriter, replaceProgramName("It deploys "+plural.Of(n, "file")+", which devnet scenario FILE writes beside it."))
 		}
 		return err
 	}

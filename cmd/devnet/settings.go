@@ -183,7 +183,7 @@ func readSettings(c *cli.Context) (settings, error) {
 func (s *settings) readFile(path string) error {
 	_, err := configfile.Read(path, s)
 	if errors.As(err, new(*fs.PathError)) {
-		return newUsageError(givePath, "--config: %s", noFile(path, err))
+		return causedBy(err, newUsageError(givePath, "--config: %s", noFile(path, err)))
 	}
 	if err != nil {
 		return newUsageError("", "--config: %v", err)
@@ -271,7 +271,7 @@ func (s *settings) validateSettings() error {
 			continue
 		}
 		if info, err := os.Stat(file); err != nil || info.IsDir() {
-			return newUsageError("Give the path of a Python file.", "--actor: %s", noFile(file, err))
+			return causedBy(err, newUsageError("Give the path of a Python file.", "--actor: %s", noFile(file, err)))
 		}
 	}
 	return nil

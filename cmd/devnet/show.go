@@ -130,6 +130,14 @@ func (u *running) networkFlags() string {
 	return ""
 }
 
+// ofAddress is the flag that names a network; "" for the default one.
+func ofAddress(address string) string {
+	if address == defaultHTTP {
+		return ""
+	}
+	return " --http " + address
+}
+
 // ofHome is the flag that names a home; "" for the default one.
 func ofHome(dir string) string {
 	if dir == defaultHome {
@@ -230,7 +238,7 @@ func decodeInto(e client.Event, into any) error {
 func (f *shownBlocks) hasRoom(h types.Height) bool {
 	if h != f.height {
 		if f.hidden > 0 {
-			f.u.printLine("block %d  and %d more: devnet block %d", f.height, f.hidden, f.height)
+			f.u.printLine("%s", replaceProgramName(fmt.Sprintf("block %d  and %d more: devnet block %d", f.height, f.hidden, f.height)))
 		}
 		f.height, f.lines, f.hidden, f.balances = h, 0, 0, map[types.Address]bool{}
 	}

@@ -47,14 +47,15 @@ func snapshotOf(c *cli.Context, name, done string, do func(dir, name string) (ho
 		return snapshotError(dir, err)
 	}
 	return printAnswerOrJSON(c, s, func(w io.Writer) {
-		fmt.Fprintf(w, "%s %s: %s. Start it with devnet up.\n", done, s.Name, sizeWords(s.Bytes))
+		fmt.Fprintf(w, "%s %s: %s. %s\n", done, s.Name, sizeWords(s.Bytes), replaceProgramName("Start it with devnet up"+ofHome(dir)+"."))
 	})
 }
 
 func snapshotList(c *cli.Context) error {
 	all, err := home.Snapshots(c.String("home"))
 	return printAnswer(c, all, err, func(w io.Writer) {
-		printTable(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rowsOf(all, func(s *home.Snapshot) []string {
+		none := replaceProgramName("There are none. devnet snapshot save NAME" + ofHome(c.String("home")) + " makes one.")
+		printTable(w, none, "NAME SAVED SIZE", rowsOf(all, func(s *home.Snapshot) []string {
 			return []string{s.Name, s.Saved.Format(time.RFC3339), sizeWords(s.Bytes)}
 		}))
 	})

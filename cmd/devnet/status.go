@@ -41,7 +41,7 @@ func showStatus(c *cli.Context) error {
 		state := "ready"
 		switch {
 		case ready.Paused:
-			state = "paused: devnet resume continues"
+			state = replaceProgramName("paused: devnet resume continues")
 		case !ready.Ready:
 			state = "not ready"
 		}

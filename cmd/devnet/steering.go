@@ -153,7 +153,8 @@ func paceCommand(pause bool) *cli.Command {
 		p, err := order(c.Context)
 		return printAnswer(c, p, err, func(w io.Writer) {
 			if p.Paused {
-				fmt.Fprintf(w, "Paused at height %d. devnet resume continues; devnet advance works while paused.\n", p.Height)
+				fmt.Fprintf(w, "Paused at height %d. %s\n", p.Height,
+					replaceProgramName("devnet resume continues; devnet advance works while paused."))
 				return
 			}
 			fmt.Fprintf(w, "Blocks are made again, from height %d on.\n", p.Height)

@@ -111,7 +111,8 @@ func readTesting(c *cli.Context) (*tests, error) {
 		}
 		file, _, _ := strings.Cut(path, "::")
 		if _, err := os.Stat(file); err != nil && (!c.Bool("unittest") || isPath(path)) {
-			return nil, newUsageError("Name a file or folder of tests, or file.py::test_name.", "cannot read %s: %v", file, innermostCause(err))
+			return nil, causedBy(err, newUsageError("Name a file or folder of tests, or file.py::test_name.", "cannot read %s: %v", file,
+				innermostCause(err)))
 		}
 		t.paths = append(t.paths, path)
 	}

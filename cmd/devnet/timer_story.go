@@ -148,7 +148,7 @@ func printStory(w io.Writer, s *model.TimerStory) {
 	for i := range s.Story {
 		e := &s.Story[i]
 		if ends := e.Kind == s.Timer.Status; ends && s.Next != nil {
-			fmt.Fprintf(w, "%-*s  …  devnet timer show %s --from %d\n", wide, "", s.Timer.ID, *s.Next)
+			fmt.Fprintf(w, "%-*s  …  %s\n", wide, "", replaceProgramName(fmt.Sprintf("devnet timer show %s --from %d", s.Timer.ID, *s.Next)))
 		}
 		when := entrySpan(e)
 		fmt.Fprintf(w, "%s%s  %s\n", when, strings.Repeat(" ", wide-len([]rune(when))), entryWords(e))
@@ -157,7 +157,7 @@ func printStory(w io.Writer, s *model.TimerStory) {
 		}
 	}
 	if s.Next != nil && s.Timer.EndedAt == nil {
-		fmt.Fprintf(w, "%-*s  …  devnet timer show %s --from %d\n", wide, "", s.Timer.ID, *s.Next)
+		fmt.Fprintf(w, "%-*s  …  %s\n", wide, "", replaceProgramName(fmt.Sprintf("devnet timer show %s --from %d", s.Timer.ID, *s.Next)))
 	}
 }
 

@@ -61,8 +61,8 @@ func startNetwork(c *cli.Context) (err error) {
 	}
 	listener, err := net.Listen("tcp", s.HTTP)
 	if err != nil && !s.Ephemeral && homeHTTP(s.Home) == reachableURL(s.HTTP) {
-		return noStart("devnet status shows it, and devnet down stops it.", "the devnet of %s is up already, at http://%s", s.Home,
-			reachableURL(s.HTTP))
+		return noStart(fmt.Sprintf("devnet status%s shows it, and devnet down%s stops it.", ofAddress(reachableURL(s.HTTP)), ofHome(s.Home)),
+			"the devnet of %s is up already, at http://%s", s.Home, reachableURL(s.HTTP))
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
@@ -145,8 +145,12 @@ func (s *settings) boxConfig(logs *nodeLogs) box.Config {
 // notUp says why there is no network. The home's own errors are complete already.
 func notUp(err error) error {
 	if inUse, is := errors.AsType[*home.InUseError](err); is {
-		return noStart(fmt.Sprintf("Stop it (Ctrl-C where it runs, or kill %d), or choose another --home.", inUse.PID),
-			"home %s is in use by process %d", inUse.Dir, inUse.PID)
+		who := fmt.Sprintf("process %d", inUse.PID)
+		if inUse.PID == 0 {
+			who = "another process, which has not said who it is"
+		}
+		return noStart(fmt.Sprintf("Stop it (Ctrl-C where it runs, or devnet down%s), or choose another --home.", ofHome(inUse.Dir)),
+			"home %s is in use by %s", inUse.Dir, who)
 	}
 	for _, known := range []any{new(*home.IncompatibleError), new(*home.MismatchError), new(*home.ForeignError), new(*home.BrokenError),
 		new(*box.ChangedError), new(*box.LaterError), new(*home.OwnerError), new(*box.OtherGenesisError), new(*home.ApartError),

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
 func TestAServerIsCalledByTheNameItListensAtOrByItsMachines(t *testing.T) {
@@ -56,5 +58,18 @@ func TestAnAPIOnAllAddressesIsNamedByOne(t *testing.T) {
 		if got := reachableURL(bound) + listensEverywhere(bound); got != want {
 			t.Errorf("%q: %q, want %q", bound, got, want)
 		}
+	}
+}
+
+// A process that has not said who it is yet is told without a number: kill 0 would end who types it.
+func TestTheProcessOfAHomeMayBeUnknown(t *testing.T) {
+	for _, told := range []string{notUp(&home.InUseError{Dir: "h"}).(*failure).hint, notUp(&home.InUseError{Dir: "h"}).Error(),
+		(&home.InUseError{Dir: "h"}).Error()} {
+		if strings.Contains(told, "kill") || strings.Contains(told, "process 0") {
+			t.Error(told)
+		}
+	}
+	if hint := notUp(&home.InUseError{Dir: "h", PID: 12}).(*failure).hint; !strings.Contains(hint, "devnet down --home h") {
+		t.Error(hint)
 	}
 }

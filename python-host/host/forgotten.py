@@ -52,7 +52,7 @@ class Kept:
 
     def __init__(self, cls, declares):
         self.declares = declares  # the deploy refuses what it does not declare
-        self.filled = list_mutable(cls.body)
+        self.filled = list_mutable([s for s in cls.body if not declares or not schema.is_declaration(s)])
         self.set = {s.name for s in cls.body if isinstance(s, FUNCTIONS)} | OURS
         for f in cls.body:
             if isinstance(f, ast.FunctionDef) and f.name in BEGINS:

@@ -623,10 +623,9 @@ def make_schema(tree, actor, functions, takes, sdk, waiting=(), tell=None):
     if not bare:
         check_count(tree, len(found.handlers), MAX_HANDLERS, "%d handlers" % len(found.handlers))
     if cls is not None and "actor" in decorator_names(cls):
-        with Told(tell):
-            read_attributes(reader, cls, found)
+        refused = read_attributes(reader, cls, found, tell)
         for c in lineage_of(reader.classes, cls):
-            check_assigned(c, actor, found, tell)
+            check_assigned(c, actor, found, refused, tell)
         check_replaced(tree, {c.name for c in lineage_of(reader.classes, cls)}, found, tell)
     for c in reader.classes.values():
         if any(reader.meaning_of(d) == "interface" for d in c.decorator_list):
@@ -662,21 +661,31 @@ class Told:
         return False
 
 
-def read_attributes(reader, cls, found):
-    """The attributes of the actor's class that are state."""
+def is_declaration(s):
+    """Whether a statement of an actor's class declares state."""
+    return isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and not s.target.id.startswith("_") and \
+        not is_class_var(s.annotation)
+
+
+def read_attributes(reader, cls, found, tell):
+    """Reads the attributes of the actor's class that are state; the names of those that are refused."""
+    refused = set()
     classes = lineage_of(reader.classes, cls)
     methods = {s.name for c in classes for s in c.body if isinstance(s, ast.FunctionDef)}
     for c in reversed(classes):
         for s in c.body:
-            if not isinstance(s, ast.AnnAssign) or not isinstance(s.target, ast.Name) or s.target.id.startswith("_"):
+            if not is_declaration(s):
                 continue
-            if is_class_var(s.annotation):
-                continue
-            check_count(cls, len(found.state) + 1, MAX_STATE, "more than %d attributes" % MAX_STATE)
-            name = check_name(s, s.target.id, "an attribute")
-            if name in GIVEN or name in methods:
-                check.refuse_node(s, "the attribute %s has the name of %s" % (name, "what @actor gives" if name in GIVEN else "a method"))
-            found.state[name] = read_attribute(reader, name, s)
+            refused.add(s.target.id)
+            with Told(tell):
+                check_count(cls, len(found.state) + 1, MAX_STATE, "more than %d attributes" % MAX_STATE)
+                name = check_name(s, s.target.id, "an attribute")
+                if name in GIVEN or name in methods:
+                    check.refuse_node(s, "the attribute %s has the name of %s" % (
+                        name, "what @actor gives" if name in GIVEN else "a method"))
+                found.state[name] = read_attribute(reader, name, s)
+                refused.discard(name)
+    return refused
 
 
 def read_attribute(reader, name, s):
@@ -731,9 +740,9 @@ def check_replaced(tree, classes, found, tell):
                 check.refuse_node(node, "%s.%s is a handler: define it in the class, once" % (node.value.id, node.attr))
 
 
-def check_assigned(cls, actor, found, tell):
-    """Refuses what a method assigns that would end with its message in silence."""
-    kept = {s.name for s in cls.body if isinstance(s, ast.FunctionDef)}
+def check_assigned(cls, actor, found, refused, tell):
+    """Refuses what a method assigns that would end with its message in silence. Attributes that were refused themselves are told."""
+    kept = {s.name for s in cls.body if isinstance(s, ast.FunctionDef)} | refused
     for f in cls.body:
         if not isinstance(f, ast.FunctionDef):
             continue

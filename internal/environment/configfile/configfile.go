@@ -113,8 +113,8 @@ func (f *File) tomlMessage(bad toml.ParseError) string {
 }
 
 // typeError matches the decoder's message about a value of the wrong type: it is a
-// plain text, unlike the message about invalid TOML.
-var typeError = pattern.CompileOnNeed(`^toml: line (\d+) \(last key "(.*)"\): (.*)$`)
+// plain text, unlike the message about invalid TOML. A table that points make has no line.
+var typeError = pattern.CompileOnNeed(`^toml: (?:line (\d+) )?\(last key (".*")\): (.*)$`)
 
 // wrongType and wantsTable match the decoder's two messages about a type: found and wanted,
 // and found in place of a table.
@@ -145,9 +145,18 @@ func (f *File) newTypeError(err error) *Error {
 	if parts := typeError().FindStringSubmatch(err.Error()); parts != nil {
 		wrong.Line, _ = strconv.Atoi(parts[1])
 		wrong.Key, wrong.Detail = parts[2], parts[3]
+		if key, err := strconv.Unquote(parts[2]); err == nil {
+			wrong.Key = key
+		}
+		if parts[1] == "" {
+			wrong.Line = findLine(f.text, wrong.Key)
+		}
 	}
 	if parts := wrongType().FindStringSubmatch(wrong.Detail); parts != nil {
 		wrong.Detail = "got " + kindWords(parts[1]) + ", want " + kindWords(parts[2])
+		if strings.HasPrefix(parts[1], "map") && strings.Contains(wrong.Key, ".") {
+			wrong.Detail += `: a name with points is in quotes itself, as "a.b" = "3"`
+		}
 	} else if parts := wantsTable().FindStringSubmatch(wrong.Detail); parts != nil {
 		wrong.Detail = "got " + kindWords(parts[1]) + ", want a table"
 	}

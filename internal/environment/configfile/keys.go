@@ -73,6 +73,9 @@ func fieldOf(t reflect.Type, name string) (found *reflect.StructField, names []s
 			continue
 		}
 		tag := f.Tag.Get("toml")
+		if tag == "" || tag == "-" { // no file has it
+			continue
+		}
 		if names = append(names, tag); tag == name {
 			found = &f
 		}
@@ -119,7 +122,8 @@ func findLine(text, key string) int {
 			}
 			continue
 		}
-		if name, _, sets := strings.Cut(line, "="); sets && table+strings.TrimSpace(name) == key {
+		name, _, sets := strings.Cut(line, "=")
+		if full := table + strings.TrimSpace(name); sets && (full == key || strings.HasPrefix(full, key+".")) {
 			return i + 1
 		}
 	}

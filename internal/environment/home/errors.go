@@ -65,9 +65,9 @@ type InUseError struct {
 
 func (e *InUseError) Error() string {
 	if e.PID == 0 {
-		return fmt.Sprintf("home %s is in use by another process: stop it (devnet down), or choose another --home", e.Dir)
+		return fmt.Sprintf("home %s is in use by another process: stop it (devnet down --home %s), or choose another --home", e.Dir, e.Dir)
 	}
-	return fmt.Sprintf("home %s is in use by process %d: stop it (devnet down, or kill %d), or choose another --home", e.Dir, e.PID, e.PID)
+	return fmt.Sprintf("home %s is in use by process %d: stop it (devnet down --home %s), or choose another --home", e.Dir, e.PID, e.Dir)
 }
 
 // ForeignError says that a directory holds something that no devnet made.

@@ -146,15 +146,9 @@ type Engine struct {
 // Reap removes the containers, networks and volumes of networks of this machine whose
 // owner died, and returns the folders of these.
 func Reap(ctx context.Context, e Engine) (folders []string, err error) {
-	left := map[string]Held{} // by network
-	for kind := range kinds {
-		all, err := e.List(ctx, kind, machineLabel+"="+machineID())
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range all {
-			left[one.Network] = one
-		}
+	left, err := listNetworks(ctx, e)
+	if err != nil {
+		return nil, err
 	}
 	var errs []error
 	for _, network := range slices.Sorted(maps.Keys(left)) {
@@ -171,6 +165,35 @@ func Reap(ctx context.Context, e Engine) (folders []string, err error) {
 	}
 	slices.Sort(folders)
 	return folders, errors.Join(errs...)
+}
+
+// listNetworks returns one thing of each network of this machine, by network.
+func listNetworks(ctx context.Context, e Engine) (map[string]Held, error) {
+	left := map[string]Held{}
+	for kind := range kinds {
+		all, err := e.List(ctx, kind, machineLabel+"="+machineID())
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range all {
+			left[one.Network] = one
+		}
+	}
+	return left, nil
+}
+
+// ListUnseen returns one thing of each network of this machine whose owner sees other files than this process: Reap leaves
+// it, since the owner may live. By network.
+func ListUnseen(ctx context.Context, e Engine) (unseen []Held, err error) {
+	left, err := listNetworks(ctx, e)
+	for _, network := range slices.Sorted(maps.Keys(left)) {
+		one := left[network]
+		_, err := os.Stat(filepath.Join(one.Folder, lockFile))
+		if network != "" && errors.Is(err, os.ErrNotExist) && !seesAll(one.Folder, one.View) {
+			unseen = append(unseen, one)
+		}
+	}
+	return unseen, err
 }
 
 // Clear removes what Reap does, before a network starts. A thing that the engine keeps delays

@@ -115,6 +115,33 @@ func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	}
 }
 
+// What is left since its owner sees other files is told: it is no network of a live owner that is seen, of a dead one, or
+// of nobody.
+func TestWhatIsNotJudgedIsTold(t *testing.T) {
+	mine, err := ClaimNew()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer Release(mine)
+	above := t.TempDir()
+	if identityOf(above) == "" {
+		t.Skip("this system identifies no folder")
+	}
+	h := &holds{all: map[Kind][]Held{}, machine: machineID()}
+	h.of("mine", filepath.Dir(mine.Name()))
+	h.of("gone", filepath.Join(above, "gone"))
+	h.of("", "/nobody")
+	elsewhere := filepath.Join(above, "elsewhere")
+	h.all[Volumes] = append(h.all[Volumes], Held{"v", "apart", elsewhere, strings.Replace(viewOf(elsewhere), identityOf(above), "0.1", 1)})
+	unseen, err := ListUnseen(t.Context(), h.engine())
+	if err != nil || len(unseen) != 1 || unseen[0].Network != "apart" || unseen[0].Folder != elsewhere {
+		t.Fatalf("%v, %v", unseen, err)
+	}
+	if _, err := Reap(t.Context(), h.engine()); err != nil || !slices.Contains(h.all[Volumes], unseen[0]) {
+		t.Errorf("it was removed: %v", err)
+	}
+}
+
 // A process that sees other files than the owner does removes nothing of it: its /tmp is another. After
 // another boot, and where only folders above are gone, nothing can be there.
 func TestWhoSeesOtherFilesDoesNotJudge(t *testing.T) {

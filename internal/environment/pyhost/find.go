@@ -1,6 +1,7 @@
 package pyhost
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // MinMinor is the oldest fitting CPython: 3.11, whose -P and cheap try blocks the
@@ -158,7 +160,7 @@ func askWithin(path string, patience time.Duration, slow slowly) (python, error)
 	case ctx.Err() != nil:
 		return python{}, &refusedPython{why: fmt.Sprintf("%s did not answer in %v", path, patience), slow: true}
 	case err != nil:
-		return refuse("does not run: %v", err)
+		return refuse("does not run: %s", DescribeExit(err))
 	case len(fields) < 2:
 		return refuse("printed %.40q, and no version", text)
 	case fields[0] != "cpython":
@@ -173,6 +175,32 @@ func askWithin(path string, patience time.Duration, slow slowly) (python, error)
 	}
 	return python{path, fields[1]}, nil
 }
+
+// DescribeExit is the error of a program with the line of its own words that says why: the first, or the last where
+// Python traces back.
+func DescribeExit(err error) string {
+	ended, is := errors.AsType[*exec.ExitError](err)
+	if !is || len(bytes.TrimSpace(ended.Stderr)) == 0 {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(ended.Stderr)), "\n")
+	line := lines[0]
+	if strings.HasPrefix(line, "Traceback") {
+		line = lines[len(lines)-1]
+	}
+	return fmt.Sprintf("%v: %.*s", err, shownColumns, strings.Map(asPrinted, strings.ToValidUTF8(line, "?")))
+}
+
+// asPrinted drops what would steer a terminal.
+func asPrinted(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return -1
+}
+
+// shownColumns bounds the words of a program in an error.
+const shownColumns = 200
 
 // Minor is the minor version of a version: "3.11" of "3.11.2".
 func Minor(version string) string {

@@ -13,13 +13,14 @@ import (
 // another remedy than where none is.
 func TestAPythonThatDoesNotFitIsNotMissing(t *testing.T) {
 	for script, want := range map[string][]string{
-		"exec sleep 60":          {" did not answer in 300ms: the machine may be busy; try again"},
-		"sleep 60":               {" did not answer in 300ms: the machine may be busy; try again"},
-		"kill -SEGV $$":          {" does not run: signal: segmentation fault", "install it with"},
-		"exit 3":                 {" does not run: exit status 3", "install it with"},
-		"echo hello":             {` printed "hello", and no version`, "install it with"},
-		"echo cpython 3.9.2 /p3": {" is 3.9.2", "install it with"},
-		"echo pypy 3.11.1 /pypy": {" is pypy, and no CPython", "install it with"},
+		"exec sleep 60":                         {" did not answer in 300ms: the machine may be busy; try again"},
+		"sleep 60":                              {" did not answer in 300ms: the machine may be busy; try again"},
+		"kill -SEGV $$":                         {" does not run: signal: segmentation fault", "install it with"},
+		"exit 3":                                {" does not run: exit status 3", "install it with"},
+		"echo 'pyenv: none\n3.9' >&2; exit 127": {" does not run: exit status 127: pyenv: none", "install it with"},
+		"echo hello":                            {` printed "hello", and no version`, "install it with"},
+		"echo cpython 3.9.2 /p3":                {" is 3.9.2", "install it with"},
+		"echo pypy 3.11.1 /pypy":                {" is pypy, and no CPython", "install it with"},
 	} {
 		path := filepath.Join(t.TempDir(), "python3")
 		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {

@@ -3,7 +3,9 @@ package pyhost
 import (
 	"io/fs"
 	"os"
+	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -35,13 +37,46 @@ func hostsFor(cores int, memory, addressSpace uint64) int {
 	return int(max(1, min(uint64(cores), bears)))
 }
 
-// memoryLimits are the files in which Linux says how many bytes a container may use: cgroup v2
-// and v1. Without a limit, v2 writes "max" and v1 a number above any machine's memory.
-var memoryLimits = []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"}
+// groupsFile says in which control groups of Linux this process is, a hierarchy a line: N:CONTROLLERS:PATH. Version 2 has
+// no controllers in its line.
+const groupsFile = "proc/self/cgroup"
 
-// machineMemory returns the bytes of memory that this process may use: the
-// machine's, or its container's.
-func machineMemory() uint64 {
+// The folders of groups and the file of each that says how many bytes it may use. Without a limit, version 2 writes "max"
+// and version 1 a number above any machine's memory.
+const (
+	groups2, limit2 = "sys/fs/cgroup", "memory.max"
+	groups1, limit1 = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+)
+
+// limitFiles lists the files of all limits that bind this process: of its groups and those above. A container sees its own
+// group as the root, whatever groupsFile says.
+func limitFiles(root fs.FS) []string {
+	files := []string{path.Join(groups2, limit2), path.Join(groups1, limit1)}
+	text, err := fs.ReadFile(root, groupsFile)
+	if err != nil {
+		return files
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) < 3 {
+			continue
+		}
+		folder, file := groups2, limit2
+		if fields[1] != "" {
+			folder, file = groups1, limit1
+		}
+		if fields[1] != "" && !slices.Contains(strings.Split(fields[1], ","), "memory") {
+			continue
+		}
+		for group := path.Join("/", fields[2]); group != "/"; group = path.Dir(group) {
+			files = append(files, path.Join(folder, group, file))
+		}
+	}
+	return files
+}
+
+// AllowedMemory returns the bytes of memory that this process may use: the machine's, its container's or its group's.
+func AllowedMemory() uint64 {
 	if runtime.GOOS != "linux" {
 		return assumedMemory
 	}
@@ -59,7 +94,7 @@ func memoryOf(root fs.FS) uint64 {
 			}
 		}
 	}
-	for _, file := range memoryLimits {
+	for _, file := range limitFiles(root) {
 		if text, err := fs.ReadFile(root, file); err == nil {
 			if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
 				memory = min(memory, limit)

@@ -25,7 +25,7 @@ func TestHostsAreBoundedTogether(t *testing.T) {
 			t.Errorf("%d hosts take %d of %d GiB", hosts, bytes/gib, c.memory/gib)
 		}
 	}
-	if got := machineMemory(); got < 64<<20 {
+	if got := AllowedMemory(); got < 64<<20 {
 		t.Errorf("this machine has %d bytes", got)
 	}
 }
@@ -42,8 +42,14 @@ func TestTheLimitOfAContainerIsRead(t *testing.T) {
 		{v2, "268435456\n", 256 << 20}, {v2, "max\n", machine},
 		{v1, "268435456\n", 256 << 20}, {v1, "9223372036854771712\n", machine},
 		{"none", "1", machine},
+		// A process is in a group below the root where it is in no container of its own, and bound by all groups above.
+		{"sys/fs/cgroup/user.slice/memory.max", "268435456\n", 256 << 20},
+		{"sys/fs/cgroup/user.slice/run-1.scope/memory.max", "268435456\n", 256 << 20},
+		{"sys/fs/cgroup/memory/ci/memory.limit_in_bytes", "268435456\n", 256 << 20},
+		{"sys/fs/cgroup/other.slice/memory.max", "268435456\n", machine},
 	} {
-		root := fstest.MapFS{"proc/meminfo": {Data: []byte("MemTotal:       25165824 kB\nMemFree: 1 kB\n")}, c.file: {Data: []byte(c.text)}}
+		root := fstest.MapFS{"proc/meminfo": {Data: []byte("MemTotal:       25165824 kB\nMemFree: 1 kB\n")}, c.file: {Data: []byte(c.text)},
+			"proc/self/cgroup": {Data: []byte("5:cpu,cpuacct:/x\n4:memory:/ci\n0::/user.slice/run-1.scope\n")}}
 		if got := memoryOf(root); got != c.want {
 			t.Errorf("%s with %q: %d bytes, want %d", c.file, c.text, got, c.want)
 		}

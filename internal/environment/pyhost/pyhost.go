@@ -139,7 +139,7 @@ func New(config Config) *Pool {
 		config.AddressSpace = DefaultAddressSpace
 	}
 	if config.Hosts <= 0 {
-		config.Hosts = hostsFor(runtime.NumCPU(), machineMemory(), config.AddressSpace)
+		config.Hosts = hostsFor(runtime.NumCPU(), AllowedMemory(), config.AddressSpace)
 	}
 	if config.CallTimeout <= 0 {
 		config.CallTimeout = DefaultCallTimeout

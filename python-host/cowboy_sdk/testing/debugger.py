@@ -174,6 +174,22 @@ def is_debugger_asking():
     return False
 
 
+def print_looks(print_lines):
+    """print that keeps what who debugs prints apart from the lines of the code that runs."""
+    def printed(*values, sep=" ", end="\n"):
+        if not is_debugger_asking():
+            return print_lines(*values, sep=sep, end=end)
+        theirs, chain.now.lines = chain.now.lines, ""
+        try:
+            print_lines(*values, sep=sep, end=end)
+        finally:
+            rest, chain.now.lines = chain.now.lines, theirs
+        if rest:
+            print_line(rest)
+        return None
+    return printed
+
+
 class Chain:
     """The chain as one handler saw it: what it asked, in order, with the answers."""
 
@@ -220,7 +236,9 @@ class Chain:
                 raise Diverged("not_recorded", "the execution did not read%s: its value is not known here" % show_key(key))
             self.looked.add(key)
             return self.state[key]
-        elif name not in ("emit_event", "print"):
+        elif name == "print":
+            print_line(value.decode("utf-8", "replace"))
+        elif name != "emit_event":
             raise Diverged("not_recorded", "a look cannot ask for %s: there is no answer to it" % name)
         return None
 
@@ -413,6 +431,7 @@ def main(trace_file, folder, address=None):
     print_line(about + ("." if address else "; n goes on by a line, s into functions, h helps."))
     sys.setrecursionlimit(50_000)
     debugger = Editor(address) if address else Debugger()
+    chain.print_lines = print_looks(chain.print_lines)
     imports.install_imports()
     player = Player(trace, folder, local=address is not None)
     answer_by_player(player)

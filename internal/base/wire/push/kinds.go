@@ -18,8 +18,10 @@ const (
 	MaxHeaders     = 32
 	MaxHeaderName  = 128     // bytes
 	MaxHeaderValue = 4 << 10 // bytes
-	// MaxTransaction is the longest transaction that nodes take without blobs, in bytes.
+	// MaxTransaction is the longest transaction that nodes take without blobs, in bytes. A blob alone has as many.
 	MaxTransaction = 128 << 10
+	// blobType is the first byte of a transaction with blobs (EIP-4844).
+	blobType = 3
 	// bytesPerToken is the number of bytes that usage counts as one token (decision J19).
 	bytesPerToken = 4
 )
@@ -327,8 +329,12 @@ func (job *EthSend) accept(*Bounds) *SpecError {
 	case job.Chain == 0:
 		return &SpecError{Field: "job_type.EthSend.chain", Detail: "0 is below the minimum 1"}
 	case n == 0 || n > MaxTransaction:
+		why := ""
+		if n > 0 && job.SignedTransaction[0] == blobType {
+			why = ": no job sends a transaction with its blobs"
+		}
 		return &SpecError{Field: "job_type.EthSend.signed_transaction",
-			Detail: fmt.Sprintf("%s, want 1 to %d", plural.Of(n, "byte"), MaxTransaction)}
+			Detail: fmt.Sprintf("%s, want 1 to %d%s", plural.Of(n, "byte"), MaxTransaction, why)}
 	}
 	if first := job.SignedTransaction[0]; first == 0 || first > 0x7f && first < 0xc0 {
 		return &SpecError{Field: "job_type.EthSend.signed_transaction",
