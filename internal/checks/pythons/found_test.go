@@ -107,8 +107,10 @@ func TestC22FunctionsBearTheNamesOfPython(t *testing.T) {
 		"operator.itemgetter", "operator.itemgetter(1)", "operator.attrgetter('a')", "operator.methodcaller('a')", "operator.add",
 		"operator.lt", "abc.abstractmethod", "json.dumps", "json.loads", "re.compile", "re.sub", "re.compile('a').match", "math.gcd",
 		"math.isqrt", "heapq.heappush", "heapq.merge", "bisect.bisect_left", "collections.namedtuple", "collections.Counter",
-		"collections.deque([]).append", "dataclasses.dataclass", "dataclasses.replace", "hashlib.sha256", "hashlib.sha3_256", "hashlib.blake2b", "hashlib.new", "struct.pack",
-		"base64.b64encode", "string.capwords", "enum.auto", "enum.unique", "Decimal(1).quantize", "Point(1, 2).__init__", "Num.ONE.__add__"} {
+		"collections.deque([]).append", "dataclasses.dataclass", "dataclasses.replace", "hashlib.sha256", "hashlib.sha3_256",
+		"hashlib.blake2b", "hashlib.new", "struct.pack",
+		"base64.b64encode", "string.capwords", "enum.auto",
+		"enum.unique", "Decimal(1).quantize", "Point(1, 2).__init__", "Num.ONE.__add__"} {
 		all = append(all, sequence{"1", []string{function + ".__name__"}})
 	}
 	found, err := judgeSequences(firstInstalled(t), all)
