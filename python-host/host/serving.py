@@ -65,9 +65,9 @@ def in_time(source, limit):
     before = compiling.price_before_units(len(source), limit)
     meter.begin_inspection(before)
     try:
-        def show(units):
+        def show_units(units):
             meter.show_inspection(max(before, compiling.price_units(len(source), units)))
-        return program.load_source(source, imports.is_exported, limit, show)
+        return program.load_source(source, imports.is_exported, limit, show_units)
     finally:
         meter.end_inspection()
 

@@ -200,7 +200,7 @@ func (s *Scanner) ReadItems(item func() error) error {
 			return s.newError("no comma")
 		}
 		if err := item(); err != nil {
-			return within(err, Step{Index: i, IsItem: true})
+			return withStep(err, Step{Index: i, IsItem: true})
 		}
 	}
 	s.at++
@@ -228,7 +228,7 @@ func (s *Scanner) ReadMembers(member func(name string) error) error {
 			return err
 		}
 		if err = s.readMember(name, member); err != nil {
-			return within(err, Step{Name: name})
+			return withStep(err, Step{Name: name})
 		}
 	}
 	s.at++
@@ -243,8 +243,8 @@ func (s *Scanner) readMember(name string, member func(string) error) error {
 	return member(name)
 }
 
-// within adds a step to the path of an error of a scanner.
-func within(err error, step Step) error {
+// withStep adds a step to the path of an error of a scanner.
+func withStep(err error, step Step) error {
 	if e, is := errors.AsType[*Error](err); is {
 		e.Path = append(e.Path, step)
 	}

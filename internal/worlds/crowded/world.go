@@ -71,13 +71,13 @@ func (w *World) noteFinal(r *ledger.Result) {
 // Deploy implements crowd.World.
 func (w *World) Deploy(account, name string, code []byte, fund types.Wei) (types.Address, error) {
 	d, at := bare.NewDeploy(w.network.Key(account).Address(), name, code)
-	return at, w.submit(account, w.newTransaction(account, nil, fund, d))
+	return at, w.submitTransaction(account, w.newTransaction(account, nil, fund, d))
 }
 
 // Call implements crowd.World.
 func (w *World) Call(account string, actor types.Address, handler string, payload []byte) error {
 	call := &types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload}
-	return w.submit(account, w.newTransaction(account, &actor, types.Wei{}, call))
+	return w.submitTransaction(account, w.newTransaction(account, &actor, types.Wei{}, call))
 }
 
 // Fill implements crowd.World.
@@ -92,14 +92,14 @@ func (w *World) Fill(account string, actor types.Address, handler string, cells 
 	}
 	tx := w.newTransaction(account, &actor, types.Wei{}, call)
 	tx.CellsLimit = types.Cells(len(tx.Payload))
-	return price.Mul(uint64(tx.CellsLimit)), true, w.submit(account, tx)
+	return price.Mul(uint64(tx.CellsLimit)), true, w.submitTransaction(account, tx)
 }
 
 func (w *World) newTransaction(account string, to *types.Address, value types.Wei, payload any) *types.Transaction {
 	return bare.NewTransaction(w.head.NextParams(), w.nonces[account], to, value, payload)
 }
 
-func (w *World) submit(account string, tx *types.Transaction) (refused error) {
+func (w *World) submitTransaction(account string, tx *types.Transaction) (refused error) {
 	signature := w.network.Scheme().Signer(w.network.Key(account)).Sign(tx.SigningDigest())
 	tx.Signature = &signature
 	answered := false

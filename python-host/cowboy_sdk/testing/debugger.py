@@ -176,7 +176,7 @@ def is_debugger_asking():
 
 def print_looks(print_lines):
     """print that keeps what who debugs prints apart from the lines of the code that runs."""
-    def printed(*values, sep=" ", end="\n"):
+    def print_apart(*values, sep=" ", end="\n"):
         if not is_debugger_asking():
             return print_lines(*values, sep=sep, end=end)
         theirs, chain.now.lines = chain.now.lines, ""
@@ -187,7 +187,7 @@ def print_looks(print_lines):
         if rest:
             print_line(rest)
         return None
-    return printed
+    return print_apart
 
 
 class Chain:

@@ -42,8 +42,8 @@ type memory struct {
 // auctionSeen is an auction as a member saw it.
 type auctionSeen struct{ value, hurdle uint64 }
 
-// begin takes the shares, by member, that it is to change.
-func (b *BestResponse) begin(shares []uint64) {
+// takeShares takes the shares, by member, that it is to change.
+func (b *BestResponse) takeShares(shares []uint64) {
 	if b == nil {
 		return
 	}
@@ -65,17 +65,17 @@ func (b *BestResponse) Shares() (sum, count uint64) { return b.sum, b.blocks }
 // Moves is the sum of the changes of the shares since the last Reset, in thousandths, and how many shares there were.
 func (b *BestResponse) Moves() (sum, count uint64) { return b.moved, b.blocks }
 
-// learn has a member answer an auction.
-func (b *BestResponse) learn(member int, saw auctionSeen, m *market) {
-	b.remember(&b.members[member], saw, m)
+// answerAuction has a member answer an auction.
+func (b *BestResponse) answerAuction(member int, saw auctionSeen, m *market) {
+	b.rememberAuction(&b.members[member], saw, m)
 	before := b.shares[member]
 	after := b.bestShare(before, &b.members[member], m)
 	b.shares[member] = after
 	b.blocks, b.sum, b.moved = b.blocks+1, b.sum+after, b.moved+max(before, after)-min(before, after)
 }
 
-// remember adds an auction to a memory, and forgets the oldest of a full one.
-func (b *BestResponse) remember(of *memory, saw auctionSeen, m *market) {
+// rememberAuction adds an auction to a memory, and forgets the oldest of a full one.
+func (b *BestResponse) rememberAuction(of *memory, saw auctionSeen, m *market) {
 	if len(of.seen) < b.Memory {
 		of.seen = append(of.seen, saw)
 	} else {
@@ -206,7 +206,7 @@ func (m *market) tellMembers(now types.Height) {
 	slices.SortStableFunc(bids, func(a, b openBid) int { return cmp.Compare(b.bid, a.bid) })
 	for _, own := range bids {
 		if one, adapts := m.members[own.actor]; adapts {
-			one.by.learn(one.member, auctionSeen{value: own.value, hurdle: m.hurdleFor(own.actor, bids)}, m)
+			one.by.answerAuction(one.member, auctionSeen{value: own.value, hurdle: m.hurdleFor(own.actor, bids)}, m)
 		}
 	}
 }

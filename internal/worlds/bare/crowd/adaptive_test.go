@@ -50,10 +50,10 @@ func TestABestResponseIsTheOneOfTheRule(t *testing.T) {
 func TestAMemoryForgetsTheOldest(t *testing.T) {
 	b := &BestResponse{Memory: 3, Step: 100}
 	shares := []uint64{1000}
-	b.begin(shares)
+	b.takeShares(shares)
 	m := &market{fires: 1, paysOwnBid: true}
 	for _, hurdle := range []uint64{900, 100, 150, 120} { // of a value of 1,000
-		b.learn(0, auctionSeen{1000, hurdle}, m)
+		b.answerAuction(0, auctionSeen{1000, hurdle}, m)
 	}
 	if shares[0] != 200 {
 		t.Errorf("it bids %d thousandths, want 200: the lowest that beats 100, 150 and 120", shares[0])
@@ -74,8 +74,8 @@ func TestABestResponseKnowsTheReserve(t *testing.T) {
 	for holds, want := range map[bool]uint64{true: 900, false: 100} {
 		b := &BestResponse{Memory: 1, Step: 100}
 		shares := []uint64{900}
-		b.begin(shares)
-		b.learn(0, auctionSeen{1000, 0}, &market{fires: 1, reserve: 500, reserveHolds: holds})
+		b.takeShares(shares)
+		b.answerAuction(0, auctionSeen{1000, 0}, &market{fires: 1, reserve: 500, reserveHolds: holds})
 		if shares[0] != want {
 			t.Errorf("holds %v: it bids %d thousandths, want %d", holds, shares[0], want)
 		}

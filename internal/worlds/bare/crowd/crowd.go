@@ -180,7 +180,7 @@ func New(c Config) (*Room, error) {
 	return r, r.deployMembers()
 }
 
-func (c *Crowd) code() string {
+func (c *Crowd) programName() string {
 	if c.HasAgents {
 		return agentCode
 	}
@@ -205,7 +205,7 @@ func (r *Room) deployMembers() (err error) {
 	for _, c := range r.crowds {
 		for i := range c.Members {
 			account := c.deployerName(i % max(1, c.Deployers))
-			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(c.code()), memberFunds)
+			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(c.programName()), memberFunds)
 			if err != nil {
 				return err
 			}

@@ -165,7 +165,7 @@ func Bidders(name string, members int, bids Bids) *Crowd {
 	for i := range shares {
 		shares[i] = bids.shareOf(i)
 	}
-	bids.Adapts.begin(shares)
+	bids.Adapts.takeShares(shares)
 	var kept []Order
 	c := &Crowd{Name: name, Members: members, Adapts: bids.Adapts, HasAgents: bids.RaisePermille != nil}
 	c.Tick = func(_ uint64, s *draw.Stream) map[int][]Order {
