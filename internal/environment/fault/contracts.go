@@ -34,7 +34,7 @@ func (c *Contracts) Upset(contract types.Address, u Upset) {
 	before := c.next[contract]
 	c.next[contract] = u
 	c.mu.Unlock()
-	before.isOver()
+	before.reportOver()
 }
 
 // End says that what waits is over: with the process.
@@ -44,7 +44,7 @@ func (c *Contracts) End() {
 	c.next = nil
 	c.mu.Unlock()
 	for _, u := range waiting {
-		u.isOver()
+		u.reportOver()
 	}
 }
 
@@ -57,7 +57,7 @@ func (c *Contracts) Begin(contract types.Address) {
 	if !is {
 		return
 	}
-	defer u.isOver()
+	defer u.reportOver()
 	if u.Hang > 0 {
 		u.Count.Hung.Add(1)
 		c.Wait(u.Hang)
@@ -68,7 +68,7 @@ func (c *Contracts) Begin(contract types.Address) {
 	panic(u.Panic)
 }
 
-func (u *Upset) isOver() {
+func (u *Upset) reportOver() {
 	if u.Over != nil {
 		u.Over()
 	}
