@@ -88,7 +88,7 @@ def format_value(value, spec="", /):
         charge((value.bit_length() >> 4) ** 2 >> 4)
         if spec[-1] in "eEfFgG%" and value.bit_length() > 900:
             raise OverflowError("an integer too large for this format")
-    return charge_text(format(value, spec))
+    return charge_text(str.__format__(value, spec) if isinstance(value, str) else format(value, spec))
 
 
 def formattable_value(value):
@@ -98,8 +98,10 @@ def formattable_value(value):
         return value
     if isinstance(value, enums.Enum) and not isinstance(value, enums.ReprEnum):
         return representation.as_str(value)
+    if isinstance(value, str):
+        return value  # an instance of a class on str, which a format that changes nothing gives back
     value = plain_value(value)
-    if type(value) not in (int, str):
+    if type(value) is not int:
         raise TypeError("unsupported format string passed to %s.__format__" % t.__name__)
     return value
 
@@ -121,6 +123,8 @@ def join_pieces(pieces):
     if Words in map(type, pieces):
         size += sum(max(ERROR - len(p), 0) for p in pieces if type(p) is Words)
     charge(size // 16)
+    if len(pieces) == 1 and type(pieces[0]) is not Words:
+        return pieces[0]  # which may be of a class on str
     return "".join(pieces)
 
 
@@ -147,6 +151,8 @@ def str_format(template, /, *args, **kwargs):
         else:
             raise ValueError("a field that reads attributes or elements is not available: use an f-string")
         out.append(f_string(value, ord(conversion) if conversion else -1, spec))
+    if len(out) > 1 and not isinstance(out[-1], Words) and type(out[-1]) is not str and not any(map(len, out[:-1])):
+        return out[-1]  # of a class on str, and all that there is
     return unless_alone(given, template, out)
 
 

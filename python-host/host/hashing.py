@@ -16,10 +16,10 @@ seeds:
 from collections import deque
 from decimal import Decimal
 
-from host import meter, weights
+from host import actor_code, meter, weights
 from host.enums import Enum
 from host.meter import charge, cycles_left
-from host.weights import SETS, size_of, charge_span, weigh_value
+from host.weights import ITEMS, KEYS, SETS, VALUES, size_of, charge_span, weigh_value
 
 DEAR_BITS = 1024  # of an integer, above which comparing it with a Decimal is charged for each entry
 FEW = 16  # entries that a look-up's own price covers
@@ -154,7 +154,7 @@ def set_item(v, c, k):
     elif type(c) is deque:
         charge(len(c) >> 8)
     else:
-        check_changeable(c, "__setitem__", "assignment")
+        check_changeable(c, "__setitem__", "assignment", k)
         if type(k) not in INDICES:
             weigh_value(k)
     c[k] = v
@@ -167,15 +167,21 @@ def delete_item(c, k):
         del c[k]
         rebuild_if_shrunk(c)
         return
-    check_changeable(c, "__delitem__", "deletion")
+    check_changeable(c, "__delitem__", "deletion", k)
     charge(size_of(c) >> 4)
     del c[k]
 
 
-def check_changeable(c, method, what):
-    """Refuses what has no items to change. Python looks at the index first where the type was
-    made at run time, and of which types that is true is for each version to say."""
-    if not hasattr(type(c), method):
+UNCHANGED = frozenset((str, bytes, tuple, range, *SETS, *KEYS, *ITEMS, *VALUES))  # whose index Python looks at first
+
+
+def check_changeable(c, method, what, key=None):
+    """Refuses what has no items to change. Python looks at the index first in UNCHANGED and where the type was
+    made at run time: of which types of libraries that is true is for each version to say."""
+    t = type(c)
+    if not hasattr(t, method):
+        if isinstance(key, int) and not -1 << 63 <= key < 1 << 63 and (t in UNCHANGED or actor_code.kind_of(t) is not None):
+            raise IndexError("cannot fit 'int' into an index-sized integer")
         raise TypeError("'%s' object does not support item %s" % (type(c).__name__, what))
 
 

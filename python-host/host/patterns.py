@@ -203,9 +203,9 @@ def substitute_matches(pattern, /, repl, string, count=0):
 
 def substitute_counted(pattern, /, repl, string, count=0):
     by, subject = repl, string
-    prepare_match(pattern, subject, False)
     if not callable(by):
         check_template(pattern, by)
+    prepare_match(pattern, subject, False)
     out, at, n = [], 0, 0
     for m in pattern.finditer(subject):
         if count and n >= count:

@@ -64,6 +64,9 @@ var foundByOwnTests = []sequence{
 	{"1", []string{"struct.unpack('b', 0)"}},
 	{"Told('a')", []string{"str(q)", "repr(q)", "f'{q}'", "'%s' % q", "[q]", "ascii(Told('\u00e9'))"}},
 	{"Told(S('a'))", []string{"str(q)"}},
+	{"S('sub')", []string{"format(q, 's')", "format(q, '<')", "f'{q:s}'", "f'{q:<2}'", "f'{q:<9}'", "format(q, '.2')", "format(q, '')",
+		"'{:s}'.format(q)", "'{0:s}{1}'.format(q, '')", "'{1}{0:s}'.format(q, '')", "'{:s} '.format(q)",
+		"'%s' % q", "format(Word.HELLO, 's')", "f'{Word.HELLO:s}'", "type(f'{q:s}') is S"}},
 	{"b'k'", []string{"hmac.new(q, b'm', hashlib.sha256).hexdigest()", "hmac.new(q, b'm', 'sha3_256').hexdigest()"}},
 	{"Told(Word.HELLO)", []string{"[q]", "f'{q} {q}'", "str(q) == 'hello'", "ascii(q)"}},
 }
@@ -80,12 +83,25 @@ var refusedInOrder = []string{
 	"list(itertools.islice([1, 2, 3], 1, None, 2))", "[list(i) for i in itertools.tee([1, 2])]",
 }
 
+// notChanged are values whose items cannot be set: CPython looks at a number that is no index before it says so.
+var notChanged = []string{"'ab'", "b'a'", "(1,)", "range(3)", "{1}", "frozenset({1})", "{}.keys()", "{1: 2}.values()", "5", "None", "True",
+	"Pair(1, [2])", "Own(1)", "iter([])", "S('a')", "I(1)", "zip()", "Row(1)", "Num.ONE", "D(1)", "len", "int"}
+
 // Decision C22: an error is that of the argument which CPython looks at first. The last generated check that differed was the
 // first of these, among 100,000.
 func TestC22ArgumentsAreJudgedInOrder(t *testing.T) {
 	var all []sequence
 	for _, call := range refusedInOrder {
 		all = append(all, sequence{"5", []string{call}})
+	}
+	for _, value := range notChanged {
+		for _, key := range []string{"2**64", "-2**63 - 1", "1", "'a'", "True"} {
+			all = append(all, sequence{value, []string{"; q[" + key + "] = 1"}}, sequence{value, []string{"; del q[" + key + "]"}})
+		}
+	}
+	for _, call := range []string{`re.sub("c$", "\\2", q)`, `re.sub("c", "a", q)`, `re.sub("c", q, "c")`, `re.sub("(", "\\2", q)`,
+		`re.compile("x").subn("\\9", q, 4)`, `re.sub(q, q, q)`, `re.sub("a", "\\q", q)`, `re.sub("a", b"\\1", q)`} {
+		all = append(all, sequence{"[1]", []string{call}})
 	}
 	found, err := judgeSequences(firstInstalled(t), all)
 	if err != nil {
