@@ -232,8 +232,6 @@ def of_default(text, v):
     made = v.default_factory
     if actor_code.is_function(made):
         made = "<function %s>" % made.__name__
-    elif type(made) is sealed.Function:
-        made = repr(made)
     else:
         made = text.repr(made)
     return "defaultdict(%s, %s)" % (made, of_dict(text, v))

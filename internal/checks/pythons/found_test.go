@@ -64,6 +64,9 @@ var foundByOwnTests = []sequence{
 	{"1", []string{"struct.unpack('b', 0)"}},
 	{"Told('a')", []string{"str(q)", "repr(q)", "f'{q}'", "'%s' % q", "[q]", "ascii(Told('\u00e9'))"}},
 	{"Told(S('a'))", []string{"str(q)"}},
+	{"1", []string{"collections.defaultdict(min)"}},
+	{"1", []string{"collections.defaultdict(operator.itemgetter(1))"}},
+	{"1", []string{"collections.defaultdict(int)", "collections.defaultdict(list)"}},
 	{"S('sub')", []string{"format(q, 's')", "format(q, '<')", "f'{q:s}'", "f'{q:<2}'", "f'{q:<9}'", "format(q, '.2')", "format(q, '')",
 		"'{:s}'.format(q)", "'{0:s}{1}'.format(q, '')", "'{1}{0:s}'.format(q, '')", "'{:s} '.format(q)",
 		"'%s' % q", "format(Word.HELLO, 's')", "f'{Word.HELLO:s}'", "type(f'{q:s}') is S"}},
@@ -149,7 +152,7 @@ func TestC22WhatOwnTestsFound(t *testing.T) {
 		t.Error(s)
 	}
 	wanted := map[string]int{"an attribute": 1 /* the type of a field */, "a class on a built-in type": 2, "a class by a call": 1,
-		"a native size": 1, "a Protocol": 4, "a name of typing": 4}
+		"a native size": 1, "a Protocol": 4, "a name of typing": 4, "a text": 2 /* of a function */}
 	if !maps.Equal(found.refused, wanted) {
 		t.Errorf("refused are %v", found.refused)
 	}
