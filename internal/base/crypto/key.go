@@ -18,8 +18,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/consensys/gnark-crypto/ecc/secp256k1/fp"
+	"github.com/consensys/gnark-crypto/ecc/secp256k1/fr"
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
-	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -43,7 +44,7 @@ type Scheme interface {
 
 // Key is a secp256k1 key with its address. It signs for real.
 type Key struct {
-	secret  *secp256k1.PrivateKey
+	secret  fr.Element
 	public  types.PublicKey
 	address types.Address
 }
@@ -54,14 +55,13 @@ var ErrSecret = errors.New("crypto: a secret key must be a number from 1 to the 
 // NewKey returns the key of a secret: a big-endian number from 1 to the curve's
 // order less 1.
 func NewKey(secret [32]byte) (*Key, error) {
-	var scalar secp256k1.ModNScalar
-	if overflow := scalar.SetBytes(&secret); overflow != 0 || scalar.IsZero() {
+	key := &Key{}
+	if err := key.secret.SetBytesCanonical(secret[:]); err != nil || key.secret.IsZero() {
 		return nil, ErrSecret
 	}
-	key := &Key{secret: secp256k1.NewPrivateKey(&scalar)}
-	public := key.secret.PubKey()
-	copy(key.public[:], public.SerializeCompressed())
-	key.address = addressOf(public)
+	point := multiplyBase(&key.secret)
+	affine := normalizePoint(&point)
+	key.public, key.address = compressPoint(&affine), addressOfPoint(&affine)
 	return key, nil
 }
 
@@ -87,7 +87,7 @@ func (k *Key) Address() types.Address { return k.address }
 func (k *Key) PublicKey() types.PublicKey { return k.public }
 
 // Secret is what NewKey takes.
-func (k *Key) Secret() [32]byte { return [32]byte(k.secret.Serialize()) }
+func (k *Key) Secret() [32]byte { return k.secret.Bytes() }
 
 // String is the address, so that no log ever shows the secret.
 func (k *Key) String() string { return k.address.String() }
@@ -98,30 +98,64 @@ func (k *Key) GoString() string { return "crypto.Key(" + k.address.String() + ")
 // Sign returns r ‖ s ‖ v with low s; the nonce is RFC 6979's, so one digest has
 // one signature.
 func (k *Key) Sign(digest types.Hash) (sig types.Signature) {
-	compact := ecdsa.SignCompact(k.secret, digest[:], true) // 27 + v + 4 ‖ r ‖ s
-	v := compact[0] - 27 - 4
-	if v > 1 {
+	secret := k.secret.Bytes()
+	var e fr.Element
+	e.SetBytes(digest[:]) // modulo the order
+	for tries := uint32(0); ; tries++ {
+		if r, s, isOdd, ok := k.signWith(drawNonce(&secret, digest, tries), &e); ok {
+			rBytes, sBytes := r.Bytes(), s.Bytes()
+			copy(sig[:32], rBytes[:])
+			copy(sig[32:64], sBytes[:])
+			if isOdd {
+				sig[64] = 1
+			}
+			return sig
+		}
+	}
+}
+
+// drawNonce returns RFC 6979's nonce of a digest, after so many that did not serve.
+func drawNonce(secret *[32]byte, digest types.Hash, tries uint32) (nonce fr.Element) {
+	bytes := secp256k1.NonceRFC6979(secret[:], digest[:], nil, nil, tries).Bytes()
+	nonce.SetBytes(bytes[:])
+	return nonce
+}
+
+// signWith signs e with a nonce; ok is false where r or s would be zero, which nobody has seen.
+func (k *Key) signWith(nonce fr.Element, e *fr.Element) (r, s fr.Element, isOdd, ok bool) {
+	product := multiplyBase(&nonce)
+	point := normalizePoint(&product)
+	x := point.X.Bytes()
+	if r.SetBytesCanonical(x[:]) != nil {
 		// r reached the curve's order: no digest that does this is known, and
 		// finding one costs 2^127 tries.
-		panic(fmt.Sprintf("crypto: the signature of %s by %s has no v of 0 or 1", digest, k.address))
+		panic(fmt.Sprintf("crypto: a signature by %s has no v of 0 or 1", k.address))
 	}
-	copy(sig[:64], compact[1:])
-	sig[64] = v
-	return sig
+	s.Mul(&k.secret, &r).Add(&s, e)
+	nonce.Inverse(&nonce)
+	s.Mul(&s, &nonce)
+	isOdd = isOddElement(&point.Y)
+	if s.LexicographicallyLargest() { // above half of the order
+		s.Neg(&s)
+		isOdd = !isOdd
+	}
+	return r, s, isOdd, !r.IsZero() && !s.IsZero()
 }
 
 // AddressOf returns the address of a compressed key: the last 20 bytes of
 // keccak256 of the uncompressed one without its first byte. An error means that the
 // bytes are not a point of the curve.
 func AddressOf(public types.PublicKey) (types.Address, error) {
-	point, err := secp256k1.ParsePubKey(public[:])
-	if err != nil {
-		return types.Address{}, fmt.Errorf("crypto: %s is not a public key: %w", public, err)
+	var x fp.Element
+	if public[0] != 2 && public[0] != 3 {
+		return types.Address{}, fmt.Errorf("crypto: %s is not a public key: it begins with neither 02 nor 03", public)
 	}
-	return addressOf(point), nil
-}
-
-func addressOf(point *secp256k1.PublicKey) types.Address {
-	digest := types.Keccak(point.SerializeUncompressed()[1:])
-	return types.Address(digest[12:])
+	if x.SetBytesCanonical(public[1:]) != nil {
+		return types.Address{}, fmt.Errorf("crypto: %s is not a public key: x is not below the order of the field", public)
+	}
+	point, ok := decompressPoint(&x, public[0] == 3)
+	if !ok {
+		return types.Address{}, fmt.Errorf("crypto: %s is not a public key: no point of the curve has this x", public)
+	}
+	return addressOfPoint(&point), nil
 }

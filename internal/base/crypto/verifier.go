@@ -1,8 +1,7 @@
 package crypto
 
 import (
-	"github.com/decred/dcrd/dcrec/secp256k1/v4"
-	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
+	"github.com/consensys/gnark-crypto/ecc/secp256k1/fr"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -60,19 +59,17 @@ func (s *rememberedSigner) Sign(digest types.Hash) types.Signature {
 	return sig
 }
 
-// recoverSigner checks the form that RecoverCompact is lax about, then
-// recovers.
+// recoverSigner checks the form of a signature, then recovers its signer.
 func recoverSigner(digest types.Hash, sig types.Signature) (types.Address, bool) {
-	var s secp256k1.ModNScalar
-	if s.SetByteSlice(sig[32:64]) || s.IsOverHalfOrder() || sig[64] > 1 {
+	var r, s, e fr.Element
+	if r.SetBytesCanonical(sig[:32]) != nil || s.SetBytesCanonical(sig[32:64]) != nil || r.IsZero() || s.IsZero() ||
+		s.LexicographicallyLargest() || sig[64] > 1 {
 		return types.Address{}, false
 	}
-	var compact [65]byte // v ‖ r ‖ s
-	compact[0] = 27 + 4 + sig[64]
-	copy(compact[1:], sig[:64])
-	public, _, err := ecdsa.RecoverCompact(compact[:], digest[:])
-	if err != nil {
+	e.SetBytes(digest[:]) // modulo the order
+	public, ok := recoverPoint(&r, &s, &e, sig[64] == 1)
+	if !ok {
 		return types.Address{}, false
 	}
-	return addressOf(public), true
+	return addressOfPoint(&public), true
 }

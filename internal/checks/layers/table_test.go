@@ -101,7 +101,7 @@ var below = join(base, cores, composition, history, interfaces)
 var table = []layer{
 	{name: "base", packages: base, imports: base, pure: true, standard: join(deterministic, baseOnly),
 		libraries: []string{"github.com/fxamacker/cbor/v2", "github.com/holiman/uint256", "golang.org/x/crypto/sha3",
-			"github.com/decred/dcrd/dcrec/secp256k1/v4/..."},
+			"github.com/decred/dcrd/dcrec/secp256k1/v4", "github.com/consensys/gnark-crypto/ecc/secp256k1/..."},
 		why: "the base imports the base, the standard library and the libraries made for it"},
 	{name: "composition", packages: composition, imports: join(base, cores), pure: true, standard: deterministic,
 		why: "the state transition imports cores and the base"},
