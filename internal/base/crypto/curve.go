@@ -2,12 +2,12 @@ package crypto
 
 import (
 	"math/big"
-	"sync"
 
 	"github.com/consensys/gnark-crypto/ecc/secp256k1"
 	"github.com/consensys/gnark-crypto/ecc/secp256k1/fp"
 	"github.com/consensys/gnark-crypto/ecc/secp256k1/fr"
 
+	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -22,7 +22,7 @@ const (
 
 // baseMultiples has 1 to windowSize times 2^(windowBits·i) times the base point, for
 // each window i.
-var baseMultiples = sync.OnceValue(makeBaseMultiples)
+var baseMultiples = memo.OnNeed(makeBaseMultiples)
 
 func makeBaseMultiples() *[windowCount][windowSize]secp256k1.G1Affine {
 	jacobians := make([]secp256k1.G1Jac, 0, windowCount*windowSize)

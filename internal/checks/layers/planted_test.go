@@ -32,7 +32,7 @@ var imports = []plant{
 	{"validators/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/sim"`, "imports internal/worlds/sim"},
 	{"internal/base/trie/planted.go", `import _ "github.com/cowboyinc/devnet/scheduler"`, "imports scheduler: the base"},
 	{"internal/base/trie/planted.go", `import _ "github.com/quic-go/quic-go"`, "imports github.com/quic-go/quic-go: the base"},
-	{"internal/base/crypto/planted.go", `import _ "github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"`, ""},
+	{"internal/base/crypto/planted.go", `import _ "github.com/consensys/gnark-crypto/ecc/secp256k1/fp"`, ""},
 	{"internal/environment/store/bolt/planted.go", `import _ "github.com/cowboyinc/devnet/internal/environment/store"`, ""},
 	{"internal/environment/store/bolt/planted.go", `import _ "github.com/cowboyinc/devnet/internal/environment/clock"`, "imports internal/environment/clock: an implementation"},
 	{"internal/faces/oracle/planted.go", `import _ "github.com/cowboyinc/devnet/internal/base/trie"`, "imports internal/base/trie: an oracle"},
