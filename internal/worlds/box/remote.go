@@ -180,7 +180,8 @@ func (v localValidator) Wipe(counts *fault.Counts) error { return wipeMachine(&v
 
 // Do implements Engine.
 func (v localValidator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return (&byzantine.ValidatorProcess{Mask: v.mask, Programs: v.programs, Actors: v.Validator, Twin: v.twin.Load()}).Do(o, counts, over)
+	return (&byzantine.ValidatorProcess{Mask: v.mask, Programs: v.programs, Shell: v.Validator.Shell(),
+		Contracts: v.Contracts(), Twin: v.twin.Load()}).Do(o, counts, over)
 }
 
 // Stop implements Validating. Its next process is honest.
@@ -194,7 +195,7 @@ func (v localValidator) Misbehaves() bool { return v.mask.Misbehaves() }
 
 // Do implements Engine.
 func (r localRunner) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return (&byzantine.RunnerProcess{Mask: r.mask.Load(), Shell: r.Shell(), Actors: r.Runner}).Do(o, counts, over)
+	return (&byzantine.RunnerProcess{Mask: r.mask.Load(), Shell: r.Shell()}).Do(o, counts, over)
 }
 
 // wipeMachine loses the files of a machine, and counts their bytes.

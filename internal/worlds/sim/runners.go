@@ -63,8 +63,8 @@ func (c *runnerNodes) bootRunner(name string) Boot[env.Runner] {
 		}
 		c.working[name] = r
 		process := c.findNode(name).process
-		process.supervisor = r
-		process.does = &byzantine.RunnerProcess{Mask: mask, Shell: r, Actors: &process.supervisedActors}
+		process.runner = r
+		process.does = &byzantine.RunnerProcess{Mask: mask, Shell: r}
 		return r.Stop, nil
 	}
 }
@@ -169,7 +169,7 @@ func (o operatedNetwork) Offer() system.Offer { return o.network.RunnerOffer() }
 
 // Leave implements network.Runner.
 func (n *node) Leave(finish bool, gone func()) {
-	if r, is := n.process.supervisor.(*runners.Runner); is {
+	if r := n.process.runner; r != nil {
 		r.Leave(finish, gone)
 	}
 }
