@@ -248,7 +248,7 @@ func (w *Orders) stopProcess(n Node) error {
 		}
 	}
 	if r, is := n.(Runner); is && n.Who().Kind == fault.Runners && n.Phase() == Running {
-		gone := w.backend.NewSignal()
+		gone := new(Signal)
 		r.Leave(false, gone.Fire)
 		_ = w.backend.Wait(context.Background(), gone, Goodbye) // it is stopped without a Goodbye as well
 	}

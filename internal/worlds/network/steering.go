@@ -268,7 +268,7 @@ func (s *Steering) GoOn(goal simplex.Goal) {
 
 // sendGoalToAll sends all validators the goal of the travel, and waits for their answers.
 func (s *Steering) sendGoalToAll(ctx context.Context, to simplex.Goal) error {
-	all, open := s.network.NewSignal(), &guardedValue[int]{value: 1}
+	all, open := new(Signal), &guardedValue[int]{value: 1}
 	count := func(n int) {
 		left := 0
 		open.withValue(func(open *int) { *open += n; left = *open })
