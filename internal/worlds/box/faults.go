@@ -87,5 +87,8 @@ func (node *Node) Peers() []types.Address {
 // Peers implements network.Node.
 func (r *Runner) Peers() []types.Address { return r.Status().Connected }
 
+// Leave implements network.Node: a validator leaves by an instruction of the system key.
+func (node *Node) Leave(_ bool, gone func()) { gone() }
+
 // Honest says whether a node does what the protocol wants, as far as it runs.
 func (node *Node) Honest() bool { return !node.validator.Misbehaves() }

@@ -145,7 +145,7 @@ func (r *Runner) stopNode() error {
 	return r.runner.Stop()
 }
 
-// Leave implements network.Runner.
+// Leave implements network.Node.
 func (r *Runner) Leave(finish bool, gone func()) { r.runner.Leave(finish, gone) }
 
 // Status is the status of a runner, or its last one if it was stopped.

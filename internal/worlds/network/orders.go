@@ -247,9 +247,9 @@ func (w *Orders) stopProcess(n Node) error {
 			return err
 		}
 	}
-	if r, is := n.(Runner); is && n.Who().Kind == fault.Runners && n.Phase() == Running {
+	if n.Who().Kind == fault.Runners && n.Phase() == Running {
 		gone := new(Signal)
-		r.Leave(false, gone.Fire)
+		n.Leave(false, gone.Fire)
 		_ = w.backend.Wait(context.Background(), gone, Goodbye) // it is stopped without a Goodbye as well
 	}
 	err := n.Stop()

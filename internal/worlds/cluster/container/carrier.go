@@ -119,13 +119,12 @@ func (c *Carrier) Add(_ context.Context, one cluster.Node) error {
 	return c.Put(one.Name, &node{Node: one, carrier: c})
 }
 
-// Detach takes a running node off the network, like a pulled cable: no node reaches
-// it, nor does Control.
+// Detach implements cluster.Carrier.
 func (c *Carrier) Detach(ctx context.Context, name string) error {
 	return c.Order(ctx, name, (*node).detachFromNetwork)
 }
 
-// Attach brings a node back that was detached; its address may be another.
+// Attach implements cluster.Carrier.
 func (c *Carrier) Attach(ctx context.Context, name string) error {
 	return c.Order(ctx, name, (*node).attachToNetwork)
 }

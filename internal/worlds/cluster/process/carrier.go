@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -72,6 +73,16 @@ func (c *Carrier) Add(_ context.Context, one cluster.Node) error {
 		return err
 	}
 	return c.Put(one.Name, n)
+}
+
+// Detach implements cluster.Carrier: it refuses.
+func (c *Carrier) Detach(_ context.Context, name string) error { return c.refuseDetaching(name) }
+
+// Attach implements cluster.Carrier: it refuses.
+func (c *Carrier) Attach(_ context.Context, name string) error { return c.refuseDetaching(name) }
+
+func (c *Carrier) refuseDetaching(name string) error {
+	return fmt.Errorf("%s shares its network with this machine, and cannot be taken off: cut its links instead", name)
 }
 
 var errClosed = errors.New("the nodes were stopped for good: open their folder again")

@@ -53,6 +53,8 @@ func (c *lastFails) Close() error {
 }
 
 func (c *lastFails) Add(context.Context, cluster.Node) error { return errors.ErrUnsupported }
+func (c *lastFails) Detach(context.Context, string) error    { return errors.ErrUnsupported }
+func (c *lastFails) Attach(context.Context, string) error    { return errors.ErrUnsupported }
 func (c *lastFails) Freeze(string) error                     { return errors.ErrUnsupported }
 func (c *lastFails) Thaw(string) error                       { return errors.ErrUnsupported }
 func (c *lastFails) Wipe(context.Context, string) error      { return errors.ErrUnsupported }
