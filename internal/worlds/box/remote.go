@@ -38,8 +38,15 @@ type Elsewhere interface {
 	// Count asks all nodes what faults did there.
 	Count()
 	// Abandon reports that the network does not come up: its nodes are no longer needed,
-	// and their maker ends them.
+	// and Close ends them.
 	Abandon()
+	// Saw is told up to which block a script has seen the chain: what it does about
+	// those it has done. It returns at once.
+	Saw(types.Height)
+	// Err returns a failure there other than those of nodes, or nil.
+	Err() error
+	// Close ends all nodes at once. Their maker calls it.
+	Close() error
 }
 
 // Receivers has the receivers of a remote validator's reports, one call at a time for

@@ -89,7 +89,7 @@ func greets(t *testing.T, dir string, seed uint64) http.Handler {
 // one after the other, takes minutes.
 func TestANetworkThatDoesNotComeUpAsksNoNodeToEnd(t *testing.T) {
 	c := &lastFails{ended: make(chan cluster.Ended)}
-	open := live.OpenerOn(t.Context(), "docker", func(_ context.Context, config *box.Config) (live.SeparateNodes, error) {
+	open := live.OpenerOn(t.Context(), "docker", func(_ context.Context, config *box.Config) error {
 		plan := hosts.Plan{Format: hosts.Compose, Image: "none"}
 		return prepare(config, plan, nil, func(dir string, _ []cluster.Node) (cluster.Carrier, error) {
 			c.server = httptest.NewServer(greets(t, dir, 7))
