@@ -26,7 +26,7 @@ func (d Driven) Name() string { return d.node.Name }
 
 // Shell is the running validator, or the one that ran last.
 func (d Driven) Shell() *validators.Validator {
-	return d.node.validator.(localValidator).Validator.Shell()
+	return d.node.ValidatorNode.(*localValidator).Validator.Shell()
 }
 
 // Failure is why it stopped by itself, or nil.
@@ -51,7 +51,7 @@ func (d Driven) Mute() { d.network.links.silenceNode(d.node.Name) }
 
 // Do begins or ends a fault in its process, by the contract of network.Node.
 func (d Driven) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return d.node.validator.Do(o, counts, over)
+	return d.node.Do(o, counts, over)
 }
 
 // Pause stops or resumes its making of blocks, as the operator of the whole network decides.

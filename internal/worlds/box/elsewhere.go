@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -105,7 +106,7 @@ func (o *others) listValidators(best *ledger.State) (all []api.Node) {
 	}
 	self := o.nodes.List()[0]
 	var connected []types.Address
-	if self.Running() && !self.Frozen() {
+	if self.Phase() == network.Running {
 		connected = self.Validator().Status().Connected
 	}
 	members := slices.Clone(best.Validators().Members)

@@ -2,7 +2,6 @@ package box
 
 import (
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
@@ -67,25 +66,3 @@ func (b backend) Count() {
 		other.Count()
 	}
 }
-
-// Wipe implements network.Node.
-func (node *Node) Wipe(counts *fault.Counts) error {
-	if err := node.network.files.refuseFromGenesis(node.Name, "be wiped"); err != nil {
-		return err
-	}
-	return node.Engine.Wipe(counts)
-}
-
-// Peers implements network.Node: only validators, since a connection belongs to its runner.
-func (node *Node) Peers() []types.Address {
-	if v := node.Validator(); v != nil {
-		return v.Status().Connected
-	}
-	return nil
-}
-
-// Peers implements network.Node.
-func (r *Runner) Peers() []types.Address { return r.Status().Connected }
-
-// Honest says whether a node does what the protocol wants, as far as it runs.
-func (node *Node) Honest() bool { return !node.validator.Misbehaves() }

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -36,7 +37,7 @@ func (f *files) whyNotFromGenesis() string {
 // keeps; empty if there is no such node. It skips a store that cannot be read.
 func (f *files) keptAbove(h types.Height) (most history.Kept) {
 	for _, node := range f.nodes.List() {
-		if !node.Started() || node.finalHeight() <= h {
+		if node.Phase() == network.Stopped || node.finalHeight() <= h {
 			continue
 		}
 		if kept, err := node.Validator().Archive().Kept(); err == nil && (most.From == 0 || kept.From < most.From) {
@@ -67,7 +68,7 @@ func (f *files) refuseFromGenesis(who, what string) error {
 // mustFollow refuses a node that lacks blocks which no other keeps, such as one
 // whose state was removed.
 func (f *files) mustFollow(node *Node) error {
-	tip, err := history.Of(node.validator.Store()).Tip()
+	tip, err := history.Of(node.Store()).Tip()
 	if err != nil {
 		return nil // starting tells
 	}
@@ -103,7 +104,7 @@ func (f *files) stateBeside(name string) (path string) {
 		if _, err := os.Stat(of.State); err != nil || node.Name == name {
 			continue
 		}
-		if node.Started() && node.finalHeight() > 0 {
+		if node.Phase() != network.Stopped && node.finalHeight() > 0 {
 			return of.State
 		}
 		if path == "" {
@@ -121,7 +122,7 @@ func (f *files) droppedBeside(name string) bool {
 	}
 	for _, node := range f.nodes.List() {
 		of := home.NodeFiles(f.origin.home.Dir(), node.Name)
-		if _, err := os.Stat(of.State); err != nil || node.Name == name || node.validator.Store() != nil {
+		if _, err := os.Stat(of.State); err != nil || node.Name == name || node.Store() != nil {
 			continue
 		}
 		db, err := bolt.Open(of.State, f.origin.config.Durability)

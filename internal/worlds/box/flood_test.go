@@ -112,7 +112,7 @@ func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Hei
 		if make != nil && i%64 != 0 {
 			frame := make(i)
 			for _, to := range []string{"v0", "v1", "v2"} {
-				n.findNode("v3").validator.(localValidator).Socket().Send(n.findNode(to).Address, frame)
+				n.findNode("v3").ValidatorNode.(*localValidator).Socket().Send(n.findNode(to).Address, frame)
 			}
 			continue
 		}
@@ -125,7 +125,7 @@ func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Hei
 }
 
 func sentBy(n *Network, name string) (frames uint64) {
-	for _, s := range n.findNode(name).validator.(localValidator).Socket().Stats() {
+	for _, s := range n.findNode(name).ValidatorNode.(*localValidator).Socket().Stats() {
 		frames += s.FramesSent
 	}
 	return frames

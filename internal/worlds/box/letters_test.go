@@ -16,7 +16,7 @@ func TestDeadLettersOfARunnerAreShown(t *testing.T) {
 	n := up(t, Config{Validators: 1, Runners: 1, Ephemeral: true, BlockTime: 50 * time.Millisecond})
 	await(t, n, 2)
 	r := n.RunnerList()[0]
-	shell := r.runner.(localRunner).Shell()
+	shell := r.RunnerNode.(*localRunner).Shell()
 	shell.Stop()
 	before := n.RunnerLetters()[r.Address]
 	for _, on := range []bool{true, false} {

@@ -1,7 +1,6 @@
 package box
 
 import (
-	"net/netip"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -9,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // Links implements api.Backend. A process that has one node lists the links from that.
@@ -46,13 +46,13 @@ type end struct {
 func (n *Network) listEnds() (all []end) {
 	for _, node := range n.List() {
 		one := end{name: node.Name, address: node.Address}
-		if node.Running() && !node.Frozen() {
+		if node.Phase() == network.Running {
 			one.peers = node.Validator().Status().Connected
 			for _, c := range node.Validator().Connections() {
 				one.peers = append(one.peers, c.Runner)
 			}
 		}
-		if local, is := node.validator.(localValidator); is {
+		if local, is := node.ValidatorNode.(*localValidator); is {
 			one.counted = countedBy(local.Socket())
 		}
 		all = append(all, one)
@@ -62,7 +62,7 @@ func (n *Network) listEnds() (all []end) {
 	}
 	for _, r := range n.RunnerList() {
 		one := end{name: r.Name, address: r.Address, runner: true}
-		if r.Running() && !r.Frozen() {
+		if r.Phase() == network.Running {
 			one.peers = r.Status().Connected
 		}
 		all = append(all, one)
@@ -106,19 +106,12 @@ func (l *links) showLink(from, to *end) model.Link {
 	return m
 }
 
-// tallying is a socket of this process, which counts by address.
-type tallying interface {
-	Tally(to netip.AddrPort) (dropped, delayed uint64)
-}
-
-// tallyPackets adds what rules did to a link's packets. It is called with the lock held.
+// tallyPackets adds what rules did to a link's packets, where a socket of this process counts. It is called with the lock held.
 func (l *links) tallyPackets(m *model.Link) {
 	from, to := l.sockets[m.From], l.sockets[m.To]
-	if from == nil || to == nil {
+	if from == nil || to == nil || from.conn == nil {
 		return
 	}
-	if socket, is := from.conn.(tallying); is {
-		dropped, delayed := socket.Tally(to.at)
-		m.Dropped, m.Delayed = &dropped, &delayed
-	}
+	dropped, delayed := from.conn.Tally(to.at)
+	m.Dropped, m.Delayed = &dropped, &delayed
 }

@@ -21,9 +21,11 @@ type links struct {
 	after   func(time.Duration, func()) // runs a function after a time
 }
 
+// socket is where peers find a node, and what sets the rules of what it sends.
 type socket struct {
-	conn Packets
-	at   netip.AddrPort
+	at       netip.AddrPort
+	setRules func(map[netip.AddrPort]lossy.Rule)
+	conn     *lossy.Conn // nil of a node elsewhere
 }
 
 func newLinks() *links {
@@ -31,16 +33,23 @@ func newLinks() *links {
 		after: func(d time.Duration, do func()) { time.AfterFunc(d, do) }}
 }
 
+// remoteSockets enters the sockets of a node elsewhere, which is another in each of its processes.
+func (l *links) remoteSockets(name string) EnterSocket {
+	return func(at netip.AddrPort, setRules func(map[netip.AddrPort]lossy.Rule)) {
+		l.enterSocket(name, &socket{at: at, setRules: setRules})
+	}
+}
+
 // enterSocket enters a node's socket; the rules in force hold for it at once.
-func (l *links) enterSocket(name string, conn Packets, at netip.AddrPort) {
+func (l *links) enterSocket(name string, s *socket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sockets[name] = &socket{conn, at}
+	l.sockets[name] = s
 	if !l.rules.Sound() {
 		l.applyRules()
 	}
 	if rules := l.driven[name]; rules != nil {
-		conn.SetRules(rules)
+		s.setRules(rules)
 	}
 }
 
@@ -50,7 +59,7 @@ func (l *links) driveRules(name string, rules map[netip.AddrPort]lossy.Rule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.driven[name] = rules
-	l.sockets[name].conn.SetRules(rules)
+	l.sockets[name].setRules(rules)
 }
 
 // socketOf is a node's socket, which is entered.
@@ -89,7 +98,7 @@ func (l *links) applyRules() {
 				rules[other.at] = lossy.Rule{Link: rule.Link, LinkCounts: rule.Counts, Cut: rule.Cut != nil, CutCounts: rule.Cut}
 			}
 		}
-		s.conn.SetRules(rules)
+		s.setRules(rules)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
-	"github.com/cowboyinc/devnet/internal/worlds/node"
 )
 
 // toldSocket is a socket, and the rules that it was told.
@@ -17,8 +16,6 @@ type toldSocket struct {
 	times int
 	rules map[netip.AddrPort]lossy.Rule
 }
-
-func (s *toldSocket) Kill() {}
 
 func (s *toldSocket) SetRules(rules map[netip.AddrPort]lossy.Rule) {
 	s.times, s.rules = s.times+1, rules
@@ -34,7 +31,12 @@ func (onLinks) Capabilities() network.Capabilities {
 	return network.Capabilities{Can: network.Links}
 }
 
-func (onLinks) Node(string) network.Node { return &Node{machine: machine{Identity: &node.Identity{}}} }
+func (onLinks) Node(string) network.Node { return plainNode{} }
+
+// plainNode is a validator that no order asks for more.
+type plainNode struct{ network.Node }
+
+func (plainNode) Who() network.Identity { return network.Identity{} }
 
 func (b onLinks) SetLinks(rules *network.LinkRules) { b.links.followRules(rules) }
 
@@ -47,7 +49,7 @@ func TestAllLinksAreSetByOneOrderToEachSocket(t *testing.T) {
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(4000+i))
 	}
 	for i := range told {
-		l.enterSocket(fmt.Sprint("v", i), &told[i], at(i))
+		l.remoteSockets(fmt.Sprint("v", i))(at(i), told[i].SetRules)
 	}
 	for i := range told {
 		told[i].times = 0
@@ -77,7 +79,7 @@ func TestAllLinksAreSetByOneOrderToEachSocket(t *testing.T) {
 		t.Errorf("once it is healed v0 has %v", told[0].rules)
 	}
 	var joins toldSocket
-	l.enterSocket("r0", &joins, at(nodes))
+	l.remoteSockets("r0")(at(nodes), joins.SetRules)
 	if joins.rules[at(0)].Link != usual || told[0].rules[at(nodes)].Link != usual {
 		t.Errorf("who joins has %v", joins.rules)
 	}

@@ -107,7 +107,7 @@ func (n *Network) takeCensus(state *ledger.State, l *api.Liveness) *census {
 			continue
 		}
 		c.members++
-		if !node.Running() || node.Frozen() || node.Failure() != nil {
+		if node.Phase() != network.Running {
 			continue
 		}
 		c.running = append(c.running, node)

@@ -63,7 +63,7 @@ func (b backend) AddValidator(name string) (network.Node, error) {
 // Member implements network.Operated.
 func (b backend) Member(name string) (types.Validator, error) {
 	node := b.network.findNode(name)
-	endpoint, err := node.validator.Endpoint()
+	endpoint, err := node.Endpoint()
 	return types.Validator{Address: node.Address, PublicKey: node.key.PublicKey(), Endpoint: endpoint}, err
 }
 

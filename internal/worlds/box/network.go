@@ -134,7 +134,7 @@ func (n *Network) startNodes(ctx context.Context) error {
 			continue
 		}
 		if err := n.files.mustFollow(node); err != nil {
-			if err := n.files.leaveDown(node, errors.Join(err, node.stopNode())); err != nil {
+			if err := n.files.leaveDown(node, errors.Join(err, node.Stop())); err != nil {
 				return err
 			}
 		}
@@ -149,7 +149,7 @@ func (n *Network) startNodes(ctx context.Context) error {
 // acknowledged is missing after a crash.
 func (n *Network) awaitReplay(ctx context.Context) error {
 	for _, node := range n.List() {
-		local, is := node.validator.(localValidator)
+		local, is := node.ValidatorNode.(*localValidator)
 		if !is || !node.Running() {
 			continue
 		}
@@ -167,7 +167,7 @@ func (n *Network) startNode(node *Node) error {
 	if err := n.files.markLostLogs(node); err != nil {
 		return err
 	}
-	if err := node.startNode(); err != nil {
+	if err := node.Start(); err != nil {
 		return n.files.leaveDown(node, err)
 	}
 	return n.files.noteCut(node)

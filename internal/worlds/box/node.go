@@ -3,119 +3,78 @@ package box
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
-	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
-	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
-	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Node is one validator of the network.
 type Node struct {
-	machine
-	validator Validating
-	key       *crypto.Key
+	*node.Identity
+	ValidatorNode
+	network *Network
+	key     *crypto.Key
 }
 
 func newNode(n *Network, name string) (*Node, error) {
-	key := n.validatorKey(name)
-	one := &Node{key: key}
+	one := &Node{network: n, key: n.validatorKey(name)}
 	if n.config.Elsewhere != nil {
-		return remoteNode(n, name, one)
+		validator, err := n.openElsewhere(name, one.key)
+		if err != nil {
+			return nil, err
+		}
+		one.ValidatorNode, one.Identity = validator, &node.Identity{Name: name, Address: one.key.Address()}
+		return one, nil
 	}
-	signer := n.verifier.Signer(key)
-	mask := byzantine.NewMask(n.genesis.ChainID, signer)
-	programs := &fault.Programs{Host: n.programs, Wait: func(d time.Duration) { <-time.After(d) }}
-	config := node.Config{
-		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
-			Overhear: n.config.Overhear, Along: func(life uint64, f *roles.Failure) { n.onRoleTookNodeAlong(name, life, f) }},
-		Shell: validators.Config{Genesis: n.genesis, Strategy: n.config.Strategy, Unfit: n.unfit, Python: n.python, Memo: n.memo,
-			History: n.config.History,
-			Booted:  n.reports.bootReporter(signer.Address()), Observe: n.reports.handOnFinal, Tell: n.reports.handOnReport,
-			TellRunners: n.reports.gatewayReporter(signer.Address()), Dropped: n.reports.handOnDrop},
-		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, Turns: n.meshTurns, WrapConn: lossyOf(n, name),
-		Wrap: mask.Before,
-	}
-	var twin atomic.Pointer[byzantine.Twin]
-	config.Twin = func(given env.Validator, start node.StartTwin) (env.Validator, func()) {
-		first, second := byzantine.NewTwin(given, byzantine.StartTwin(start))
-		twin.Store(second)
-		return first, second.End
-	}
-	if here := n.config.Here; here != nil {
-		config.Listen, config.Announced = here.Listen, here.Endpoint()
-	}
-	if n.home != nil {
-		config.Files = func() (home.Node, error) { return n.home.Node(name) }
-	}
-	watch, err := connections.NewCapture(n.config.Qlog, name, n.config.KeyLog, n.log)
+	supervised := &supervisedNode{node: one}
+	validator, err := n.openLocalValidator(name, one.key, n.roleWatcher(supervised))
 	if err != nil {
 		return nil, err
 	}
-	config.Capture = watch
-	validator, err := node.NewValidator(config)
-	if err != nil {
-		return nil, err
-	}
-	local := localValidator{validator, mask, programs, &twin}
-	one.validator = local
-	one.machine = machine{Identity: local.Who(), Engine: local, network: n, kind: fault.Validators, process: one}
+	one.ValidatorNode, one.Identity, supervised.machine = validator, &validator.Identity, &validator.Machine
 	return one, nil
 }
 
-// lossy puts the rules of links in front of a node's socket. With strict, or for one node of a network without a supervisor, no fault of
-// links can be ordered.
-func lossyOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
-	if n.config.Strict || n.config.Here != nil && !n.config.Here.Driven {
-		return nil
-	}
-	return func(socket net.PacketConn) net.PacketConn {
-		conn := lossy.Wrap(socket, n.seed)
-		n.links.enterSocket(name, conn, socket.LocalAddr().(*net.UDPAddr).AddrPort())
-		return conn
-	}
-}
-
-func (node *Node) startNode() error {
+// Start implements network.Node: what the node's disk keeps must let it follow the others.
+func (node *Node) Start() error {
 	n := node.network
-	if err := node.validator.Open(); err != nil {
+	if err := node.Open(); err != nil {
 		return n.files.withRemedy(node.Name, err)
 	}
 	if err := n.files.mustFollow(node); err != nil {
-		return errors.Join(err, node.stopNode())
+		return errors.Join(err, node.Stop())
 	}
-	if err := node.validator.Start(n.bootstrapMembers()); err != nil {
+	if err := node.ValidatorNode.Start(); err != nil {
 		return n.files.withRemedy(node.Name, err)
 	}
-	node.enterSocket()
 	n.Tell(node.Validator())
 	return nil
 }
 
-// stopNode ends the node. Its last head stays readable if it is in memory.
-func (node *Node) stopNode() error {
-	node.Engine.Thaw()
-	return node.validator.Stop()
+// Wipe implements network.Node.
+func (node *Node) Wipe(counts *fault.Counts) error {
+	if err := node.network.files.refuseFromGenesis(node.Name, "be wiped"); err != nil {
+		return err
+	}
+	return node.ValidatorNode.Wipe(counts)
 }
 
+// Running reports whether the node takes part, frozen or not.
+func (node *Node) Running() bool { return node.Phase().Up() }
+
+// Frozen reports whether the node runs and does nothing.
+func (node *Node) Frozen() bool { return node.Phase() == network.Frozen }
+
 // Validator is the running validator, or the one that ran last; nil before the first.
-func (node *Node) Validator() Shell { return node.validator.Shell() }
+func (node *Node) Validator() Shell { return node.Shell() }
 
 func (node *Node) finalHeight() types.Height {
 	if v := node.Validator(); v != nil {

@@ -37,7 +37,7 @@ func (n *Network) resumeRunners() error {
 }
 
 // Runners implements network.Operated.
-func (b backend) Runners() (all []network.Runner) {
+func (b backend) Runners() (all []network.Node) {
 	for _, runner := range b.network.RunnerList() {
 		all = append(all, runner)
 	}
@@ -45,7 +45,7 @@ func (b backend) Runners() (all []network.Runner) {
 }
 
 // AddRunner implements network.Operated.
-func (b backend) AddRunner(name string, key *crypto.Key) (network.Runner, error) {
+func (b backend) AddRunner(name string, key *crypto.Key) (network.Node, error) {
 	r := newRunner(b.network, name, key)
 	b.network.putRunner(r)
 	return r, nil

@@ -2,20 +2,13 @@ package box
 
 import (
 	"net/netip"
-	"sync/atomic"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
-	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -28,8 +21,8 @@ import (
 // which this one controls: all other parts of a network are here.
 type Elsewhere interface {
 	// Validator and Runner make a node that is not started.
-	Validator(name string, key *crypto.Key, tell Receivers) (RemoteValidator, error)
-	Runner(name string, key *crypto.Key) RemoteRunner
+	Validator(name string, key *crypto.Key, tell Receivers) (ValidatorNode, error)
+	Runner(name string, key *crypto.Key, socket EnterSocket) RunnerNode
 	// Validators names the validators that have files, in their order. Key is the key of a
 	// node that has files, or nil.
 	Validators() []string
@@ -45,8 +38,15 @@ type Elsewhere interface {
 	// Count asks all nodes what faults did there.
 	Count()
 	// Abandon reports that the network does not come up: its nodes are no longer needed,
-	// and their maker ends them.
+	// and Close ends them.
 	Abandon()
+	// Saw is told up to which block a script has seen the chain: what it does about
+	// those it has done. It returns at once.
+	Saw(types.Height)
+	// Err returns a failure there other than those of nodes, or nil.
+	Err() error
+	// Close ends all nodes at once. Their maker calls it.
+	Close() error
 }
 
 // Receivers has the receivers of a remote validator's reports, one call at a time for
@@ -59,7 +59,12 @@ type Receivers struct {
 	Runners   func(name string, report gateway.Report)
 	Sent      func(from types.Address, frame []byte) // a vote, as it left
 	Dropped   func(hash types.Hash, why string)
+	Socket    EnterSocket
 }
+
+// EnterSocket is told where the peers of a node elsewhere find it, once for each of its
+// processes, and what sets the rules of its links.
+type EnterSocket func(at netip.AddrPort, setRules func(map[netip.AddrPort]lossy.Rule))
 
 // Boot is what a validator begins with.
 type Boot struct {
@@ -68,34 +73,20 @@ type Boot struct {
 	Root   types.Hash // of its state
 }
 
-// Engine is the machine of a node, wherever it runs: node.Machine says what is meant.
-type Engine interface {
-	Who() *node.Identity
-	Started() bool
-	Running() bool
-	Frozen() bool
-	Failure() error
-	Fail(error)
-	Kill()
-	Freeze(*fault.Counts) error
-	Thaw() bool
-	Wipe(*fault.Counts) error // counts what is lost
-	// Do does a fault of the node's own: network.Node says what is meant.
-	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
-}
-
-// Validating is a validator and its machine: node.Validator says what is meant.
-type Validating interface {
-	Engine
+// ValidatorNode is a validator of the network, wherever it runs. Its Start comes after Open.
+type ValidatorNode interface {
+	network.Node
+	// Open opens its store, as far as that is here.
+	Open() error
 	// Endpoint is host:port by which others reach it, as the chain has to know it; ""
 	// where they need not be told.
 	Endpoint() (string, error)
-	Open() error
-	Start(bootstrap []types.Validator) error
-	Stop() error
 	Shell() Shell // nil before the first start, if that is here
 	Store() env.Store
-	Misbehaves() bool // it was told to lie to the others
+	Honest() bool // it was not told to lie to the others
+	// Failure is why it stopped by itself, or nil. Fail notes it.
+	Failure() error
+	Fail(error)
 }
 
 // Shell is a running validator, or the one that ran last: validators.Validator says what
@@ -108,139 +99,27 @@ type Shell interface {
 	Connections() []gateway.Live
 }
 
-// Packets is the socket of a node: lossy.Conn says what is meant.
-type Packets interface {
-	SetRules(map[netip.AddrPort]lossy.Rule)
-	Kill()
-}
+var _ Shell = (*validators.Validator)(nil)
 
-// Remote is what is more of a node elsewhere.
-type Remote interface {
-	Socket() netip.AddrPort // as its peers see it, while it runs
-	Packets() Packets
-}
-
-// RemoteValidator is a validator elsewhere.
-type RemoteValidator interface {
-	Validating
-	Remote
-}
-
-// RemoteRunner is a runner elsewhere.
-type RemoteRunner interface {
-	Serving
-	Remote
-}
-
-// Serving is a runner and its machine: node.Runner says what is meant.
-type Serving interface {
-	Engine
-	Start() error
-	Stop() error
-	Leave(finish bool, gone func())
+// RunnerNode is a runner of the network, wherever it runs.
+type RunnerNode interface {
+	network.Node
+	Failure() error // why it stopped by itself, or nil
 	Status() runners.Status
 	Reload() error
-	Manual() Manual
-}
-
-// Manual is the executor of jobs that are answered by hand: custom.Manual says what is
-// meant.
-type Manual interface {
+	// Waiting lists the jobs that wait to be answered by hand, and Answer gives the result of
+	// one: custom.Manual says what is meant.
 	Waiting() []types.Hash
 	Answer(job types.Hash, given execution.Given) error
 }
 
-var (
-	_ Shell   = (*validators.Validator)(nil)
-	_ Packets = (*lossy.Conn)(nil)
-	_ Manual  = (*custom.Manual)(nil)
-)
-
-// localValidator is a validator of this process.
-type localValidator struct {
-	*node.Validator
-	mask     *byzantine.Mask
-	programs *fault.Programs
-	twin     *atomic.Pointer[byzantine.Twin] // of the process that runs, or ran last
-}
-
-// Shell implements Validating.
-func (v localValidator) Shell() Shell {
-	if shell := v.Validator.Shell(); shell != nil {
-		return shell
-	}
-	return nil
-}
-
-// Endpoint implements Validating: the book tells.
-func (v localValidator) Endpoint() (string, error) { return "", nil }
-
-// Wipe implements Engine.
-func (v localValidator) Wipe(counts *fault.Counts) error { return wipeMachine(&v.Machine, counts) }
-
-// Do implements Engine.
-func (v localValidator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return (&byzantine.ValidatorProcess{Mask: v.mask, Programs: v.programs, Actors: v.Validator, Twin: v.twin.Load()}).Do(o, counts, over)
-}
-
-// Stop implements Validating. Its next process is honest.
-func (v localValidator) Stop() error {
-	v.mask.Honest()
-	return v.Validator.Stop()
-}
-
-// Misbehaves implements Validating.
-func (v localValidator) Misbehaves() bool { return v.mask.Misbehaves() }
-
-// Do implements Engine.
-func (r localRunner) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return (&byzantine.RunnerProcess{Mask: r.mask.Load(), Shell: r.Shell(), Actors: r.Runner}).Do(o, counts, over)
-}
-
-// wipeMachine loses the files of a machine, and counts their bytes.
-func wipeMachine(m *node.Machine, counts *fault.Counts) error {
-	lost, err := m.Wipe()
-	counts.Lost.Add(lost)
-	return err
-}
-
-// localRunner is a runner of this process.
-type localRunner struct {
-	*node.Runner
-	key    *crypto.Key
-	manual func() *custom.Manual                 // of the run under way
-	mask   *atomic.Pointer[byzantine.RunnerMask] // of the process that runs, or ran last
-}
-
-// Wipe implements Engine.
-func (r localRunner) Wipe(counts *fault.Counts) error { return wipeMachine(&r.Machine, counts) }
-
-// Status implements Serving.
-func (r localRunner) Status() runners.Status {
-	if shell := r.Shell(); shell != nil {
-		return shell.Status()
-	}
-	return runners.Status{Name: r.Name, Address: r.Address, PublicKey: r.key.PublicKey()}
-}
-
-// Reload implements Serving.
-func (r localRunner) Reload() error { return api.ErrNoSettings(r.Name) }
-
-// Manual implements Serving.
-func (r localRunner) Manual() Manual {
-	if manual := r.manual(); manual != nil {
-		return manual
-	}
-	return nil
-}
-
-// remoteNode makes a validator elsewhere.
-func remoteNode(n *Network, name string, one *Node) (*Node, error) {
+// openElsewhere makes a validator elsewhere.
+func (n *Network) openElsewhere(name string, key *crypto.Key) (ValidatorNode, error) {
 	tell := Receivers{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.handOnFinal,
 		Booted:    n.reports.reportBoot,
-		Consensus: n.reports.handOnReport, Runners: n.reports.gatewayReporter(one.key.Address()), Sent: n.reports.handOnVote,
-		Dropped: n.reports.handOnDrop}
-	validator, err := n.config.Elsewhere.Validator(name, one.key, tell)
+		Consensus: n.reports.handOnReport, Runners: n.reports.gatewayReporter(key.Address()), Sent: n.reports.handOnVote,
+		Dropped: n.reports.handOnDrop, Socket: n.links.remoteSockets(name)}
+	validator, err := n.config.Elsewhere.Validator(name, key, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -248,22 +127,6 @@ func remoteNode(n *Network, name string, one *Node) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.book.Enter(one.key.Address(), endpoint)
-	one.validator = validator
-	one.machine = machine{Identity: validator.Who(), Engine: validator, network: n, kind: fault.Validators, process: one}
-	return one, nil
-}
-
-// remoteRunner makes a runner elsewhere.
-func remoteRunner(n *Network, name string, one *Runner) *Runner {
-	one.runner = n.config.Elsewhere.Runner(name, one.key)
-	one.machine = machine{Identity: one.runner.Who(), Engine: one.runner, network: n, kind: fault.Runners, process: one}
-	return one
-}
-
-// enterSocket enters the socket of a node elsewhere, which is another in each of its lives.
-func (m *machine) enterSocket() {
-	if remote, is := m.Engine.(Remote); is {
-		m.network.links.enterSocket(m.Name, remote.Packets(), remote.Socket())
-	}
+	n.book.Enter(key.Address(), endpoint)
+	return validator, nil
 }

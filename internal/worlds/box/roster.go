@@ -25,7 +25,7 @@ func (r *roster) doAlone(do func() error) error { return r.turn.Do(context.Backg
 func (r *roster) stopRunners() (errs []error) {
 	leaveAll(r.runners.RunnerList())
 	for _, one := range r.runners.RunnerList() {
-		errs = append(errs, one.stopNode())
+		errs = append(errs, one.Stop())
 	}
 	return errs
 }
@@ -33,7 +33,7 @@ func (r *roster) stopRunners() (errs []error) {
 // stopNodes ends all validators in good order.
 func (r *roster) stopNodes() (errs []error) {
 	for _, node := range r.nodes.List() {
-		errs = append(errs, node.stopNode())
+		errs = append(errs, node.Stop())
 	}
 	return errs
 }

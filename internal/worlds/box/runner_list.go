@@ -44,18 +44,17 @@ func (l *runnerList) reloadRunner(name string) error {
 	case !r.Running():
 		return refusal.New("node_stopped", "%s is not running", name).Hint("Restart it first.").At("runner")
 	}
-	return r.runner.Reload()
+	return r.Reload()
 }
 
 // Answer gives the result of a job to all runners that wait for it, and returns those that
 // took it. It calls refused for each of the others.
 func (l *runnerList) Answer(job types.Hash, given execution.Given, refused func(runner string, err error)) (took []types.Address) {
 	for _, r := range l.RunnerList() {
-		manual := r.Manual()
-		if manual == nil || !slices.Contains(manual.Waiting(), job) {
+		if !r.Running() || !slices.Contains(r.Waiting(), job) {
 			continue
 		}
-		if err := manual.Answer(job, given); err != nil {
+		if err := r.Answer(job, given); err != nil {
 			refused(r.Name, err)
 			continue
 		}

@@ -1,9 +1,7 @@
 package box
 
 import (
-	"net"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
@@ -11,14 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
-	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
-	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
@@ -36,9 +28,10 @@ const handshakes = 32
 
 // Runner is one runner of the network.
 type Runner struct {
-	machine
-	runner Serving
-	key    *crypto.Key
+	*node.Identity
+	RunnerNode
+	network *Network
+	key     *crypto.Key
 }
 
 // OwnOffer is what a runner of the devnet's own says that it does.
@@ -50,47 +43,19 @@ func OwnOffer() system.Offer {
 
 // newRunner makes a runner under a key.
 func newRunner(n *Network, name string, key *crypto.Key) *Runner {
-	one := &Runner{key: key}
-	if n.config.Elsewhere != nil {
-		return remoteRunner(n, name, one)
+	one := &Runner{network: n, key: key}
+	if other := n.config.Elsewhere; other != nil {
+		one.RunnerNode, one.Identity = other.Runner(name, key, n.links.remoteSockets(name)), &node.Identity{Name: name, Address: key.Address()}
+		return one
 	}
-	var manual atomic.Pointer[custom.Manual] // of the run under way
-	var mask atomic.Pointer[byzantine.RunnerMask]
-	wrap := func(given env.Runner) env.Runner {
-		if n.config.wrapRunner != nil {
-			given = n.config.wrapRunner(given)
-		}
-		if n.config.Strict { // faults cannot be ordered
-			return given
-		}
-		before, given := byzantine.NewRunnerMask(given)
-		mask.Store(before)
-		return given
-	}
-	watch, err := connections.NewCapture(n.config.Qlog, name, n.config.KeyLog, n.log)
-	if err != nil {
-		n.log.Warn("the connections of a runner are not written down", "node", name, "error", err)
-	}
-	runner := node.NewRunner(node.RunnerConfig{
-		Capture: watch,
-		Parts: node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock,
-			Along: func(life uint64, f *roles.Failure) { n.onRoleTookNodeAlong(name, life, f) }},
-		Shell: runners.Config{ChainID: n.genesis.ChainID, MaxJobs: wallet.RunnerJobs, Tell: n.config.TellRunner,
-			Strategy: n.config.Strategy},
-		Runtime: n.runtime, Log: n.log, Turns: n.turns, WrapConn: socketOf(n, name), Wrap: wrap,
-		Chain: func() (env.ChainView, error) { return n.presence.feed.View(key.PublicKey()), nil },
-		Executor: func() (env.Executor, error) {
-			does, byHand := settings.Own()
-			manual.Store(byHand)
-			return does, nil
-		},
-		Polls: func() (env.Polls, error) { return node.NewPolls(key.Address(), n.pollOf(name)), nil },
-	})
-	local := localRunner{runner, key, manual.Load, &mask}
-	one.runner = local
-	one.machine = machine{Identity: local.Who(), Engine: local, network: n, kind: fault.Runners, process: one}
+	supervised := &supervisedNode{node: one}
+	runner := n.openLocalRunner(name, key, n.roleWatcher(supervised))
+	one.RunnerNode, one.Identity, supervised.machine = runner, &runner.Identity, &runner.Machine
 	return one
 }
+
+// Running reports whether the runner takes part, frozen or not.
+func (r *Runner) Running() bool { return r.Phase().Up() }
 
 // pollOf has validators answer a runner that polls. A stopped validator is not
 // reached, and a frozen one answers nothing. Questions and answers go over the links
@@ -108,7 +73,7 @@ func (n *Network) pollOf(name string) node.Answering {
 			return
 		}
 		n.links.carryMessage(name, one.Name, func() {
-			if one.Frozen() {
+			if one.Phase() == network.Frozen {
 				return
 			}
 			shell.Answer(runner, q, func(a polling.Answer) {
@@ -118,57 +83,15 @@ func (n *Network) pollOf(name string) node.Answering {
 	}
 }
 
-// socketOf returns the wrapper of a runner's socket.
-func socketOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
-	lossy, below := lossyOf(n, name), n.config.wrapSocket
-	if below == nil {
-		return lossy
-	}
-	return func(socket net.PacketConn) net.PacketConn {
-		if lossy == nil {
-			return below(socket)
-		}
-		return lossy(below(socket))
-	}
-}
-
-func (r *Runner) startNode() error {
-	if err := r.runner.Start(); err != nil {
-		return err
-	}
-	r.enterSocket()
-	return nil
-}
-
-func (r *Runner) stopNode() error {
-	r.Engine.Thaw()
-	return r.runner.Stop()
-}
-
-// Leave implements network.Runner.
-func (r *Runner) Leave(finish bool, gone func()) { r.runner.Leave(finish, gone) }
-
-// Status is the status of a runner, or its last one if it was stopped.
-func (r *Runner) Status() runners.Status { return r.runner.Status() }
-
-// Manual is the executor of a running runner whose jobs are answered by hand; nil
-// where it does not run.
-func (r *Runner) Manual() Manual {
-	if !r.Running() {
-		return nil
-	}
-	return r.runner.Manual()
-}
-
 // leaveAll has runners say Goodbye, all at once, and waits until they have, or for as
 // long as that may take.
 func leaveAll(all []*Runner) {
 	gone := make(chan struct{}, len(all))
 	waiting := 0
 	for _, r := range all {
-		if r.Running() && !r.Frozen() {
+		if r.Phase() == network.Running {
 			waiting++
-			r.runner.Leave(false, func() { gone <- struct{}{} })
+			r.Leave(false, func() { gone <- struct{}{} })
 		}
 	}
 	late := time.NewTimer(network.Goodbye)
@@ -199,7 +122,7 @@ func (r *Runner) describeRunner(state *ledger.State) api.RunnerNode {
 		out.Missing = append(out.Missing, r.Failure().Error())
 	case !out.Running:
 		out.Missing = append(out.Missing, "the runner is stopped")
-	case r.Frozen():
+	case r.Phase() == network.Frozen:
 		out.Missing = append(out.Missing, "the runner is frozen")
 	case phase == selection.Off: // it has no connections
 		out.Missing = append(out.Missing, missingPollAnswer(phase, &status, state)...)

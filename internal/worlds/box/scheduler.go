@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// scheduler is how operator code waits on this machine: a signal is a channel, and a task a
+// scheduler is how operator code waits on this machine: a wait is for a channel, and a task is a
 // goroutine.
 type scheduler struct {
 	failed func(task string, err error)
@@ -29,28 +29,14 @@ func newScheduler(failed func(task string, err error)) *scheduler {
 	return s
 }
 
-// firing implements network.Signal.
-type firing struct {
-	once  sync.Once
-	fired chan struct{}
-}
-
-// Fire implements network.Signal.
-func (s *firing) Fire() { s.once.Do(func() { close(s.fired) }) }
-
 // Now implements network.Scheduler, by the machine's clock.
 func (s *scheduler) Now() types.Time { return types.Time(time.Now().UnixNano()) }
 
-// NewSignal implements network.Scheduler.
-func (s *scheduler) NewSignal() network.Signal { return &firing{fired: make(chan struct{})} }
-
 // Wait implements network.Scheduler. A signal that has fired already ends the wait at once, also at the end.
-func (s *scheduler) Wait(ctx context.Context, on network.Signal, patience time.Duration) error {
-	fired := on.(*firing).fired
-	select {
-	case <-fired:
+func (s *scheduler) Wait(ctx context.Context, on *network.Signal, patience time.Duration) error {
+	fired := make(chan struct{})
+	if waits := on.SetWake(func() { close(fired) }); !waits {
 		return nil
-	default:
 	}
 	var late <-chan time.Time
 	if patience != network.Forever {

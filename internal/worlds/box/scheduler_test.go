@@ -15,19 +15,21 @@ import (
 func TestALiveWaitEndsByItsSignalItsPatienceItsContextOrTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScheduler(func(_ string, err error) { t.Error(err) })
-		soon, background := s.NewSignal(), context.Background()
+		soon, background := new(network.Signal), context.Background()
 		time.AfterFunc(time.Second, soon.Fire)
 		soonOver, cancel := context.WithTimeout(background, time.Second)
 		defer cancel()
 		time.AfterFunc(time.Minute, func() { go s.endAllWaits() })
 		for _, wait := range []struct {
 			ctx      context.Context
-			on       network.Signal
+			on       *network.Signal
 			patience time.Duration
 			want     error
 		}{
-			{background, soon, network.Forever, nil}, {background, soon, 0, nil}, {background, s.NewSignal(), time.Second, network.ErrLate},
-			{soonOver, s.NewSignal(), network.Forever, context.DeadlineExceeded}, {background, s.NewSignal(), network.Forever, network.ErrClosed},
+			{background, soon, network.Forever, nil}, {background, soon, 0, nil},
+			{background, new(network.Signal), time.Second, network.ErrLate},
+			{soonOver, new(network.Signal), network.Forever, context.DeadlineExceeded},
+			{background, new(network.Signal), network.Forever, network.ErrClosed},
 			{background, soon, 0, nil},
 		} {
 			if err := s.Wait(wait.ctx, wait.on, wait.patience); !errors.Is(err, wait.want) {
@@ -42,7 +44,7 @@ func TestTheEndOfALiveNetworkWaitsForItsTasks(t *testing.T) {
 		var failed atomic.Value
 		s := newScheduler(func(task string, err error) { failed.Store(task) })
 		s.Go("a task", func() error {
-			err := s.Wait(context.Background(), s.NewSignal(), network.Forever)
+			err := s.Wait(context.Background(), new(network.Signal), network.Forever)
 			time.Sleep(time.Second)
 			return err
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Each implements network.Paced, at once: a node that runs elsewhere takes a while.
+// Each implements network.Operated, at once: a node that runs elsewhere takes a while.
 func (b backend) Each(do func(network.Steered)) {
 	var told sync.WaitGroup
 	for _, node := range b.network.List() {
@@ -23,25 +23,25 @@ func (b backend) Each(do func(network.Steered)) {
 	told.Wait()
 }
 
-// Best implements network.Paced.
+// Best implements network.Operated.
 func (b backend) Best() network.Best { return b.network.nodeList.bestForOperator() }
 
-// Validator implements network.Paced.
+// Validator implements network.Operated.
 func (b backend) Validator(name string) network.Best { return b.network.findNode(name).asBest() }
 
-// Clock implements network.Paced.
+// Clock implements network.Operated.
 func (b backend) Clock() types.Time { return b.network.clock.Now() }
 
-// Stall implements network.Paced: the caller's context decides.
+// Stall implements network.Operated: the caller's context decides.
 func (b backend) Stall() time.Duration { return network.Forever }
 
-// KeepTravel implements network.Paced.
+// KeepTravel implements network.Operated.
 func (b backend) KeepTravel(by time.Duration, goal simplex.Goal) error {
 	have := b.network.keeper.travelRecord()
 	return b.network.keeper.keepRecord(network.Travel{Number: have.Number + 1, Clock: have.Clock + by, Goal: goal})
 }
 
-// MoveClock implements network.Paced.
+// MoveClock implements network.Operated.
 func (b backend) MoveClock(by time.Duration) {
 	n := b.network
 	n.clock.Advance(by)

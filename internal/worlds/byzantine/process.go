@@ -4,15 +4,20 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/refusal"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/runners"
+	"github.com/cowboyinc/devnet/validators"
 )
 
 // ValidatorProcess is a validator's process as the faults of a single node see it.
 type ValidatorProcess struct {
-	Mask     *Mask
-	Programs *fault.Programs
-	Actors   Actors
-	Twin     *Twin
+	Mask      *Mask
+	Programs  *fault.Programs
+	Shell     *validators.Validator
+	Contracts *fault.Contracts
+	Twin      *Twin
 }
 
 // Do makes the process execute a sound order of a node's fault. Nil counts end what its
@@ -40,22 +45,19 @@ func (p *ValidatorProcess) Do(o *fault.Order, counts *fault.Counts, over func(af
 		p.Programs.Fail(o.Actor, how, counts)
 		return nil
 	case "panic", "hang":
-		return Upset(p.Actors, o, counts, over)
+		if contract, is := types.ContractAddress(o.Contract); is {
+			p.Contracts.Upset(contract, fault.Upset{Hang: hangOf(o), Panic: &roles.Ordered{}, Count: counts, Over: func() { over(0) }})
+			return nil
+		}
+		return upsetRole(p.Shell.Upset, o, counts, over)
 	}
 	return notOwn(o, fault.Validators)
 }
 
 // RunnerProcess is a runner's process as the faults of a single node see it.
 type RunnerProcess struct {
-	Mask   *RunnerMask
-	Shell  Serving
-	Actors Actors
-}
-
-// Serving is a runner whose claims about itself can be set.
-type Serving interface {
-	Drain(on bool, reason string)
-	Change(added, removed []string)
+	Mask  *RunnerMask
+	Shell *runners.Runner
 }
 
 // Do is as that of a validator's process.
@@ -84,7 +86,7 @@ func (p *RunnerProcess) Do(o *fault.Order, counts *fault.Counts, over func(after
 		}
 		return p.Mask.Behave(o.Kind, counts)
 	case "panic", "hang":
-		return Upset(p.Actors, o, counts, over)
+		return upsetRole(p.Shell.Upset, o, counts, over)
 	default:
 		return notOwn(o, fault.Runners)
 	}

@@ -287,7 +287,7 @@ func (c *Backend) Saw(height types.Height) {
 		return
 	}
 	for _, m := range c.allMembers() {
-		if !m.follows {
+		if !m.isFollowed() {
 			m.showBlock()
 		}
 	}

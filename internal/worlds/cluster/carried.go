@@ -8,22 +8,9 @@ import (
 	"sync"
 )
 
-// Carried is what runs one node for a carrier, which gives it one order at a time.
-type Carried interface {
-	Start(context.Context) error
-	Stop(context.Context) error
-	Kill(context.Context) error
-	Freeze(context.Context) error
-	Thaw(context.Context) error
-	Wipe(context.Context) error
-	// URL returns the URL of the node's API, "" if it has none. It is asked at any
-	// time.
-	URL() string
-}
-
 // CarriedNodes is the common part of all carriers: their nodes by name, whose orders follow
 // one another, and unordered ends. A carrier embeds one.
-type CarriedNodes[B Carried] struct {
+type CarriedNodes[B any] struct {
 	dir     string
 	over    error // error of every call after Shut
 	ended   chan Ended
@@ -35,7 +22,7 @@ type CarriedNodes[B Carried] struct {
 }
 
 // slot is a node and its turn, which holds an entry while an order is being done.
-type slot[B Carried] struct {
+type slot[B any] struct {
 	carried B
 	turn    chan struct{}
 }
@@ -45,7 +32,7 @@ const endedBuffer = 64
 
 // NewCarriedNodes has no nodes yet; dir is the folder that theirs are in, and over what is said
 // once they were stopped for good.
-func NewCarriedNodes[B Carried](dir string, over error) *CarriedNodes[B] {
+func NewCarriedNodes[B any](dir string, over error) *CarriedNodes[B] {
 	return &CarriedNodes[B]{dir: dir, over: over, ended: make(chan Ended, endedBuffer), closing: make(chan struct{}),
 		slots: map[string]slot[B]{}}
 }
@@ -96,43 +83,6 @@ func (f *CarriedNodes[B]) Order(ctx context.Context, name string, do func(B, con
 		return fmt.Errorf("%s was busy with another order: %w", name, ctx.Err())
 	}
 	return do(found.carried, ctx)
-}
-
-// Start implements Carrier.
-func (f *CarriedNodes[B]) Start(ctx context.Context, name string) error {
-	return f.Order(ctx, name, B.Start)
-}
-
-// Stop implements Carrier.
-func (f *CarriedNodes[B]) Stop(ctx context.Context, name string) error {
-	return f.Order(ctx, name, B.Stop)
-}
-
-// Kill implements Carrier.
-func (f *CarriedNodes[B]) Kill(ctx context.Context, name string) error {
-	return f.Order(ctx, name, B.Kill)
-}
-
-// Wipe implements Carrier.
-func (f *CarriedNodes[B]) Wipe(ctx context.Context, name string) error {
-	return f.Order(ctx, name, B.Wipe)
-}
-
-// Freeze implements Carrier.
-func (f *CarriedNodes[B]) Freeze(name string) error {
-	return f.Order(context.Background(), name, B.Freeze)
-}
-
-// Thaw implements Carrier.
-func (f *CarriedNodes[B]) Thaw(name string) error { return f.Order(context.Background(), name, B.Thaw) }
-
-// Control implements Carrier.
-func (f *CarriedNodes[B]) Control(name string) string {
-	b, err := f.Find(name)
-	if err != nil {
-		return ""
-	}
-	return b.URL()
 }
 
 // Ended implements Carrier.

@@ -28,6 +28,11 @@ type Carrier interface {
 	// Freeze keeps a node off every core until Thaw.
 	Freeze(name string) error
 	Thaw(name string) error
+	// Detach takes a running node off the network, like a pulled cable: no node reaches it,
+	// nor does Control. Attach brings it back; its address may be another. Nodes that share
+	// this machine's network cannot be taken off, which is an error.
+	Detach(ctx context.Context, name string) error
+	Attach(ctx context.Context, name string) error
 	// Wipe empties the home of a validator that does not run. Its next Start passes
 	// --lost, which marks it as having run before (finding F17).
 	Wipe(ctx context.Context, name string) error

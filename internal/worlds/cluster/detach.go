@@ -8,24 +8,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 )
 
-// Detacher is a Carrier that can take nodes off their network.
-type Detacher interface {
-	// Detach takes a running node off the network, like a pulled cable: no node
-	// reaches it, nor does Control.
-	Detach(ctx context.Context, name string) error
-	// Attach brings back one that was detached; its address may be another.
-	Attach(ctx context.Context, name string) error
-}
-
 // Detach takes a node off the network that all nodes are on, where the carrier can.
 // The supervisor does not reach it either: its events of that time are read when it
 // is attached again.
 func (c *Backend) Detach(ctx context.Context, name string) error {
-	m, carrier, err := c.findDetachable(name)
+	m, err := c.findMember(name)
 	if err != nil {
 		return err
 	}
-	if err := carrier.Detach(ctx, name); err != nil {
+	if err := c.carrier.Detach(ctx, name); err != nil {
 		return err
 	}
 	m.away.Store(true)
@@ -41,11 +32,11 @@ func (c *Backend) Detach(ctx context.Context, name string) error {
 
 // Attach brings a node back that was detached, and returns when it answers.
 func (c *Backend) Attach(ctx context.Context, name string) error {
-	m, carrier, err := c.findDetachable(name)
+	m, err := c.findMember(name)
 	if err != nil {
 		return err
 	}
-	if err := carrier.Attach(ctx, name); err != nil {
+	if err := c.carrier.Attach(ctx, name); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -73,17 +64,13 @@ func (c *Backend) Attach(ctx context.Context, name string) error {
 	return nil
 }
 
-func (c *Backend) findDetachable(name string) (*member, Detacher, error) {
-	carrier, can := c.carrier.(Detacher)
-	if !can {
-		return nil, nil, fmt.Errorf("%s shares its network with this machine, and cannot be taken off: cut its links instead", name)
-	}
+func (c *Backend) findMember(name string) (*member, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m := c.members[name]; m != nil {
-		return m, carrier, nil
+		return m, nil
 	}
-	return nil, nil, fmt.Errorf("there is no node %.40q", name)
+	return nil, fmt.Errorf("there is no node %.40q", name)
 }
 
 // cutStreams breaks the streams that follow a process off; each is begun again.

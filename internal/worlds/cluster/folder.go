@@ -100,7 +100,7 @@ func (c *Backend) introduceNodes(to ...*member) {
 	}
 	names := c.namesByAddress()
 	for _, m := range to {
-		if m.follows && m.canAnswer() {
+		if m.isFollowed() && m.canAnswer() {
 			c.calling.Go(func() { _ = m.client.Call(c.ctx, names, c.url) })
 		}
 	}

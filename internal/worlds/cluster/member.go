@@ -15,7 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
-	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // Patience with nodes.
@@ -30,10 +30,9 @@ const (
 // member is what is common to nodes of both kinds: the carrier's process of a name, and
 // the control server in it.
 type member struct {
-	identity node.Identity
+	identity network.Identity
 	backend  *Backend
 	client   *control.Client
-	follows  bool // what it says is followed: it is a validator
 
 	started atomic.Bool
 	frozen  atomic.Bool
@@ -66,25 +65,32 @@ type life struct {
 	made    int            // streams so far
 }
 
-func newMember(c *Backend, identity node.Identity) *member {
+func newMember(c *Backend, identity network.Identity) *member {
 	m := &member{identity: identity, backend: c}
 	m.client = control.NewClient(func() string { return c.carrier.Control(identity.Name) }, c.secret)
 	return m
 }
 
-// Who implements box.Engine.
-func (m *member) Who() *node.Identity { return &m.identity }
+// isFollowed reports whether what the node says is followed: it is a validator.
+func (m *member) isFollowed() bool { return m.identity.Kind == fault.Validators }
 
-// Started implements box.Engine.
-func (m *member) Started() bool { return m.started.Load() }
+// Who implements network.Node.
+func (m *member) Who() network.Identity { return m.identity }
 
-// Running implements box.Engine.
-func (m *member) Running() bool { return m.Started() && m.failure.Load() == nil }
+// Phase implements network.Node.
+func (m *member) Phase() network.Phase {
+	switch {
+	case !m.started.Load():
+		return network.Stopped
+	case m.failure.Load() != nil:
+		return network.Failed
+	case m.frozen.Load():
+		return network.Frozen
+	}
+	return network.Running
+}
 
-// Frozen implements box.Engine.
-func (m *member) Frozen() bool { return m.frozen.Load() }
-
-// Fail implements box.Engine. An ordered panic of a role is not a failure of the node.
+// Fail implements box.ValidatorNode. An ordered panic of a role is not a failure of the node.
 func (m *member) Fail(err error) {
 	most := int64(roles.MaxRestarts)
 	if m.backend.hosts.Strategy() == roles.Stop {
@@ -96,7 +102,7 @@ func (m *member) Fail(err error) {
 	m.failure.Store(&err)
 }
 
-// Failure implements box.Engine.
+// Failure implements box.ValidatorNode and box.RunnerNode.
 func (m *member) Failure() error {
 	if err := m.failure.Load(); err != nil {
 		return *err
@@ -105,7 +111,7 @@ func (m *member) Failure() error {
 }
 
 // canAnswer reports whether the node can be asked something now.
-func (m *member) canAnswer() bool { return m.Running() && !m.Frozen() && !m.away.Load() }
+func (m *member) canAnswer() bool { return m.Phase() == network.Running && !m.away.Load() }
 
 // startProcess starts the process, and returns when its control server answers.
 func (m *member) startProcess() (*life, control.Hello, error) {
@@ -224,10 +230,10 @@ func (m *member) onUnorderedEnd(err error) {
 	}
 }
 
-// Freeze implements box.Engine.
+// Freeze implements network.Node.
 func (m *member) Freeze(counts *fault.Counts) error {
 	switch {
-	case !m.Running():
+	case !m.Phase().Up():
 		return fmt.Errorf("%s does not run", m.identity.Name)
 	case m.frozen.Swap(true):
 		return fmt.Errorf("%s is frozen already", m.identity.Name)
@@ -240,40 +246,21 @@ func (m *member) Freeze(counts *fault.Counts) error {
 	return nil
 }
 
-// Thaw implements box.Engine.
-func (m *member) Thaw() bool {
+// Thaw implements network.Node.
+func (m *member) Thaw() error {
 	if !m.frozen.Load() {
-		return false
+		return fmt.Errorf("%s is not frozen", m.identity.Name)
 	}
 	if err := m.backend.carrier.Thaw(m.identity.Name); err != nil {
 		m.Fail(err)
 	}
 	m.frozen.Store(false)
 	m.applyRules()
-	return true
+	return nil
 }
 
-// Socket implements box.Remote: where peers find the node, as it is now; zero where it does not run.
-func (m *member) Socket() netip.AddrPort {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.life == nil {
-		return netip.AddrPort{}
-	}
-	return m.life.socket
-}
-
-// Packets implements box.Remote.
-func (m *member) Packets() box.Packets { return packets{m} }
-
-// packets is what a node does to the packets that it sends. They end with its process.
-type packets struct{ *member }
-
-// Kill implements box.Packets.
-func (packets) Kill() {}
-
-// SetRules implements box.Packets.
-func (m packets) SetRules(rules map[netip.AddrPort]lossy.Rule) {
+// setRules is a part of box.EnterSocket.
+func (m *member) setRules(rules map[netip.AddrPort]lossy.Rule) {
 	m.mu.Lock()
 	m.rules = rules
 	m.mu.Unlock()
@@ -309,7 +296,7 @@ func (m *member) orderFault(counts *fault.Counts, o fault.Order) error {
 	return err
 }
 
-// Do implements box.Engine: it passes the order to the node unchanged. The answer to a panic
+// Do implements network.Node: it passes the order to the node unchanged. The answer to a panic
 // reports its effect, since the process may end.
 func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 	waits := o.Verb == "panic" || o.Verb == "hang"

@@ -34,7 +34,7 @@ func (c *Backend) hearUpTo(height types.Height) {
 		m.mu.Lock()
 		l := m.life
 		m.mu.Unlock()
-		if l != nil && m.canAnswer() && m.follows {
+		if l != nil && m.canAnswer() && m.isFollowed() {
 			asked.Go(func() { m.catchUp(ctx, l) })
 		}
 	}

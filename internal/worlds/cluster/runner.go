@@ -12,29 +12,30 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
-	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/runners"
 )
 
 // runner is a runner that runs elsewhere.
 type runner struct {
 	*member
-	key  *crypto.Key
-	last control.RunnerStatus // latest answer; guarded by mu
-	at   time.Time
+	key    *crypto.Key
+	socket box.EnterSocket
+	last   control.RunnerStatus // latest answer; guarded by mu
+	at     time.Time
 }
 
-var _ box.RemoteRunner = (*runner)(nil)
+var _ box.RunnerNode = (*runner)(nil)
 
 // Runner implements box.Elsewhere.
-func (c *Backend) Runner(name string, key *crypto.Key) box.RemoteRunner {
-	r := &runner{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), key: key}
+func (c *Backend) Runner(name string, key *crypto.Key, socket box.EnterSocket) box.RunnerNode {
+	r := &runner{member: newMember(c, network.Identity{Name: name, Address: key.Address(), Kind: fault.Runners}), key: key, socket: socket}
 	r.last.Status = runners.Status{Name: name, Address: key.Address(), PublicKey: key.PublicKey()}
 	c.enterMember(r.member)
 	return r
 }
 
-// Start implements box.Serving. It writes the files of a runner that joined, and the key
+// Start implements network.Node. It writes the files of a runner that joined, and the key
 // of one that has another than before.
 func (r *runner) Start() error {
 	c := r.backend
@@ -50,43 +51,60 @@ func (r *runner) Start() error {
 	if err := c.giveKey(r.identity.Name, r.key); err != nil {
 		return err
 	}
-	if _, _, err := r.startProcess(); err != nil {
+	l, _, err := r.startProcess()
+	if err != nil {
 		return err
 	}
 	r.started.Store(true)
 	c.introduceNodes(c.allMembers()...)
 	if !c.script { // blocks are not observed here: no work waits for that
-		return r.client.Show(c.ctx, math.MaxInt64)
+		if err := r.client.Show(c.ctx, math.MaxInt64); err != nil {
+			return err
+		}
 	}
+	r.socket(l.socket, r.setRules)
 	return nil
 }
 
-// Kill implements box.Engine.
-func (r *runner) Kill() {
+// Kill implements network.Node.
+func (r *runner) Kill(*fault.Counts) error {
 	r.silenceNode()
 	r.collectCounts()
 	if err := r.endProcess(true); err != nil {
 		r.backend.keepFirstError(err)
 	}
+	r.forgetConnections()
+	return nil
 }
 
-// Stop implements box.Serving. It is at once: who wants Goodbyes said asks for them by
+// Stop implements network.Node. It is at once: who wants Goodbyes said asks for them by
 // Leave.
 func (r *runner) Stop() error {
+	if r.frozen.Load() {
+		_ = r.Thaw() // it is frozen
+	}
 	r.collectCounts()
 	err := r.endProcess(true)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.last.Connected = nil
+	r.forgetConnections()
 	return err
 }
 
-// Wipe implements box.Engine.
+// forgetConnections notes that its connections ended with its process.
+func (r *runner) forgetConnections() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.last.Connected = nil
+}
+
+// Peers implements network.Node.
+func (r *runner) Peers() []types.Address { return r.Status().Connected }
+
+// Wipe implements network.Node.
 func (r *runner) Wipe(*fault.Counts) error {
 	return errors.New("a runner stores only its key")
 }
 
-// Leave implements box.Serving.
+// Leave implements network.Node.
 func (r *runner) Leave(finish bool, gone func()) {
 	go func() {
 		if r.canAnswer() {
@@ -118,7 +136,7 @@ func (r *runner) refreshStatus() {
 	r.last, r.at = s, time.Now()
 }
 
-// Status implements box.Serving.
+// Status implements box.RunnerNode.
 func (r *runner) Status() runners.Status {
 	r.refreshStatus()
 	r.mu.Lock()
@@ -126,7 +144,7 @@ func (r *runner) Status() runners.Status {
 	return r.last.Status
 }
 
-// Waiting implements box.Manual: the jobs that wait to be answered by hand.
+// Waiting implements box.RunnerNode.
 func (r *runner) Waiting() []types.Hash {
 	r.refreshStatus()
 	r.mu.Lock()
@@ -134,13 +152,10 @@ func (r *runner) Waiting() []types.Hash {
 	return r.last.Waiting
 }
 
-// Answer implements box.Manual.
+// Answer implements box.RunnerNode.
 func (r *runner) Answer(job types.Hash, given execution.Given) error {
 	return r.client.Answer(r.backend.ctx, job, given)
 }
 
-// Reload implements box.Serving.
+// Reload implements box.RunnerNode.
 func (r *runner) Reload() error { return r.client.Reload(r.backend.ctx) }
-
-// Manual implements box.Serving.
-func (r *runner) Manual() box.Manual { return r }

@@ -60,7 +60,7 @@ func TestANodeThatHasLeftIsNotStartedWithTheOthers(t *testing.T) {
 			t.Errorf("%s has left: %v", name, !left)
 		}
 	}
-	if err := backend.Runner("r1", backend.Key("r1")).Start(); err == nil || backend.Left("r1") {
+	if err := backend.Runner("r1", backend.Key("r1"), nil).Start(); err == nil || backend.Left("r1") {
 		t.Errorf("r1 has left, though it was to start: %v", err)
 	}
 	backend.SetLeft("r2")

@@ -14,7 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
-	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -39,19 +39,19 @@ type validator struct {
 	every    bool         // with a block at every height
 }
 
-var _ box.RemoteValidator = (*validator)(nil)
+var _ box.ValidatorNode = (*validator)(nil)
 
 // Validator implements box.Elsewhere.
-func (c *Backend) Validator(name string, key *crypto.Key, tell box.Receivers) (box.RemoteValidator, error) {
+func (c *Backend) Validator(name string, key *crypto.Key, tell box.Receivers) (box.ValidatorNode, error) {
 	c.mu.Lock()
 	if c.chain == nil {
 		c.chain = newChain(tell.Executor)
 	}
 	c.mu.Unlock()
-	v := &validator{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), follower: follower{owner: c, name: name},
-		key: key, tell: tell}
+	v := &validator{member: newMember(c, network.Identity{Name: name, Address: key.Address(), Kind: fault.Validators}),
+		follower: follower{owner: c, name: name},
+		key:      key, tell: tell}
 	v.last = validators.Status{Name: name, Address: key.Address()}
-	v.follows = true
 	c.enterMember(v.member)
 	c.mu.Lock()
 	c.followers = append(c.followers, &v.follower)
@@ -59,7 +59,7 @@ func (c *Backend) Validator(name string, key *crypto.Key, tell box.Receivers) (b
 	return v, v.resumeFromFile()
 }
 
-// Endpoint implements box.Validating: where others reach it. The files of a validator
+// Endpoint implements box.ValidatorNode: where others reach it. The files of a validator
 // that joins are written here.
 func (v *validator) Endpoint() (string, error) {
 	c := v.backend
@@ -84,14 +84,14 @@ func (v *validator) Endpoint() (string, error) {
 	return v.endpoint, err
 }
 
-// Open implements box.Validating.
+// Open implements box.ValidatorNode.
 func (v *validator) Open() error {
 	_, err := v.Endpoint()
 	return err
 }
 
-// Start implements box.Validating.
-func (v *validator) Start([]types.Validator) error {
+// Start implements network.Node.
+func (v *validator) Start() error {
 	v.backend.noteLeft(v.name, false)
 	l, hello, err := v.startProcess()
 	if err != nil {
@@ -108,6 +108,7 @@ func (v *validator) Start([]types.Validator) error {
 	}
 	v.started.Store(true)
 	v.backend.introduceNodes(v.backend.allMembers()...)
+	v.tell.Socket(l.socket, v.setRules)
 	return nil
 }
 
@@ -238,8 +239,8 @@ func (v *validator) handOnFinal(f *validators.FinalBlocks) {
 	v.tell.Final(*f)
 }
 
-// Kill implements box.Engine. Its events until now are read first.
-func (v *validator) Kill() {
+// Kill implements network.Node. Its events until now are read first.
+func (v *validator) Kill(*fault.Counts) error {
 	v.silenceNode()
 	v.collectCounts()
 	ctx, cancel := context.WithTimeout(v.backend.ctx, hearPatience)
@@ -247,45 +248,53 @@ func (v *validator) Kill() {
 	v.mu.Lock()
 	l := v.life
 	v.mu.Unlock()
-	if l != nil && v.canAnswer() && v.follows {
+	if l != nil && v.canAnswer() && v.isFollowed() {
 		v.catchUp(ctx, l)
 	}
-	v.endValidator(true)
+	if err := v.endValidator(true); err != nil {
+		v.backend.keepFirstError(err)
+	}
+	return nil
 }
 
-// Stop implements box.Validating.
+// Stop implements network.Node.
 func (v *validator) Stop() error {
+	if v.frozen.Load() {
+		_ = v.Thaw() // it is frozen
+	}
 	v.collectCounts()
 	return v.endValidator(false)
 }
 
+// Leave implements network.Node: a validator leaves by an instruction of the system key.
+func (v *validator) Leave(_ bool, gone func()) { gone() }
+
+// Peers implements network.Node: only validators, since a connection belongs to its runner.
+func (v *validator) Peers() []types.Address { return v.Status().Connected }
+
 func (v *validator) endValidator(atOnce bool) error {
 	err := v.endProcess(atOnce)
-	if err != nil && atOnce {
-		v.backend.keepFirstError(err)
-	}
 	v.mu.Lock()
 	v.lies, v.last.Connected, v.live = false, nil, nil
 	v.mu.Unlock()
 	return err
 }
 
-// Wipe implements box.Engine.
+// Wipe implements network.Node.
 func (v *validator) Wipe(counts *fault.Counts) error {
 	ctx, cancel := context.WithTimeout(v.backend.ctx, endPatience)
 	defer cancel()
 	if err := v.backend.carrier.Wipe(ctx, v.name); err != nil {
 		return err
 	}
-	v.identity.Lost = true
 	counts.Emptied.Add(1)
 	return v.resetToGenesis()
 }
 
-// Shell implements box.Validating.
+// Shell implements box.ValidatorNode.
 func (v *validator) Shell() box.Shell { return v }
 
-// Store implements box.Validating.
+// Store implements box.ValidatorNode.
 func (v *validator) Store() env.Store { return *v.store.Load() }
 
 // Head implements box.Shell.
@@ -426,10 +435,10 @@ func (v *validator) sendTravel(to types.Height, every bool, done func()) {
 	}()
 }
 
-// Thaw implements box.Engine. It now gets the operator's decisions of that time.
-func (v *validator) Thaw() bool {
-	if !v.member.Thaw() {
-		return false
+// Thaw implements network.Node. It now gets the operator's decisions of that time.
+func (v *validator) Thaw() error {
+	if err := v.member.Thaw(); err != nil {
+		return err
 	}
 	v.mu.Lock()
 	hold, goal, every := v.hold, v.goal, v.every
@@ -438,10 +447,10 @@ func (v *validator) Thaw() bool {
 	if goal > 0 {
 		v.sendTravel(goal, every, nil)
 	}
-	return true
+	return nil
 }
 
-// Do implements box.Engine.
+// Do implements network.Node.
 func (v *validator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 	if err := v.member.Do(o, counts, over); err != nil {
 		return err
@@ -454,9 +463,9 @@ func (v *validator) Do(o *fault.Order, counts *fault.Counts, over func(time.Dura
 	return nil
 }
 
-// Misbehaves implements box.Validating.
-func (v *validator) Misbehaves() bool {
+// Honest implements box.ValidatorNode.
+func (v *validator) Honest() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.lies
+	return !v.lies
 }

@@ -296,7 +296,7 @@ func (b Best) nextNonce(ctx context.Context, s Scheduler, account types.Address)
 // Ask puts a question to a validator and waits for the answer, for a limited time. A validator
 // that stops meanwhile does not answer.
 func Ask[T any](ctx context.Context, s Scheduler, question func(answer func(T))) (answer T, err error) {
-	answered, given := s.NewSignal(), &guardedValue[T]{}
+	answered, given := new(Signal), &guardedValue[T]{}
 	question(func(a T) {
 		given.withValue(func(is *T) { *is = a })
 		answered.Fire()

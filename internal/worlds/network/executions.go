@@ -35,7 +35,7 @@ func newExecutions(s Scheduler) *Executions {
 type Execution struct {
 	of   *Executions
 	hash types.Hash
-	over Signal
+	over *Signal
 	end  guardedValue[End]
 }
 
@@ -64,7 +64,7 @@ func (x *Executions) AwaitSubmitted(hash types.Hash) *Execution {
 
 // beginWait begins a wait, and says why the transaction was given up last, if it was.
 func (x *Executions) beginWait(hash types.Hash) (e *Execution, why string) {
-	e = &Execution{of: x, hash: hash, over: x.scheduler.NewSignal()}
+	e = &Execution{of: x, hash: hash, over: new(Signal)}
 	x.ends.withValue(func(is *ends) {
 		is.waiting[hash], why = append(is.waiting[hash], e), is.dropped[hash]
 	})

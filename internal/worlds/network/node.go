@@ -54,6 +54,9 @@ type Node interface {
 	// Freeze stops the process from running, and counts what waits for it.
 	Freeze(*fault.Counts) error
 	Thaw() error
+	// Leave has a running runner say Goodbye, after its open jobs if finish is set. gone is
+	// told once that is done, of a validator at once.
+	Leave(finish bool, gone func())
 	// Wipe loses the files of a node that is down, and counts them.
 	Wipe(*fault.Counts) error
 	// Do does a fault of the node itself. Nil counts end what the verb began. over is told

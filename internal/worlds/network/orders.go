@@ -247,9 +247,9 @@ func (w *Orders) stopProcess(n Node) error {
 			return err
 		}
 	}
-	if r, is := n.(Runner); is && n.Who().Kind == fault.Runners && n.Phase() == Running {
-		gone := w.backend.NewSignal()
-		r.Leave(false, gone.Fire)
+	if n.Who().Kind == fault.Runners && n.Phase() == Running {
+		gone := new(Signal)
+		n.Leave(false, gone.Fire)
 		_ = w.backend.Wait(context.Background(), gone, Goodbye) // it is stopped without a Goodbye as well
 	}
 	err := n.Stop()

@@ -25,14 +25,6 @@ const MaxRunners = 2_000
 // grace, and some more.
 const Goodbye = 2 * time.Second
 
-// Runner is a runner, through all its processes.
-type Runner interface {
-	Node
-	// Leave makes the running runner say Goodbye, after its open jobs if finish is set. gone
-	// is told once that is done.
-	Leave(finish bool, gone func())
-}
-
 // Registration starts the network's own runners, registers them by the network's keys,
 // deregisters them, and stops those that left. Their names are r0, r1, … without a gap: a
 // resumed network finds its runners by them.
@@ -51,7 +43,7 @@ type registry struct {
 }
 
 // findRunner is a runner by its name, or nil.
-func (g *Registration) findRunner(name string) Runner {
+func (g *Registration) findRunner(name string) Node {
 	for _, r := range g.network.Runners() {
 		if r.Who().Name == name {
 			return r
@@ -155,7 +147,7 @@ func (g *Registration) AddStake(ctx context.Context, name string, amount types.W
 }
 
 // isUnregistered reports whether a runner is not registered, or not any more.
-func isUnregistered(state *ledger.State, r Runner) bool {
+func isUnregistered(state *ledger.State, r Node) bool {
 	is := state.Runner(r.Who().Address)
 	return is == nil || is.Health == selection.Deregistered
 }

@@ -23,14 +23,10 @@ const Forever time.Duration = math.MaxInt64
 type Scheduler interface {
 	// Now is the clock of deadlines. Time travel does not move it.
 	Now() types.Time
-	NewSignal() Signal
 	// Wait returns nil once the signal has fired, ErrLate after the patience, ErrClosed at
 	// the network's end, or the context's error.
-	Wait(ctx context.Context, s Signal, patience time.Duration) error
+	Wait(ctx context.Context, s *Signal, patience time.Duration) error
 	// Go starts a task and returns. The network's end ends the task's waits, and comes
 	// after the task. The task's error is a failure of the network.
 	Go(name string, task func() error)
 }
-
-// Signal fires once, from any loop. Later calls have no effect.
-type Signal interface{ Fire() }

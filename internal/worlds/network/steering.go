@@ -29,27 +29,6 @@ type Steered interface {
 	MakeTo(height types.Height, done func())
 }
 
-// Paced is a network whose pace its operator decides.
-type Paced interface {
-	Scheduler
-	// Each does something with every validator that runs, and returns when it is done.
-	Each(do func(Steered))
-	// Best is the best validator.
-	Best() Best
-	// Validator is the validator of a known name, in the form of Best.
-	Validator(name string) Best
-	// Clock is the network's clock.
-	Clock() types.Time
-	// KeepTravel keeps, where the network keeps anything, that the clocks move and where the
-	// blocks go: in one record, so that a restart has both or neither.
-	KeepTravel(by time.Duration, goal simplex.Goal) error
-	// MoveClock puts the clocks of all nodes ahead, also of those that start later. A negative
-	// move takes back what a travel that is cut short does not need.
-	MoveClock(by time.Duration)
-	// Stall is how long an advance waits for each next block.
-	Stall() time.Duration
-}
-
 // Travel is how far time travel came.
 type Travel struct {
 	Number uint64        // of the orders so far: the record with the highest is the newest
@@ -68,7 +47,7 @@ type Best struct {
 
 // Steering is the pace that the operator of a network has set since genesis.
 type Steering struct {
-	network Paced
+	network Operated
 	orders  *Orders
 	pace    guardedValue[pace]
 }
@@ -81,7 +60,7 @@ type pace struct {
 }
 
 // NewSteering steers a network to the goal of the latest advance; orders are the orders of the network.
-func NewSteering(n Paced, orders *Orders, goal simplex.Goal) *Steering {
+func NewSteering(n Operated, orders *Orders, goal simplex.Goal) *Steering {
 	s := &Steering{network: n, orders: orders}
 	s.pace.withValue(func(p *pace) { p.goal = goal })
 	return s
@@ -268,7 +247,7 @@ func (s *Steering) GoOn(goal simplex.Goal) {
 
 // sendGoalToAll sends all validators the goal of the travel, and waits for their answers.
 func (s *Steering) sendGoalToAll(ctx context.Context, to simplex.Goal) error {
-	all, open := s.network.NewSignal(), &guardedValue[int]{value: 1}
+	all, open := new(Signal), &guardedValue[int]{value: 1}
 	count := func(n int) {
 		left := 0
 		open.withValue(func(open *int) { *open += n; left = *open })

@@ -16,7 +16,7 @@ type Turn struct {
 type queue struct {
 	taken   bool
 	closed  bool // it has no holder any more
-	waiting []Signal
+	waiting []*Signal
 }
 
 // NewTurn makes a free turn.
@@ -52,13 +52,13 @@ func (t *Turn) isOver() (closed bool) {
 }
 
 // takeOrWait takes the turn, or returns the signal that fires when the caller has it.
-func (t *Turn) takeOrWait() (mine Signal) {
+func (t *Turn) takeOrWait() (mine *Signal) {
 	t.queue.withValue(func(q *queue) {
 		if !q.taken {
 			q.taken = true
 			return
 		}
-		mine = t.scheduler.NewSignal()
+		mine = new(Signal)
 		q.waiting = append(q.waiting, mine)
 	})
 	return mine
@@ -66,7 +66,7 @@ func (t *Turn) takeOrWait() (mine Signal) {
 
 // passTurn gives the turn to the caller that waits longest.
 func (t *Turn) passTurn() {
-	var next Signal
+	var next *Signal
 	t.queue.withValue(func(q *queue) {
 		if q.taken = len(q.waiting) > 0; q.taken {
 			next, q.waiting = q.waiting[0], q.waiting[1:]
@@ -78,7 +78,7 @@ func (t *Turn) passTurn() {
 }
 
 // giveUp leaves the queue. A turn that came at the same moment goes to the next.
-func (t *Turn) giveUp(mine Signal) {
+func (t *Turn) giveUp(mine *Signal) {
 	came := true
 	t.queue.withValue(func(q *queue) {
 		if i := slices.Index(q.waiting, mine); i >= 0 {

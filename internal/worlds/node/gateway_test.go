@@ -117,7 +117,9 @@ func TestRunnersFindAValidatorOnItsSocket(t *testing.T) {
 	if e, down := s.next().(connection.Down); !down || e.ID != s.last {
 		t.Fatalf("a frozen validator answers: %#v", e)
 	}
-	v.Thaw()
+	if err := v.Thaw(); err != nil {
+		t.Fatal(err)
+	}
 	if why := s.refused(); why != push.NotRegistered {
 		t.Fatalf("thawed, it refused for %s", why)
 	}

@@ -72,9 +72,6 @@ type Identity struct {
 	Lost bool
 }
 
-// Who returns the identity of the node, which its owner may change.
-func (m *Machine) Who() *Identity { return &m.Identity }
-
 // assembleParts makes the machine of a node, which has it in itself. Nothing is opened yet.
 func (m *Machine) assembleParts(p Parts) {
 	m.Name, m.Address, m.parts = p.Name, p.Signer.Address(), p
@@ -99,7 +96,7 @@ func (m *Machine) noteRolesRun() {
 // noteEnding says that the process is to end, and whether its roles had begun.
 func (m *Machine) noteEnding() (begun bool) {
 	m.letGo()
-	m.Thaw()
+	m.resumeFrozen()
 	return m.started.Swap(false)
 }
 
@@ -208,8 +205,16 @@ func (m *Machine) Freeze(counts *fault.Counts) error {
 }
 
 // Thaw resumes a frozen node: first with its interrupted work, then with the items
-// that arrived meanwhile. It reports whether the node was frozen.
-func (m *Machine) Thaw() bool {
+// that arrived meanwhile.
+func (m *Machine) Thaw() error {
+	if !m.resumeFrozen() {
+		return fmt.Errorf("%s is not frozen", m.Name)
+	}
+	return nil
+}
+
+// resumeFrozen is Thaw, and reports whether the node was frozen.
+func (m *Machine) resumeFrozen() bool {
 	if !m.frozen.Swap(false) {
 		return false
 	}
@@ -218,11 +223,13 @@ func (m *Machine) Thaw() bool {
 	return true
 }
 
-// Wipe loses the files of a node that does not run, and returns their bytes.
-func (m *Machine) Wipe() (lost int64, err error) {
+// Wipe loses the files of a node that does not run, and counts their bytes.
+func (m *Machine) Wipe(counts *fault.Counts) error {
 	if m.Started() {
-		return 0, fmt.Errorf("%s runs: crash it first", m.Name)
+		return fmt.Errorf("%s runs: crash it first", m.Name)
 	}
 	m.Lost = true
-	return m.disk.wipeFiles()
+	lost, err := m.disk.wipeFiles()
+	counts.Lost.Add(lost)
+	return err
 }

@@ -125,7 +125,7 @@ func TestAMachinesFaultsKnowNoKindOfNode(t *testing.T) {
 
 func suffer(t *testing.T, n *noting) {
 	var counts fault.Counts
-	if err := n.Freeze(&counts); err == nil || n.Thaw() {
+	if err := n.Freeze(&counts); err == nil || n.Thaw() == nil {
 		t.Error("what does not run was frozen")
 	}
 	n.start(t)
@@ -141,13 +141,13 @@ func suffer(t *testing.T, n *noting) {
 	if err := n.Freeze(&counts); err == nil {
 		t.Error("it was frozen twice")
 	}
-	if !n.Thaw() || n.Thaw() || counts.Held.Load() != 2 {
+	if n.Thaw() != nil || n.Thaw() == nil || counts.Held.Load() != 2 {
 		t.Errorf("%d frames were held", counts.Held.Load())
 	}
 	n.send("e")
 	n.expect(t, "abowncde", "thawed")
 
-	if _, err := n.Wipe(); err == nil {
+	if err := n.Wipe(&counts); err == nil {
 		t.Error("it was wiped while it ran")
 	}
 	n.send("f")
@@ -174,8 +174,8 @@ func suffer(t *testing.T, n *noting) {
 	}
 
 	n.stop(t)
-	if lost, err := n.Wipe(); err != nil || lost == 0 || !n.Lost {
-		t.Errorf("%d bytes were lost: %v", lost, err)
+	if err := n.Wipe(&counts); err != nil || counts.Lost.Load() == 0 || !n.Lost {
+		t.Errorf("%d bytes were lost: %v", counts.Lost.Load(), err)
 	}
 	n.start(t)
 	n.expect(t, "", "wiped")

@@ -6,10 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/runners"
@@ -121,15 +119,6 @@ func (r *Runner) Stop() error {
 	}
 	return r.endLeftovers()
 }
-
-// Upset has the role of the running runner panic or hang: runners.Runner says what is
-// meant.
-func (r *Runner) Upset(role string, hang time.Duration, order *roles.Ordered) error {
-	return r.shell.Load().Upset(role, hang, order)
-}
-
-// Contracts is nil: a runner has none.
-func (r *Runner) Contracts() *fault.Contracts { return nil }
 
 // Shell is the running runner, or the one that ran last; nil before the first.
 func (r *Runner) Shell() *runners.Runner { return r.shell.Load() }

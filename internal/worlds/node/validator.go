@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -184,12 +183,6 @@ func (v *Validator) Stop() (err error) {
 
 // Shell is the running validator, or the one that ran last; nil before the first.
 func (v *Validator) Shell() *validators.Validator { return v.shell.Load() }
-
-// Upset has a role of the running validator panic or hang: validators.Validator says what
-// is meant.
-func (v *Validator) Upset(role string, hang time.Duration, order *roles.Ordered) error {
-	return v.shell.Load().Upset(role, hang, order)
-}
 
 // Contracts returns the contracts of the running validator.
 func (v *Validator) Contracts() *fault.Contracts { return v.contracts.Load() }

@@ -289,8 +289,9 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		}
 		n.running[name] = v
 		process := n.findNode(name).process
-		process.supervisor, process.mask = v, mask
-		process.does = &byzantine.ValidatorProcess{Mask: mask, Programs: process.node.programs, Actors: &process.supervisedActors, Twin: twin}
+		process.mask = mask
+		process.does = &byzantine.ValidatorProcess{Mask: mask, Programs: process.node.programs, Shell: v,
+			Contracts: process.contracts, Twin: twin}
 		head := v.Head()
 		if !n.config.Unjudged {
 			address, root := n.keys[name].Address(), head.State.Root()

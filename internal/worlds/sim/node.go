@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/runners"
 )
 
 // node is a machine of the world: it outlives the processes that run on it.
@@ -71,10 +72,11 @@ type process struct {
 	// polled is what a validator answers a runner that polls; nil where it answers none.
 	polled func(runner *node, q polling.Question, answer func(polling.Answer))
 	// executor does a runner's jobs; nil for a validator.
-	executor *doer
-	supervisedActors
-	does doing           // faults of its process; nil without any
-	mask *byzantine.Mask // of a validator
+	executor  *doer
+	contracts *fault.Contracts // nil of a runner
+	runner    *runners.Runner  // nil of a validator
+	does      doing            // faults of its process; nil without any
+	mask      *byzantine.Mask  // of a validator
 }
 
 // doing does the faults of a process.

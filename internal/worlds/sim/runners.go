@@ -63,8 +63,8 @@ func (c *runnerNodes) bootRunner(name string) Boot[env.Runner] {
 		}
 		c.working[name] = r
 		process := c.findNode(name).process
-		process.supervisor = r
-		process.does = &byzantine.RunnerProcess{Mask: mask, Shell: r, Actors: &process.supervisedActors}
+		process.runner = r
+		process.does = &byzantine.RunnerProcess{Mask: mask, Shell: r}
 		return r.Stop, nil
 	}
 }
@@ -133,7 +133,7 @@ func (c *runnerNodes) RunnerLetters(name string) uint64 {
 }
 
 // Runners implements network.Operated.
-func (o operatedNetwork) Runners() (all []network.Runner) {
+func (o operatedNetwork) Runners() (all []network.Node) {
 	for _, name := range o.network.runners {
 		all = append(all, o.findNode(name))
 	}
@@ -141,7 +141,7 @@ func (o operatedNetwork) Runners() (all []network.Runner) {
 }
 
 // AddRunner implements network.Operated.
-func (o operatedNetwork) AddRunner(name string, key *crypto.Key) (network.Runner, error) {
+func (o operatedNetwork) AddRunner(name string, key *crypto.Key) (network.Node, error) {
 	c := &o.network.runnerNodes
 	known := c.keys[name] != nil
 	if c.keys[name] = key; !known {
@@ -167,11 +167,13 @@ func (operatedNetwork) FileKey(string) *crypto.Key { return nil }
 // Offer implements network.Operated.
 func (o operatedNetwork) Offer() system.Offer { return o.network.RunnerOffer() }
 
-// Leave implements network.Runner.
+// Leave implements network.Node.
 func (n *node) Leave(finish bool, gone func()) {
-	if r, is := n.process.supervisor.(*runners.Runner); is {
+	if r := n.process.runner; r != nil {
 		r.Leave(finish, gone)
+		return
 	}
+	gone()
 }
 
 // RunnerOffer is what a runner of a network registers.

@@ -27,27 +27,6 @@ type task struct {
 	closed bool
 }
 
-// signal implements network.Signal.
-type signal struct {
-	loop   *loop
-	fired  bool
-	waiter func() // is called once, at the time of Fire
-}
-
-// Fire implements network.Signal.
-func (s *signal) Fire() {
-	if s.fired {
-		return
-	}
-	s.fired = true
-	if s.waiter != nil {
-		s.loop.At(s.loop.now, s.waiter)
-	}
-}
-
-// NewSignal implements network.Scheduler.
-func (l *loop) NewSignal() network.Signal { return &signal{loop: l} }
-
 // Go implements network.Scheduler: the task begins at this instant.
 func (l *loop) Go(name string, do func() error) {
 	t := &task{name: name}
@@ -94,17 +73,16 @@ func (ts *tasks) endAll() {
 
 // Wait implements network.Scheduler. A script's wait runs the world; a task's lets the
 // world run on. Within an event nothing can wait: that is what Go is for.
-func (l *loop) Wait(ctx context.Context, s network.Signal, patience time.Duration) error {
-	on := s.(*signal)
+func (l *loop) Wait(ctx context.Context, on *network.Signal, patience time.Duration) error {
 	if t := l.tasks.current; t != nil {
 		return l.suspendTask(ctx, t, on, patience)
 	}
 	if l.occurring {
 		panic("sim: a wait within an event: do what waits as a task, by Go")
 	}
-	err := l.RunUntil(func() bool { return on.fired || ctx.Err() != nil }, l.deadlineAfter(patience))
+	err := l.RunUntil(func() bool { return on.HasFired() || ctx.Err() != nil }, l.deadlineAfter(patience))
 	switch {
-	case on.fired:
+	case on.HasFired():
 		return nil
 	case errors.Is(err, ErrDeadline), errors.Is(err, ErrAsleep):
 		return network.ErrLate
@@ -115,15 +93,15 @@ func (l *loop) Wait(ctx context.Context, s network.Signal, patience time.Duratio
 }
 
 // suspendTask suspends a task.
-func (l *loop) suspendTask(ctx context.Context, t *task, on *signal, patience time.Duration) error {
-	woken := on.fired
+func (l *loop) suspendTask(ctx context.Context, t *task, on *network.Signal, patience time.Duration) error {
+	var woken bool
 	wake := func() {
 		if !woken && !t.closed {
 			woken = true
 			l.runTask(t)
 		}
 	}
-	on.waiter = wake
+	woken = !on.SetWake(func() { l.At(l.now, wake) })
 	if at := l.deadlineAfter(patience); at != types.Never && !woken {
 		l.At(at, wake)
 	}
@@ -133,7 +111,7 @@ func (l *loop) suspendTask(ctx context.Context, t *task, on *signal, patience ti
 		}
 	}
 	switch {
-	case on.fired:
+	case on.HasFired():
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()

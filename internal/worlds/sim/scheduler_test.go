@@ -14,14 +14,14 @@ import (
 )
 
 // waits is one wait of the network's operator code.
-func waits(w *World, s network.Signal, patience time.Duration) error {
+func waits(w *World, s *network.Signal, patience time.Duration) error {
 	return w.Wait(context.Background(), s, patience)
 }
 
 func TestATaskGoesOnAtTheTimeOfItsSignal(t *testing.T) {
 	w := New(Config{Seed: 1})
 	defer w.Close()
-	s, late := w.NewSignal(), w.NewSignal()
+	s, late := new(network.Signal), new(network.Signal)
 	var said []string
 	say := func(what string, err error) {
 		said = append(said, fmt.Sprint(what, " ", w.Now().Sub(firstInstant), " ", err))
@@ -46,12 +46,12 @@ func TestATaskGoesOnAtTheTimeOfItsSignal(t *testing.T) {
 func TestAWaitOfAScriptRunsTheWorld(t *testing.T) {
 	w := New(Config{Seed: 1})
 	defer w.Close()
-	s := w.NewSignal()
+	s := new(network.Signal)
 	w.After(2*time.Second, s.Fire)
 	if err := waits(w, s, time.Minute); err != nil || w.Now().Sub(firstInstant) != 2*time.Second {
 		t.Errorf("%v at %v", err, w.Now().Sub(firstInstant))
 	}
-	if err := waits(w, w.NewSignal(), time.Minute); !errors.Is(err, network.ErrLate) {
+	if err := waits(w, new(network.Signal), time.Minute); !errors.Is(err, network.ErrLate) {
 		t.Error(err)
 	}
 }
@@ -59,7 +59,7 @@ func TestAWaitOfAScriptRunsTheWorld(t *testing.T) {
 func TestAWaitWithinAnEventIsABug(t *testing.T) {
 	w := New(Config{Seed: 1})
 	defer w.Close()
-	w.After(time.Second, func() { _ = waits(w, w.NewSignal(), time.Second) })
+	w.After(time.Second, func() { _ = waits(w, new(network.Signal), time.Second) })
 	err := w.RunFor(time.Minute)
 	if bug := new(Bug); !errors.As(err, &bug) || !strings.Contains(err.Error(), "by Go") {
 		t.Error(err)
@@ -72,8 +72,8 @@ func TestTheEndOfAWorldEndsItsTasks(t *testing.T) {
 	w.tasks.failed = func(_ string, err error) { ended = append(ended, err) }
 	for range 3 {
 		w.Go("a task", func() error {
-			_ = waits(w, w.NewSignal(), network.Forever)
-			return waits(w, w.NewSignal(), time.Second) // it asks once more
+			_ = waits(w, new(network.Signal), network.Forever)
+			return waits(w, new(network.Signal), time.Second) // it asks once more
 		})
 	}
 	if err := w.RunFor(time.Second); err != nil {
@@ -93,7 +93,7 @@ func TestATurnIsPassedInTheOrderOfAsking(t *testing.T) {
 			w.Go(name, func() error {
 				return turn.Do(context.Background(), func() error {
 					said += name
-					_ = waits(w, w.NewSignal(), time.Second) // others ask meanwhile
+					_ = waits(w, new(network.Signal), time.Second) // others ask meanwhile
 					said += name
 					return nil
 				})

@@ -56,7 +56,7 @@ type operatedNetwork struct {
 
 var _ network.Operated = operatedNetwork{}
 
-// Each implements network.Paced.
+// Each implements network.Operated.
 func (o operatedNetwork) Each(do func(network.Steered)) {
 	for _, name := range o.network.names {
 		if v := o.network.Validator(name); v != nil {
@@ -65,7 +65,7 @@ func (o operatedNetwork) Each(do func(network.Steered)) {
 	}
 }
 
-// Best implements network.Paced.
+// Best implements network.Operated.
 func (o operatedNetwork) Best() (best network.Best) {
 	n, trust := o.network, 0
 	for _, name := range n.names {
@@ -81,7 +81,7 @@ func (o operatedNetwork) Best() (best network.Best) {
 	return best
 }
 
-// Validator implements network.Paced.
+// Validator implements network.Operated.
 func (o operatedNetwork) Validator(name string) network.Best {
 	v := o.network.Validator(name)
 	if v == nil {
@@ -90,16 +90,16 @@ func (o operatedNetwork) Validator(name string) network.Best {
 	return network.Best{Name: name, Validator: v, State: v.Head().State, Archive: v.Archive()}
 }
 
-// Clock implements network.Paced.
+// Clock implements network.Operated.
 func (o operatedNetwork) Clock() types.Time { return o.now.Add(o.offset) }
 
-// KeepTravel implements network.Paced: nothing outlives the world.
+// KeepTravel implements network.Operated: nothing outlives the world.
 func (operatedNetwork) KeepTravel(time.Duration, simplex.Goal) error { return nil }
 
-// MoveClock implements network.Paced.
+// MoveClock implements network.Operated.
 func (o operatedNetwork) MoveClock(by time.Duration) { o.MoveClocks(by) }
 
-// Stall implements network.Paced.
+// Stall implements network.Operated.
 func (operatedNetwork) Stall() time.Duration { return stall }
 
 // Validators implements network.Operated.

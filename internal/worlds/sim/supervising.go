@@ -2,25 +2,9 @@ package sim
 
 import (
 	"errors"
-	"time"
 
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
-
-// supervisedActors are the actors of a process: a validator's, or a runner's.
-type supervisedActors struct {
-	supervisor
-	contracts *fault.Contracts // nil of a runner
-}
-
-// supervisor is a validator, or a runner.
-type supervisor interface {
-	Upset(role string, hang time.Duration, order *roles.Ordered) error
-}
-
-// Contracts implements byzantine.Actors.
-func (s *supervisedActors) Contracts() *fault.Contracts { return s.contracts }
 
 // onNodeEnded is told that a node stopped by itself. A node that a role took along ends as at a crash, and starts anew if its strategy says
 // so.

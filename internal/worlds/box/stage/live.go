@@ -38,7 +38,7 @@ type Stage struct {
 	ctx      context.Context
 	judge    *judge
 	name     string
-	separate SeparateNodes // nil: its nodes run in this process
+	separate box.Elsewhere // nil: its nodes run in this process
 
 	closing sync.Once
 	ended   error
@@ -50,20 +50,9 @@ var _ scenario.Backend = (*Stage)(nil)
 // waiting.
 func Opener(ctx context.Context) scenario.Open { return OpenerOn(ctx, "live", nil) }
 
-// SeparateNodes are the nodes of a stage in other processes.
-type SeparateNodes interface {
-	// Saw is told up to which block the script has seen the chain: what it does about
-	// those it has done. It returns at once.
-	Saw(types.Height)
-	// Err returns a failure there other than those of nodes, or nil.
-	Err() error
-	// Close ends all nodes at once, and leaves no remains of them.
-	Close() error
-}
-
-// Prepare makes the separate nodes of a scenario, by the configuration that its network is brought
-// up with, which it completes.
-type Prepare func(context.Context, *box.Config) (SeparateNodes, error)
+// Prepare completes the configuration that the network of a scenario is brought up with: by the
+// separate nodes that it makes, whose Close leaves no remains of them.
+type Prepare func(context.Context, *box.Config) error
 
 // OpenerOn returns what brings networks up over separate nodes, nil for this process, as the
 // backend of a name.
@@ -78,10 +67,10 @@ func openStage(ctx context.Context, c scenario.Config, name string, prepare Prep
 		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Strategy: c.Strategy}
 	s.judge.listenTo(&config)
 	if prepare != nil {
-		var err error
-		if s.separate, err = prepare(ctx, &config); err != nil {
+		if err := prepare(ctx, &config); err != nil {
 			return nil, err
 		}
+		s.separate = config.Elsewhere
 	}
 	network, err := box.Up(ctx, config)
 	if err != nil {

@@ -102,10 +102,10 @@ func (l *lateReports) Close() error {
 func TestACallReturnsOnceItsBlockIsJudged(t *testing.T) {
 	late := &lateReports{}
 	late.moved.L = &late.mu
-	open := OpenerOn(t.Context(), "live", func(_ context.Context, c *box.Config) (SeparateNodes, error) {
+	open := OpenerOn(t.Context(), "live", func(_ context.Context, c *box.Config) error {
 		judged := c.Observe
 		c.Observe = func(f validators.FinalBlocks) { late.report(judged, f) }
-		return nil, nil
+		return nil
 	})
 	path := filepath.Join(t.TempDir(), "script.star")
 	if err := os.WriteFile(path, []byte(`

@@ -96,7 +96,7 @@ func (d *DrivenRunner) Again(r *node.Runner, manual *custom.Manual) {
 }
 
 func (d *DrivenRunner) runnerOf(r *node.Runner) Runner {
-	does := &byzantine.RunnerProcess{Mask: d.mask, Shell: r.Shell(), Actors: r}
+	does := &byzantine.RunnerProcess{Mask: d.mask, Shell: r.Shell()}
 	shown := Runner{Name: r.Name, Shell: r.Shell(), Do: does.Do, Socket: d.socket, SetRules: d.setRules, Mute: d.silenceRunner,
 		Clock: d.clock, Manual: d.manual, Reload: d.reload}
 	if d.held != nil {

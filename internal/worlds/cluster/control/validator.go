@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -15,9 +14,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
-	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -27,34 +25,12 @@ import (
 // answerTimeout is how long a validator may take to answer a question.
 const answerTimeout = 10 * time.Second
 
-// Validator is a validator in its own process, for its server.
-type Validator interface {
-	Name() string
-	// Shell is the running validator, or the one that ran last.
-	Shell() *validators.Validator
-	// Failure is why it stopped by itself, or nil.
-	Failure() error
-	Socket() netip.AddrPort
-	SetRules(map[netip.AddrPort]lossy.Rule)
-	Mute() // it sends nothing any more
-	// Do executes a fault of this node: network.Node defines them.
-	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
-	// SetTravel moves its clock by time travel, and keeps that with the goal for its next start.
-	SetTravel(network.Travel) error
-	Travelled() network.Travel
-	// Pause stops it from making blocks, or lets it resume. Call names another node, and
-	// Belongs the URL of the whole network's API.
-	Pause(on bool)
-	Call(a types.Address, name string)
-	Belongs(url string)
-}
-
 // ValidatorServer is the control server of a validator. Its process tells it what the validator does
 // from the first moment on; it answers from Begin on.
 type ValidatorServer struct {
 	*server
 	hearing *reports
-	node    Validator
+	node    box.Driven
 
 	mu   sync.Mutex
 	boot *Boot
@@ -85,7 +61,7 @@ func NewValidatorServer(secret string, strict bool) *ValidatorServer {
 }
 
 // Begin lets it answer for a validator that runs.
-func (s *ValidatorServer) Begin(node Validator) {
+func (s *ValidatorServer) Begin(node box.Driven) {
 	s.node = node
 	s.server.rules, s.server.mute = node.SetRules, node.Mute
 	s.beginServing()

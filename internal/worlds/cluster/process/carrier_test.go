@@ -354,3 +354,17 @@ func state(c *Carrier, name string) (runs, frozen bool) {
 	defer n.mu.Unlock()
 	return n.life != nil, n.frozen
 }
+
+// A process has the network of its machine, and is told to have its links cut instead.
+func TestAProcessIsNotTakenOffItsNetwork(t *testing.T) {
+	c, err := Open(Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, do := range []func(context.Context, string) error{c.Detach, c.Attach} {
+		if err := do(t.Context(), "v1"); err == nil || !strings.Contains(err.Error(), "v1 shares its network") {
+			t.Errorf("v1 is taken off: %v", err)
+		}
+	}
+}

@@ -88,8 +88,8 @@ func (n *node) filePath(suffix string) string {
 	return filepath.Join(n.carrier.config.Dir, n.Name+suffix)
 }
 
-// URL implements cluster.Carried.
-func (n *node) URL() string {
+// apiURL is the URL of the node's API, "" if it has none.
+func (n *node) apiURL() string {
 	host, port, err := net.SplitHostPort(n.listens)
 	if err != nil {
 		return ""
@@ -107,8 +107,8 @@ func (n *node) currentLife() *life {
 	return n.life
 }
 
-// Start implements cluster.Carried.
-func (n *node) Start(context.Context) error {
+// startProcess starts the process.
+func (n *node) startProcess(context.Context) error {
 	if n.currentLife() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
 	}
@@ -190,11 +190,11 @@ func (n *node) signalEnd(signal syscall.Signal) (*life, error) {
 	return n.life, nil
 }
 
-// Stop implements cluster.Carried.
-func (n *node) Stop(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGTERM) }
+// stopProcess ends it as Ctrl-C does.
+func (n *node) stopProcess(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGTERM) }
 
-// Kill implements cluster.Carried.
-func (n *node) Kill(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGKILL) }
+// killProcess ends it at once.
+func (n *node) killProcess(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGKILL) }
 
 func (n *node) endBySignal(ctx context.Context, signal syscall.Signal) error {
 	l, err := n.signalEnd(signal)
@@ -209,13 +209,13 @@ func (n *node) endBySignal(ctx context.Context, signal syscall.Signal) error {
 	}
 }
 
-// Freeze implements cluster.Carried.
-func (n *node) Freeze(context.Context) error {
+// freezeProcess keeps it off every core.
+func (n *node) freezeProcess(context.Context) error {
 	return n.pauseOrResume(true, "is already frozen: thaw it first", syscall.SIGSTOP)
 }
 
-// Thaw implements cluster.Carried.
-func (n *node) Thaw(context.Context) error {
+// thawProcess lets it go on.
+func (n *node) thawProcess(context.Context) error {
 	return n.pauseOrResume(false, "is not frozen", syscall.SIGCONT)
 }
 
@@ -235,9 +235,9 @@ func (n *node) pauseOrResume(frozen bool, already string, signal syscall.Signal)
 	return nil
 }
 
-// Wipe implements cluster.Carried: it empties the home of a validator, and notes that it
+// wipeFiles empties the home of a validator, and notes that it
 // had one.
-func (n *node) Wipe(context.Context) error {
+func (n *node) wipeFiles(context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
 		return fmt.Errorf("%s is a runner, and a runner stores only its key", n.Name)

@@ -53,6 +53,8 @@ func (c *lastFails) Close() error {
 }
 
 func (c *lastFails) Add(context.Context, cluster.Node) error { return errors.ErrUnsupported }
+func (c *lastFails) Detach(context.Context, string) error    { return errors.ErrUnsupported }
+func (c *lastFails) Attach(context.Context, string) error    { return errors.ErrUnsupported }
 func (c *lastFails) Freeze(string) error                     { return errors.ErrUnsupported }
 func (c *lastFails) Thaw(string) error                       { return errors.ErrUnsupported }
 func (c *lastFails) Wipe(context.Context, string) error      { return errors.ErrUnsupported }
@@ -87,7 +89,7 @@ func greets(t *testing.T, dir string, seed uint64) http.Handler {
 // one after the other, takes minutes.
 func TestANetworkThatDoesNotComeUpAsksNoNodeToEnd(t *testing.T) {
 	c := &lastFails{ended: make(chan cluster.Ended)}
-	open := live.OpenerOn(t.Context(), "docker", func(_ context.Context, config *box.Config) (live.SeparateNodes, error) {
+	open := live.OpenerOn(t.Context(), "docker", func(_ context.Context, config *box.Config) error {
 		plan := hosts.Plan{Format: hosts.Compose, Image: "none"}
 		return prepare(config, plan, nil, func(dir string, _ []cluster.Node) (cluster.Carrier, error) {
 			c.server = httptest.NewServer(greets(t, dir, 7))

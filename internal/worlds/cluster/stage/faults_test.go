@@ -42,16 +42,16 @@ func containers(t *testing.T) *faulty {
 		t.Skip(err)
 	}
 	f := &faulty{T: t, image: image, paid: map[client.Hash]client.Height{}}
-	open := live.OpenerOn(t.Context(), "docker", func(ctx context.Context, c *box.Config) (live.SeparateNodes, error) {
-		g, err := prepare(c, hosts.Plan{Format: hosts.Compose, Image: image}, nil,
+	open := live.OpenerOn(t.Context(), "docker", func(ctx context.Context, c *box.Config) error {
+		err := prepare(c, hosts.Plan{Format: hosts.Compose, Image: image}, nil,
 			func(dir string, nodes []cluster.Node) (carrier cluster.Carrier, err error) {
 				f.carrier, err = container.Open(ctx, container.Config{Dir: dir, Image: image, Nodes: nodes})
 				return f.carrier, err
 			})
 		if err == nil {
-			f.backend = g.(*folderNodes).Backend
+			f.backend = c.Elsewhere.(*folderNodes).Backend
 		}
-		return g, err
+		return err
 	})
 	backend, err := open(scenario.Config{Seed: 7, Validators: 4, Runners: 4, BlockTime: 500 * time.Millisecond})
 	if err != nil {

@@ -26,10 +26,10 @@ import (
 // Processes returns what brings networks up whose nodes are processes of this machine:
 // command is devnet with some arguments. When ctx ends, so does all waiting.
 func Processes(ctx context.Context, command func(args ...string) *exec.Cmd) scenario.Open {
-	return live.OpenerOn(ctx, "processes", func(ctx context.Context, c *box.Config) (live.SeparateNodes, error) {
+	return live.OpenerOn(ctx, "processes", func(ctx context.Context, c *box.Config) error {
 		ports, err := freePorts(c.Validators + c.Runners)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		return prepare(c, hosts.Plan{Format: hosts.Processes, Ports: ports}, cluster.FreePort,
 			func(dir string, nodes []cluster.Node) (cluster.Carrier, error) {
@@ -40,7 +40,7 @@ func Processes(ctx context.Context, command func(args ...string) *exec.Cmd) scen
 
 // Containers returns what brings networks up whose nodes are containers of an image.
 func Containers(ctx context.Context, image string) scenario.Open {
-	return live.OpenerOn(ctx, "docker", func(ctx context.Context, c *box.Config) (live.SeparateNodes, error) {
+	return live.OpenerOn(ctx, "docker", func(ctx context.Context, c *box.Config) error {
 		return prepare(c, hosts.Plan{Format: hosts.Compose, Image: image}, nil,
 			func(dir string, nodes []cluster.Node) (cluster.Carrier, error) {
 				return container.Open(ctx, container.Config{Dir: dir, Image: image, Nodes: nodes})
@@ -54,22 +54,22 @@ type folderNodes struct {
 	dir string
 }
 
-// Close implements live.SeparateNodes.
+// Close implements box.Elsewhere, and leaves no remains.
 func (g *folderNodes) Close() error { return errors.Join(g.Backend.Close(), os.RemoveAll(g.dir)) }
 
 // prepare makes a network in a separate folder, and begins to start its nodes.
 func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
-	carry func(dir string, nodes []cluster.Node) (cluster.Carrier, error)) (live.SeparateNodes, error) {
+	carry func(dir string, nodes []cluster.Node) (cluster.Carrier, error)) error {
 	secret := control.NewSecret()
 	plan.Chain, plan.Seed, plan.Derived, plan.Driver, plan.Now = *c, c.Seed, true, secret, time.Now()
 	plan.Chain.ChainID = wallet.ChainID
 	made, err := hosts.Make(plan)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	top, err := os.MkdirTemp("", "devnet-run-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	dir := filepath.Join(top, "net")
 	carrier, err := func() (cluster.Carrier, error) {
@@ -79,13 +79,13 @@ func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
 		return carry(dir, nodes(made))
 	}()
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(top))
+		return errors.Join(err, os.RemoveAll(top))
 	}
 	backend := cluster.NewBackend(cluster.Config{Carrier: carrier, Hosts: made, Dir: dir, Secret: secret, Port: port, Log: c.Log,
 		Scripted: true})
 	backend.Launch()
-	c.Elsewhere, c.Genesis = backend, made.Genesis
-	return &folderNodes{backend, top}, nil
+	c.Elsewhere, c.Genesis = &folderNodes{backend, top}, made.Genesis
+	return nil
 }
 
 // nodes returns the nodes of a network in the form of a carrier.
