@@ -13,7 +13,7 @@ export function follow(each) {
 
 /** @param {(m: import('./stream.js').Message) => void} each */
 function shared(each) {
-  const worker = new SharedWorker(/** @type {any} */ (scriptURL('/page/worker.js')), { type: 'module', name: 'devnet' });
+  const worker = new SharedWorker(/** @type {any} */ (scriptURL('/page/bundle/worker.js')), { type: 'module', name: 'devnet' });
   worker.port.addEventListener('message', (m) => each(m.data));
   worker.port.start();
   const tell = () => worker.port.postMessage(document.hidden ? 'hidden' : 'seen');
