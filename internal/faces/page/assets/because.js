@@ -1,7 +1,7 @@
 // @ts-check
 // Because: the deed or the parameter behind what failed or waits, with the button or the command that ends or repeats it.
 import { command } from './api.js';
-import { count, plural, short, span, words } from './format.js';
+import { formatCount, formatPlural, shortenID, formatDuration, joinNames } from './format.js';
 import { h, typed } from './kit.js';
 import { effectWords, ends, faultWords, repeats } from './faults.js';
 import { faultsWithin, timeOf } from './moment.js';
@@ -29,9 +29,9 @@ function box(...parts) { return h('div', { class: 'because' }, h('strong', null,
  */
 function deed(f, at, what = '') {
   const before = at - f.began_ms;
-  const ended = f.ended_ms === null ? '' : f.ended_ms < at ? `, and ended ${span(at - f.ended_ms)} before` : ', and has ended since';
+  const ended = f.ended_ms === null ? '' : f.ended_ms < at ? `, and ended ${formatDuration(at - f.ended_ms)} before` : ', and has ended since';
   const did = effectWords(f);
-  return h('p', null, faultWords(f), h('span', { class: 'dim' }, `: ordered ${before >= 0 ? `${span(before)} before ${what}` : `within ${what}`}${ended}${did ? `. ${did}` : ''}. `),
+  return h('p', null, faultWords(f), h('span', { class: 'dim' }, `: ordered ${before >= 0 ? `${formatDuration(before)} before ${what}` : `within ${what}`}${ended}${did ? `. ${did}` : ''}. `),
     h('span', { class: 'cheats' }, f.ended ? repeats(f) : ends(f)));
 }
 
@@ -82,7 +82,7 @@ export function ofView(v) {
 export function alike(v) {
   if (v.outcome !== 'nullified') return '';
   const list = store.views.last(store.SIZE).filter((o) => o.outcome === 'nullified' && o.cause === v.cause && o.leader === v.leader);
-  return list.length > 1 ? `${plural(list.length, 'view')} of ${v.leader || 'unknown leaders'} failed like this since view ${count(list[0].view)}.` : '';
+  return list.length > 1 ? `${formatPlural(list.length, 'view')} of ${v.leader || 'unknown leaders'} failed like this since view ${formatCount(list[0].view)}.` : '';
 }
 
 /**
@@ -92,7 +92,7 @@ export function alike(v) {
  * @param {number} height
  */
 export function ofTimer(t, story, height) {
-  if (t.result && t.result !== 'ok' && t.status === 'fired') return box(`its handler ended ${t.result}: the receipt of its fire, below, says why.`, typed(command(`debug ${short(t.id)}`)));
+  if (t.result && t.result !== 'ok' && t.status === 'fired') return box(`its handler ended ${t.result}: the receipt of its fire, below, says why.`, typed(command(`debug ${shortenID(t.id)}`)));
   if (t.status === 'cancelled' || !t.deferrals && t.status === 'fired' || t.status === 'pending' && height < t.height) return null;
   const counts = /** @type {Map<string, number>} */ (new Map());
   for (const e of story) if (e.kind === 'deferred' && e.reason) counts.set(e.reason, (counts.get(e.reason) || 0) + (e.blocks || 1));
@@ -102,7 +102,7 @@ export function ofTimer(t, story, height) {
   const parameter = all.map(([reason]) => PARAMETERS[reason]).find(Boolean);
   const machine = all.some(([reason]) => reason === 'not_begun' || reason === 'host_failed');
   const faults = machine && whenOf(t.height) ? faultsWithin(whenOf(t.height), whenOf(t.ended_at || height)) : null;
-  return box(all.map(([reason, n], i) => [i ? '; ' : '', REASONS[reason] || reason.replaceAll('_', ' '), h('span', { class: 'dim' }, ` (${reason}${n ? `, in ${plural(n, 'block')}` : ''})`)]), '.',
+  return box(all.map(([reason, n], i) => [i ? '; ' : '', REASONS[reason] || reason.replaceAll('_', ' '), h('span', { class: 'dim' }, ` (${reason}${n ? `, in ${formatPlural(n, 'block')}` : ''})`)]), '.',
     faults?.filter((f) => store.now.nodes.some((/** @type {any} */ n) => n.name === f.order.node)).slice(0, 2).map((f) => deed(f, whenOf(t.height), 'it was due')),
     parameter ? typed(command(`params set ${parameter} VALUE`)) : null);
 }
@@ -125,10 +125,10 @@ export function ofJob(j, runners, height) {
   const names = runners.map((r) => name(r.address));
   const [from, to] = [whenOf(j.submitted_at), whenOf(j.completed_at ?? height)];
   const faults = (from && faultsWithin(from, to) || []).filter((f) => names.includes(f.order.node) || f.verb === 'partition' || f.verb === 'bridge');
-  const who = bad.length ? `${words([...new Set(bad.map((r) => `${name(r.address)} ${{ disagreed: 'gave another result', silent: 'gave none', refused: 'refused it' }[/** @type {string} */ (r.outcome)]}`))])}.` : '';
+  const who = bad.length ? `${joinNames([...new Set(bad.map((r) => `${name(r.address)} ${{ disagreed: 'gave another result', silent: 'gave none', refused: 'refused it' }[/** @type {string} */ (r.outcome)]}`))])}.` : '';
   const means = j.error ? `${FAILURES[j.error.code] || j.error.code}. ` : '';
   return box(means, who, faults.slice(0, 3).map((f) => deed(f, from, 'it was submitted')), j.error?.code === 'no_candidates' ? typed(command('runner list')) : null,
-    j.status === 'Failed' && j.error?.code !== 'no_candidates' ? typed(command(`job show ${short(j.id)}`)) : null);
+    j.status === 'Failed' && j.error?.code !== 'no_candidates' ? typed(command(`job show ${shortenID(j.id)}`)) : null);
 }
 
 /**
@@ -137,5 +137,5 @@ export function ofJob(j, runners, height) {
  */
 export function ofReceipt(r) {
   if (r.status === 'ok' || !r.height) return null;
-  return box(r.error ? `${r.error.code.replaceAll('_', ' ')}: ${r.error.message}` : r.status, '. ', h('span', { class: 'dim' }, 'Its writes were undone, and its fee was paid. Run it again, line by line:'), typed(command(`debug ${short(r.hash)}`)));
+  return box(r.error ? `${r.error.code.replaceAll('_', ' ')}: ${r.error.message}` : r.status, '. ', h('span', { class: 'dim' }, 'Its writes were undone, and its fee was paid. Run it again, line by line:'), typed(command(`debug ${shortenID(r.hash)}`)));
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // Canvases: each with its words, and with a table of the same content behind it.
-import { compact } from './format.js';
+import { formatCompact } from './format.js';
 import { fill, h, show, write } from './kit.js';
 
 /** @typedef {{text: string, dim: string, line: string, ground: string, hues: string[], good: string, bad: string, warn: string, accent: string}} Inks */
@@ -222,6 +222,6 @@ export function axis(ctx, range, y, w, ink) {
     ctx.lineTo(w, at);
     ctx.stroke();
     ctx.textBaseline = at < 14 ? 'top' : 'bottom';
-    ctx.fillText(compact(n), 2, at < 14 ? at + 1 : at - 1);
+    ctx.fillText(formatCompact(n), 2, at < 14 ? at + 1 : at - 1);
   }
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Faults as the page makes them: each is an order to POST /devnet/fault, and a command line.
 import { command, post } from './api.js';
-import { plural, words } from './format.js';
+import { formatPlural, joinNames } from './format.js';
 import { action, add, busy, choice, copier, field, h, show, write } from './kit.js';
 import { faultsNow } from './moment.js';
 import * as store from './store.js';
@@ -88,7 +88,7 @@ export function faultWords(f) {
     // who joined since is of no side
     const rest = f.ended && o.groups.every((/** @type {string[]} */ g) => g.length) ? [] : names.filter((/** @type {string} */ n) => !o.groups.flat().includes(n));
     const groups = [...o.groups.filter((/** @type {string[]} */ g) => g.length), ...(rest.length ? [rest] : [])];
-    return `partition: ${groups.map((g) => (g.length > 4 ? plural(g.length, 'node') : words(g))).join(' cut off from ')}${runners && spared ? '; runners reach all' : ''}`;
+    return `partition: ${groups.map((g) => (g.length > 4 ? formatPlural(g.length, 'node') : joinNames(g))).join(' cut off from ')}${runners && spared ? '; runners reach all' : ''}`;
   }
   return `${f.verb} ${f.detail}`;
 }

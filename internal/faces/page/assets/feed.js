@@ -2,7 +2,7 @@
 // What happens: a line for each execution, job, failed view and fault of the latest blocks, the latest first.
 import { BACK, receiptsOf } from './executions.js';
 import { get } from './api.js';
-import { count, money, plural, short } from './format.js';
+import { formatCount, formatMoney, formatPlural, shortenID } from './format.js';
 import { empty, fill, h, link, refused, show } from './kit.js';
 import { faultWords } from './faults.js';
 import { isPast, timeOf } from './moment.js';
@@ -34,7 +34,7 @@ function ofRunners(r) { return r.status === 'ok' && (r.to === VERIFIER || r.to =
 function lineOf(r) {
   const to = name(r.to) + (r.handler ? '.' + r.handler : '');
   const what = r.origin === 'timer' ? `${to} fired` : `${name(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
-  return [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${money(r.fee)}`),
+  return [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${formatMoney(r.fee)}`),
     r.error ? h('small', { class: 'wrong' }, ` ${r.error.code}: ${r.error.message}`) : r.logs.length ? h('small', { class: 'said' }, ` ${r.logs[r.logs.length - 1]}`) : null];
 }
 
@@ -77,8 +77,8 @@ export function feed() {
     const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: lineOf(r) }));
     for (const j of jobs) {
       const place = selected(`job:${j.id}`);
-      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [link(place, `job ${short(j.id)}`), ` of ${name(j.submitter)} submitted`] });
-      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [link(place, `job ${short(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${name(j.winner)}` : ''] });
+      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [link(place, `job ${shortenID(j.id)}`), ` of ${name(j.submitter)} submitted`] });
+      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [link(place, `job ${shortenID(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${name(j.winner)}` : ''] });
     }
     const heightOf = (/** @type {number} */ ms) => times.filter(([, time]) => time <= ms).pop()?.[0] ?? first;
     for (const f of store.now.faults || []) {
@@ -98,18 +98,18 @@ export function feed() {
     for (const run of runs) {
       const v = run[run.length - 1];
       const height = heightOf(v.began);
-      all.push({ at: placeOf(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${plural(run.length, 'view')} of ${v.leader}` : `view ${count(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
+      all.push({ at: placeOf(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
     }
     const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
     show(none, !shown.length);
     const next = JSON.stringify([names.stamp(), to < store.head() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
     const fired = blocks.reduce((n, b) => n + b.fired, 0);
     const txs = blocks.reduce((n, b) => n + b.txs, 0);
-    fill(sums, `In ${plural(blocks.length, 'block')} up to ${count(to)}: `, link(there('txs', { kind: 'transaction' }), plural(txs, 'transaction')), ', ', link(there('timers', { status: 'fired' }), plural(fired, 'fire')), ', ', link(there('jobs'), plural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
-      ', ', link(there('views'), plural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
+    fill(sums, `In ${formatPlural(blocks.length, 'block')} up to ${formatCount(to)}: `, link(there('txs', { kind: 'transaction' }), formatPlural(txs, 'transaction')), ', ', link(there('timers', { status: 'fired' }), formatPlural(fired, 'fire')), ', ', link(there('jobs'), formatPlural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
+      ', ', link(there('views'), formatPlural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
     if (next === made) return;
     made = next;
-    fill(list, shown.map((one) => h('li', null, link(selected(`block:${one.height}`), h('span', { class: 'dim' }, count(one.height))), h('span', null, one.line))));
+    fill(list, shown.map((one) => h('li', null, link(selected(`block:${one.height}`), h('span', { class: 'dim' }, formatCount(one.height))), h('span', null, one.line))));
     if (!shown.length) fill(none, empty('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
   }, fail: (e) => {
     made = '';

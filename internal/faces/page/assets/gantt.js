@@ -1,6 +1,6 @@
 // @ts-check
 // A job from its submission to its callback: the job's own lane, and one for each runner of its draws, in phases.
-import { count } from './format.js';
+import { formatCount } from './format.js';
 import { canvas, FONT, scale } from './chart.js';
 import { name } from './names.js';
 import { selected } from './route.js';
@@ -99,7 +99,7 @@ export function gantt(j, story, runners, head) {
   const laneOf = (/** @type {any} */ e) => (e.runner ? 1 + lanes.indexOf(e.runner) : 0);
   const x = (/** @type {number} */ w) => scale([from, to + 1], [LEFT, w - 6]);
   const chart = canvas({
-    title: `blocks ${count(from)} to ${count(to)}`, height: (lanes.length + 1) * LANE + 22,
+    title: `blocks ${formatCount(from)} to ${formatCount(to)}`, height: (lanes.length + 1) * LANE + 22,
     words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners${verdict(runners) ? `: ${verdict(runners)}` : ''}; its deadline is block ${j.deadline}`,
     table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), name(e.runner), name(e.validator)]) }),
     keys: () => [['dim', 'wait, push'], ['hue1', 'work'], ['hue5', 'commit'], ['good', 'reveal, completed'], ['bad', 'disagrees, silent, refused, failed']],
@@ -108,7 +108,7 @@ export function gantt(j, story, runners, head) {
       const lane = Math.floor((py - 4) / LANE);
       const near = story.filter((e) => laneOf(e) === lane && Math.abs(at(e.height + 0.5) - px) < 12);
       if (!near.length) return null;
-      return { text: near.map((e) => `block ${count(e.height)}: ${e.what.replaceAll('_', ' ')}${e.runner ? ' by ' + name(e.runner) : ''}${e.detail ? ', ' + e.detail : ''}`).slice(0, 4).join(' · '), href: selected(`block:${near[0].height}`) };
+      return { text: near.map((e) => `block ${formatCount(e.height)}: ${e.what.replaceAll('_', ' ')}${e.runner ? ' by ' + name(e.runner) : ''}${e.detail ? ', ' + e.detail : ''}`).slice(0, 4).join(' · '), href: selected(`block:${near[0].height}`) };
     },
     draw(ctx, w, hgt, _d, ink) {
       const at = x(w);
@@ -145,7 +145,7 @@ export function gantt(j, story, runners, head) {
         ctx.fillText('deadline', Math.min(at(deadline + 1) - 46, w - 50), hgt - 8);
       }
       ctx.fillStyle = ink.dim;
-      for (const n of [from, last]) ctx.fillText(count(n), Math.min(at(n) + 1, w - 46), hgt - 8);
+      for (const n of [from, last]) ctx.fillText(formatCount(n), Math.min(at(n) + 1, w - 46), hgt - 8);
     },
   });
   chart.set(0);

@@ -1,7 +1,7 @@
 // @ts-check
 // A form for a handler: its arguments or its payload, and a dry run before it is sent.
 import { command, get, post, quoted } from './api.js';
-import { bytes, count } from './format.js';
+import { formatBytes, formatCount } from './format.js';
 import { form, Misread } from './form.js';
 import { block, busy, choice, copier, facts, field, fill, h, newest } from './kit.js';
 import { receiptFacts, traceTree } from './receipt.js';
@@ -102,8 +102,8 @@ export function handlerForm(actor, handler, open, schema) {
   const read = button('read', async () => {
     const latest = turn();
     const r = await post('/actor/read', { actor: to, handler: handler.name, ...given.body() });
-    if (latest()) fill(answer, facts([['read at', count(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', count(r.cycles)],
-      ['output', typed ? output(actor.address, handler.name, r.output) : r.text || bytes(r.output)]]), r.logs.length ? block(r.logs.join('\n')) : null);
+    if (latest()) fill(answer, facts([['read at', formatCount(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', formatCount(r.cycles)],
+      ['output', typed ? output(actor.address, handler.name, r.output) : r.text || formatBytes(r.output)]]), r.logs.length ? block(r.logs.join('\n')) : null);
   });
   const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...given.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
   const dry = button('dry run', async () => {

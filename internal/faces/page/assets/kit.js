@@ -1,7 +1,7 @@
 // @ts-check
 // What elements are made of. Nothing here takes markup: text becomes text, always.
-import { money, shown, wei } from './format.js';
-import { meaning } from './words.js';
+import { formatMoney, visibleText, formatWei } from './format.js';
+import { findMeaning } from './words.js';
 
 /**
  * @typedef {Node|string|number|null|undefined|false} Child
@@ -36,7 +36,7 @@ export function h(tag, props, ...children) {
 export function add(el, children) {
   for (const child of children.flat(4)) {
     if (child === null || child === undefined || child === false) continue;
-    el.append(child instanceof Node ? child : shown(child));
+    el.append(child instanceof Node ? child : visibleText(child));
   }
   return el;
 }
@@ -58,7 +58,7 @@ export function fill(el, ...children) {
  * @param {unknown} value
  */
 export function write(el, value) {
-  const text = shown(value);
+  const text = visibleText(value);
   if (el.textContent !== text) el.textContent = text;
 }
 
@@ -97,7 +97,7 @@ export function link(href, ...children) { return h('a', { href }, ...children); 
  * @param {any} word
  */
 export function term(word) {
-  const means = typeof word === 'string' ? meaning(word) : '';
+  const means = typeof word === 'string' ? findMeaning(word) : '';
   return means ? h('abbr', { class: 'term', title: means, tabindex: '0' }, word) : word;
 }
 
@@ -118,7 +118,7 @@ export function facts(pairs) {
  * amount is money, and the same in wei where that is another text.
  * @param {string} n
  */
-export function amount(n) { return money(n) === wei(n) ? wei(n) : [money(n), h('small', null, ' ', wei(n))]; }
+export function amount(n) { return formatMoney(n) === formatWei(n) ? formatWei(n) : [formatMoney(n), h('small', null, ' ', formatWei(n))]; }
 
 /**
  * block is text of several lines, as somebody wrote it.
@@ -126,7 +126,7 @@ export function amount(n) { return money(n) === wei(n) ? wei(n) : [money(n), h('
  */
 export function block(text) {
   const el = h('pre', { tabindex: '0' });
-  el.textContent = shown(text, true);
+  el.textContent = visibleText(text, true);
   return el;
 }
 
@@ -167,7 +167,7 @@ export function typed(command) {
  * @param {string} [name]
  */
 export function copier(text, label, name) {
-  const button = h('button', { type: 'button', class: 'copy', title: typeof text === 'string' ? shown(text) : '', 'aria-label': name || `copy ${typeof text === 'string' ? shown(text) : ''}` }, label);
+  const button = h('button', { type: 'button', class: 'copy', title: typeof text === 'string' ? visibleText(text) : '', 'aria-label': name || `copy ${typeof text === 'string' ? visibleText(text) : ''}` }, label);
   button.addEventListener('click', async () => {
     const what = typeof text === 'string' ? text : await text();
     try {

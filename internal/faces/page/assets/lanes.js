@@ -5,7 +5,7 @@
 import { get } from './api.js';
 import { canvas } from './chart.js';
 import { faultWords } from './faults.js';
-import { count, span } from './format.js';
+import { formatCount, formatDuration } from './format.js';
 import { faultsWithin } from './moment.js';
 import { poll } from './poll.js';
 import { selected } from './route.js';
@@ -82,7 +82,7 @@ function lanesOf({ names, views, faults }) {
  * @param {any} f
  * @param {number} [n] of such
  */
-function frameWords(f, n = 1) { return `${f.what} ${f.vote || ''} of ${f.from} to ${f.to}, ${count(f.size)} bytes: ${f.why}${f.by ? `, ${f.by}` : ''}${n > 1 ? `; ${count(n)} such` : ''}`; }
+function frameWords(f, n = 1) { return `${f.what} ${f.vote || ''} of ${f.from} to ${f.to}, ${formatCount(f.size)} bytes: ${f.why}${f.by ? `, ${f.by}` : ''}${n > 1 ? `; ${formatCount(n)} such` : ''}`; }
 
 /** lanes is the picture. */
 export function lanes() {
@@ -97,7 +97,7 @@ export function lanes() {
       const near = d.ends.find((e) => Math.hypot(x - e.x, y - e.y) < 8);
       const b = d.bands.find((one) => x >= one.x && x < one.x + one.w);
       const lane = d.lanes[Math.floor(y / tall(hgt, d))];
-      return b ? { text: `view ${count(b.v.view)}, ${near ? frameWords(near.f, near.n) : lane && !isUsual(b.v) ? `${lane.join(' ')}: ${voteWord(b.v, lane[0])}` : b.v.text || b.v.outcome}`, href: selected(`view:${b.v.view}`) } : null;
+      return b ? { text: `view ${formatCount(b.v.view)}, ${near ? frameWords(near.f, near.n) : lane && !isUsual(b.v) ? `${lane.join(' ')}: ${voteWord(b.v, lane[0])}` : b.v.text || b.v.outcome}`, href: selected(`view:${b.v.view}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
       d.bands = bandsOf(d, w);
@@ -124,7 +124,7 @@ export function lanes() {
           ctx.fillRect(x + 1, y(lane) - 1, wide - 3, Math.min(3, hh));
         });
         ctx.fillStyle = ink.dim;
-        ctx.fillText(count(v.view) + (wide > 90 && v.took ? ` in ${span(v.took / 1000)}` : ''), x, hgt - 8);
+        ctx.fillText(formatCount(v.view) + (wide > 90 && v.took ? ` in ${formatDuration(v.took / 1000)}` : ''), x, hgt - 8);
       }
       const drawn = /** @type {Map<string, {x: number, y: number, f: any, n: number}>} */ (new Map());
       for (const f of d.frames) {

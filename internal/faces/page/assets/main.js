@@ -1,6 +1,6 @@
 // @ts-check
 // The frame: bar, views, drawer, time bar, keys.
-import { count, plural, rate, span } from './format.js';
+import { formatCount, formatPlural, formatRate, formatDuration } from './format.js';
 import { attr, fill, h, mark, show, write } from './kit.js';
 import { faultsNow } from './moment.js';
 import { ails } from './ring.js';
@@ -111,10 +111,10 @@ function drawBar() {
   const ready = store.now?.ready;
   write(chain, ready ? `devnet ${ready.chain_id}` : 'devnet');
   attr(chain, 'title', ready ? `${ready.version} · genesis ${ready.genesis}` : '');
-  write(height, store.now ? `height ${count(store.head())}` : '');
+  write(height, store.now ? `height ${formatCount(store.head())}` : '');
   const [text, tone] = words();
   const perSecond = store.pace();
-  write(pace, perSecond && !ready?.paused && !store.lost ? `${rate(perSecond)}/s` : '');
+  write(pace, perSecond && !ready?.paused && !store.lost ? `${formatRate(perSecond)}/s` : '');
   write(state, text);
   attr(state, 'data-tone', tone);
   attr(state, 'title', ready?.hint || '');
@@ -132,12 +132,12 @@ function drawBar() {
  */
 function words() {
   const b = store.now;
-  if (store.lost) return [`no answer for ${span(performance.now() - store.lost)}`, 'bad'];
+  if (store.lost) return [`no answer for ${formatDuration(performance.now() - store.lost)}`, 'bad'];
   if (!b) return ['connecting', 'dim'];
   if (!b.ready) return ['no validator answers', 'bad'];
-  if (now.from !== null && now.at !== null) return [`${count(now.from)} to ${count(now.at)}, not following`, 'warn'];
-  if (now.at !== null && now.at > store.head()) return [`block ${count(now.at)} is not final yet`, 'warn'];
-  if (now.at !== null) return [`at ${count(now.at)}, not following`, 'warn'];
+  if (now.from !== null && now.at !== null) return [`${formatCount(now.from)} to ${formatCount(now.at)}, not following`, 'warn'];
+  if (now.at !== null && now.at > store.head()) return [`block ${formatCount(now.at)} is not final yet`, 'warn'];
+  if (now.at !== null) return [`at ${formatCount(now.at)}, not following`, 'warn'];
   if (b.ready.held) return [`held at ${b.ready.held}`, 'warn'];
   if (b.ready.paused) return ['paused', 'warn'];
   if (b.ready.stalled) return [b.ready.stalled, b.ready.blocked ? 'bad' : 'warn'];
@@ -147,8 +147,8 @@ function words() {
   // as the card of the network lists them
   const troubles = together(b.ready.troubles || []).length;
   const faults = faultsNow().length;
-  const parts = [ill.length && (ill.length > 1 ? `${ill.length} validators ail` : `${ill[0].name} ${ails(b.nodes, ill[0])}`), runnersDown && `${plural(runnersDown, 'runner')} not ready`,
-    troubles && plural(troubles, 'trouble'), faults && `${plural(faults, 'fault')} in force`].filter(Boolean);
+  const parts = [ill.length && (ill.length > 1 ? `${ill.length} validators ail` : `${ill[0].name} ${ails(b.nodes, ill[0])}`), runnersDown && `${formatPlural(runnersDown, 'runner')} not ready`,
+    troubles && formatPlural(troubles, 'trouble'), faults && `${formatPlural(faults, 'fault')} in force`].filter(Boolean);
   return [[live, ...parts].join(', '), parts.length ? 'warn' : 'good'];
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The moment that is looked at: what the network was then by its faults, and the note of a part that shows the present.
 import { get } from './api.js';
-import { count } from './format.js';
+import { formatCount } from './format.js';
 import { h, show, write } from './kit.js';
 import { read } from './route.js';
 import * as store from './store.js';
@@ -38,7 +38,7 @@ export async function bornAfter(path, field, at, signal) {
  * @param {number} born
  * @param {string} at
  */
-export function notYet(what, born, at) { return h('p', { class: 'sentence' }, `It was ${what} in block ${count(born)}: at block ${count(Number(at.slice(1)))} there was none.`); }
+export function notYet(what, born, at) { return h('p', { class: 'sentence' }, `It was ${what} in block ${formatCount(born)}: at block ${formatCount(Number(at.slice(1)))} there was none.`); }
 
 /**
  * presentNote says, where an earlier moment is looked at, that a part shows the present.
@@ -52,7 +52,7 @@ export function presentNote(what) {
     draw(r) {
       const past = isPast(r);
       show(el, past);
-      if (past) write(el, `${what} of the present, block ${count(store.head())}, and not of block ${count(/** @type {number} */ (r.at))}.`);
+      if (past) write(el, `${what} of the present, block ${formatCount(store.head())}, and not of block ${formatCount(/** @type {number} */ (r.at))}.`);
     },
   };
 }

@@ -2,7 +2,7 @@
 // Who has an address: validators by the beat; runners, accounts and actors by what is asked now and then. Runners are those of the moment that
 // is looked at: one that left has a name there.
 import { get } from './api.js';
-import { short } from './format.js';
+import { shortenID } from './format.js';
 import { link } from './kit.js';
 import { momentOf } from './moment.js';
 import { selected } from './route.js';
@@ -96,7 +96,7 @@ export function all() {
  */
 export function name(address) {
   if (!address) return '';
-  return find(address)?.name || short(address);
+  return find(address)?.name || shortenID(address);
 }
 
 /**

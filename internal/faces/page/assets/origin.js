@@ -2,7 +2,7 @@
 // Which chain a link is of. A copied link names a block of it by height and the beginning of its hash: of=118.4f5e6a7b.
 // Networks that began alike have one genesis, and other blocks all the same.
 import { get, part } from './api.js';
-import { count } from './format.js';
+import { formatCount } from './format.js';
 import { say } from './kit.js';
 import * as route from './route.js';
 
@@ -39,11 +39,11 @@ export async function judge() {
 async function differs(height, mark) {
   try {
     const block = await get(`/block/${part(height)}`);
-    return block.hash.slice(2, 2 + DIGITS) === mark ? '' : `This link is of another chain: block ${count(Number(height))} is another one here.`;
+    return block.hash.slice(2, 2 + DIGITS) === mark ? '' : `This link is of another chain: block ${formatCount(Number(height))} is another one here.`;
   } catch (e) {
     const { status, code } = /** @type {any} */ (e);
     if (status !== 404) return null;
-    return code === 'not_kept' ? `Block ${count(Number(height))} is no longer kept: this link may be of another chain.`
-      : `This link is of another chain: there is no block ${count(Number(height))} here.`;
+    return code === 'not_kept' ? `Block ${formatCount(Number(height))} is no longer kept: this link may be of another chain.`
+      : `This link is of another chain: there is no block ${formatCount(Number(height))} here.`;
   }
 }

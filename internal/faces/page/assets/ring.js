@@ -1,7 +1,7 @@
 // @ts-check
 // The network as a ring of validators: links as lines, height as a bar, the leader with a star. A line
 // drawn across links is a partition. Elements are made once for each set of names.
-import { count, plural } from './format.js';
+import { formatCount, formatPlural } from './format.js';
 import { attr, fill, h, mark, show, write } from './kit.js';
 import { faultsNow } from './moment.js';
 import { selected } from './route.js';
@@ -133,7 +133,7 @@ export function ring(cut) {
         attr(one.bar, 'width', String(n.elsewhere || n.then ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
         show(one.star, leader === n.name);
         write(one.height, n.running && (n.elsewhere || n.then) ? '' : n.running ? String(n.height) : 'down');
-        write(one.sub, n.then ? '' : n.elsewhere ? 'elsewhere' : plural(n.runners, 'runner'));
+        write(one.sub, n.then ? '' : n.elsewhere ? 'elsewhere' : formatPlural(n.runners, 'runner'));
         write(one.g.firstElementChild, `${n.name}: ${ails(list, n) || 'runs'}${n.then || n.elsewhere ? '' : `, height ${n.height}, view ${n.view}, ${n.peers} peers`}`);
       }
       const odd = new Map();
@@ -180,7 +180,7 @@ export function linkWords(l, state) {
  */
 export function behind(list, n) {
   const blocks = n.elsewhere || n.then || !n.running ? 0 : Math.max(...list.map((o) => (o.elsewhere ? 0 : o.height))) - n.height;
-  return blocks > 3 ? `${count(blocks)} blocks behind` : '';
+  return blocks > 3 ? `${formatCount(blocks)} blocks behind` : '';
 }
 
 /**

@@ -1,6 +1,6 @@
 // @ts-check
 // Tables of rows that get other texts, and the link to older ones. Rows are made where a list is longer than all before.
-import { count } from './format.js';
+import { formatCount } from './format.js';
 import { attr, h, mark, show, term, write } from './kit.js';
 import { changed, read } from './route.js';
 
@@ -38,7 +38,7 @@ export function olderLink(what, size) {
     show(link, more && shown < MOST);
     if (!more) return void write(note, why);
     attr(link, 'href', changed({ rows: String(Math.min(shown + 4 * size, MOST)) }));
-    write(note, shown < MOST ? `${count(shown)} ${what} are shown, and there are more` : `only ${count(MOST)} ${what} are shown`);
+    write(note, shown < MOST ? `${formatCount(shown)} ${what} are shown, and there are more` : `only ${formatCount(MOST)} ${what} are shown`);
   }
   return { el, set };
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Search: hits while one types, of one question to the network, and of the words that the page itself shows.
 import { get } from './api.js';
-import { count } from './format.js';
+import { formatCount } from './format.js';
 import { attr, fill, h, newest, say, show } from './kit.js';
 import * as names from './names.js';
 import * as route from './route.js';
@@ -112,8 +112,8 @@ async function find(text) {
  */
 function hitOf(hit) {
   switch (hit.kind) {
-    case 'block': return { kind: 'block', text: count(hit.id), href: route.href('blocks', { at: `h${hit.id}`, sel: `block:${hit.id}` }) };
-    case 'view': return { kind: 'view', text: count(hit.id), href: route.there('views', { sel: `view:${hit.id}` }) };
+    case 'block': return { kind: 'block', text: formatCount(hit.id), href: route.href('blocks', { at: `h${hit.id}`, sel: `block:${hit.id}` }) };
+    case 'view': return { kind: 'view', text: formatCount(hit.id), href: route.there('views', { sel: `view:${hit.id}` }) };
     case 'handler': return { kind: 'handler', text: hit.name, href: route.there('actors', { sel: `actor:${hit.id}`, q: hit.handler }) };
     default: return { kind: hit.kind === 'tx' ? 'transaction' : hit.kind, text: hit.name || hit.id, href: route.selected(`${hit.kind}:${hit.id}`) };
   }

@@ -1,7 +1,7 @@
 // @ts-check
 // Pause, resume, time travel, who joins, what was done by hand as a script, and parameters.
 import { command, get, post, quoted } from './api.js';
-import { count, plural } from './format.js';
+import { formatCount, formatPlural } from './format.js';
 import { action, busy, copier, field, fill, h, list, newest, show } from './kit.js';
 import * as store from './store.js';
 
@@ -9,7 +9,7 @@ import * as store from './store.js';
 export function steering() {
   const pause = action('pause', command('pause'), async () => {
     const p = await post('/devnet/pause');
-    return `paused at height ${count(p.height)}`;
+    return `paused at height ${formatCount(p.height)}`;
   });
   const resume = action('resume', command('resume'), async () => {
     await post('/devnet/resume');
@@ -23,7 +23,7 @@ export function steering() {
   const next = action('to the next timer', command('advance --to-next-timer'), async () => advanced(await post('/devnet/advance', { to_next_timer: true })));
   const join = action('a validator joins', command('validator join'), async () => {
     const m = await post('/devnet/validator/join', {});
-    return `${m.name} joins at height ${count(m.height)}`;
+    return `${m.name} joins at height ${formatCount(m.height)}`;
   });
   const runner = action('a runner joins', command('runner join'), async () => {
     const r = await post('/devnet/runner/join', {});
@@ -32,7 +32,7 @@ export function steering() {
   const retell = action('copy as scenario', command('scenario'), async () => {
     const m = await get('/devnet/scenario');
     await navigator.clipboard.writeText(m.script);
-    return `copied: what was done by hand, as a script of ${plural(m.script.trim().split('\n').length, 'line')}${m.files.length ? '; devnet scenario FILE writes its actors beside it' : ''}`;
+    return `copied: what was done by hand, as a script of ${formatPlural(m.script.trim().split('\n').length, 'line')}${m.files.length ? '; devnet scenario FILE writes its actors beside it' : ''}`;
   });
   const el = h('div', null,
     h('div', { class: 'orders' }, pause, resume, h('span', { class: 'action' }, blocks.el, go, copier(() => command(`advance --blocks ${blocks.input.value}`), '$', 'copy as command: advance')), next),
@@ -49,7 +49,7 @@ export function steering() {
 
 /** @param {any} a */
 function advanced(a) {
-  return `from height ${count(a.from)} to ${count(a.to)}: ${plural(a.blocks, 'block')}, ${count(a.skipped)} skipped, ${plural(a.fired, 'timer')} fired`;
+  return `from height ${formatCount(a.from)} to ${formatCount(a.to)}: ${formatPlural(a.blocks, 'block')}, ${formatCount(a.skipped)} skipped, ${formatPlural(a.fired, 'timer')} fired`;
 }
 
 /** paramsOf are the parameters in force, asked for when they are opened. */
@@ -77,7 +77,7 @@ function paramsOf() {
   set.addEventListener('click', () => busy(set, async () => {
     const c = await post('/devnet/params', { key: key.input.value, value: value.input.value });
     load();
-    return `${c.key} is ${c.value} from height ${count(c.height)} on`;
+    return `${c.key} is ${c.value} from height ${formatCount(c.height)} on`;
   }));
   return el;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // The time bar: the latest blocks, failed views among them, and the moment that is looked at.
-import { count, plural } from './format.js';
+import { formatCount, formatPlural } from './format.js';
 import { attr, h, show, write } from './kit.js';
 import { canvas, edges } from './chart.js';
 import { faultWords } from './faults.js';
@@ -18,7 +18,7 @@ export function timeBar() {
     at: (x, _y, w, _h, d) => {
       const b = d.rows[Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))];
       const forces = b ? d.faults.filter((f) => isIn(f, timeOf(b))).map(faultWords) : [];
-      return b ? { text: `block ${count(b.height)}, ${plural(b.txs, 'transaction')}, ${plural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.changed({ at: `h${b.height}` }) } : null;
+      return b ? { text: `block ${formatCount(b.height)}, ${formatPlural(b.txs, 'transaction')}, ${formatPlural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.changed({ at: `h${b.height}` }) } : null;
     },
     brush: (a, z, w, d) => {
       const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))))];
@@ -52,7 +52,7 @@ export function timeBar() {
       const [first, last] = [timeOf(rows[0]), timeOf(rows[rows.length - 1])];
       const faults = (faultsWithin(first ?? 0, last ?? 0) || []).slice(-40);
       chart.set({ rows, failed, faults, many, from: r.from, to: r.at });
-      write(where, r.at === null ? store.lost ? 'no answer' : store.now?.ready?.held ? 'held' : store.now ? 'live' : '' : r.from === null ? `at ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
+      write(where, r.at === null ? store.lost ? 'no answer' : store.now?.ready?.held ? 'held' : store.now ? 'live' : '' : r.from === null ? `at ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
       attr(where, 'data-tone', r.at === null ? tone : 'warn');
       show(live, r.at !== null);
     },

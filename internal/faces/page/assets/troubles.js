@@ -1,7 +1,7 @@
 // @ts-check
 // Troubles: what ails the network though blocks may be made, each once, with what to do.
 import { command } from './api.js';
-import { short, words } from './format.js';
+import { shortenID, joinNames } from './format.js';
 import { fill, h, link, typed } from './kit.js';
 import { heal } from './faults.js';
 import { who } from './names.js';
@@ -20,7 +20,7 @@ const DO = /** @type {[RegExp, string, string][]} */ ([
  * @param {string} text
  */
 function parts(text) {
-  return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? link(selected(`hash:${part}`), short(part)) : /^0x[0-9a-f]{40}$/.test(part) ? who(part) : part));
+  return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? link(selected(`hash:${part}`), shortenID(part)) : /^0x[0-9a-f]{40}$/.test(part) ? who(part) : part));
 }
 
 /**
@@ -59,7 +59,7 @@ export function troubles() {
         together(ready?.troubles || []).map(({ nodes, text, ago }) => {
           const todo = DO.find(([what]) => what.test(text));
           const node = nodes[0] || /\bv\d+\b/.exec(text)?.[0];
-          return h('li', null, nodes.length ? [h('strong', null, words(nodes)), `, ${ago} ago: `] : null, parts(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
+          return h('li', null, nodes.length ? [h('strong', null, joinNames(nodes)), `, ${ago} ago: `] : null, parts(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
             todo?.[2] || node ? typed(command(todo?.[2] || `logs ${node}`)) : null);
         }),
         down.map((/** @type {any} */ n) => h('li', null, link(selected(`validator:${n.name}`), n.name), `: ${n.why}`)));

@@ -1,7 +1,7 @@
 // @ts-check
 // Schemas of actors: what a typed value shows, in events, outputs and state.
 import { get, part } from './api.js';
-import { bytes, count } from './format.js';
+import { formatBytes, formatCount } from './format.js';
 import { h, link, write } from './kit.js';
 import { name } from './names.js';
 import { selected } from './route.js';
@@ -55,7 +55,7 @@ export function words(t) {
   if (t.list) return `list of ${words(t.list)}`;
   if (t.tuple) return `[${t.tuple.map(words).join(', ')}]`;
   if (t.dict) return `object of ${words(t.dict[1])} by ${words(t.dict[0])}`;
-  if (t.int) return `int from ${count(t.int[0])} to ${count(t.int[1])}`;
+  if (t.int) return `int from ${formatCount(t.int[0])} to ${formatCount(t.int[1])}`;
   return t.str ? `str of ${t.str[0]} to ${t.str[1]} characters` : JSON.stringify(t);
 }
 
@@ -69,10 +69,10 @@ export function words(t) {
 export function text(s, t, v) {
   if (v === null || v === undefined) return 'nothing';
   // of whatever the actor counts: a token's unit is not the chain's
-  if (t === 'Amount') return count(v);
+  if (t === 'Amount') return formatCount(v);
   if (t === 'Address') return name(String(v));
-  if (t === 'bytes') return bytes(v) || '0x';
-  if (t === 'int' || typeof t === 'string' && /^u\d+$/.test(t)) return count(v);
+  if (t === 'bytes') return formatBytes(v) || '0x';
+  if (t === 'int' || typeof t === 'string' && /^u\d+$/.test(t)) return formatCount(v);
   if (typeof t === 'string') {
     const { record, enum: members } = s.types?.[t] || {};
     if (members) return members.find((m) => String(m.value) === String(v))?.name || String(v);
@@ -81,7 +81,7 @@ export function text(s, t, v) {
   if (t?.optional) return text(s, t.optional, v);
   if (Array.isArray(v)) return `[${v.map((one, i) => text(s, t?.tuple ? t.tuple[i] : t?.list, one)).join(', ')}]`;
   if (t?.dict) return `{${Object.entries(v).map(([k, one]) => `${text(s, t.dict[0], k)}: ${text(s, t.dict[1], one)}`).join(', ')}}`;
-  return t?.int ? count(v) : typeof v === 'object' ? JSON.stringify(v) : String(v);
+  return t?.int ? formatCount(v) : typeof v === 'object' ? JSON.stringify(v) : String(v);
 }
 
 /**
@@ -91,10 +91,10 @@ export function text(s, t, v) {
  * @param {(s: Schema) => Type|undefined} typeOf
  */
 function later(address, hex, typeOf) {
-  const el = h('span', null, bytes(hex));
+  const el = h('span', null, formatBytes(hex));
   if (hex && hex !== '0x') schemaOf(address).then((s) => {
     const t = s && typeOf(s);
-    if (s && t) try { write(el, text(s, t, JSON.parse(bytes(hex)))); } catch { /* the bytes stay */ }
+    if (s && t) try { write(el, text(s, t, JSON.parse(formatBytes(hex)))); } catch { /* the bytes stay */ }
   });
   return el;
 }
@@ -139,8 +139,8 @@ function keyWords(attribute) { return attribute.replace(/"(0x[0-9a-f]{40})"/g, (
  * @param {{actor: string, key: string, old: string|null, new: string|null, typed?: {attribute?: string, value?: any, old?: any}}} c
  */
 export function change(c) {
-  const key = h('span', null, c.typed?.attribute ? keyWords(c.typed.attribute) : bytes(c.key));
-  const [before, after] = [c.old, c.new].map((v) => h('span', null, v === null ? '—' : bytes(v)));
+  const key = h('span', null, c.typed?.attribute ? keyWords(c.typed.attribute) : formatBytes(c.key));
+  const [before, after] = [c.old, c.new].map((v) => h('span', null, v === null ? '—' : formatBytes(v)));
   if (c.typed?.attribute) schemaOf(c.actor).then((s) => {
     for (const [el, raw, value] of /** @type {[any, string|null, any][]} */ ([[before, c.old, c.typed?.old], [after, c.new, c.typed?.value]])) {
       const row = raw === null ? null : entry(s, { typed: { attribute: c.typed?.attribute, value } });

@@ -1,7 +1,7 @@
 // @ts-check
 // The votes of the last views: columns are views, rows are validators.
 import { canvas } from './chart.js';
-import { count } from './format.js';
+import { formatCount } from './format.js';
 import { selected } from './route.js';
 import * as store from './store.js';
 import { LETTER, voteOf, voteWord } from './things/validator.js';
@@ -20,7 +20,7 @@ export function votes() {
       const v = d.views[Math.floor((x - LEFT) / wide(w)) - (VIEWS - d.views.length)];
       const name = d.names[Math.floor((y - 2) / tall(hgt, d.names.length))];
       if (!v) return null;
-      return { text: `view ${count(v.view)}${name ? `, ${name}: ${voteWord(v, name)}` : `: ${v.text || v.outcome}`}`, href: selected(`view:${v.view}`) };
+      return { text: `view ${formatCount(v.view)}${name ? `, ${name}: ${voteWord(v, name)}` : `: ${v.text || v.outcome}`}`, href: selected(`view:${v.view}`) };
     },
     draw(ctx, w, hgt, d, ink) {
       const [ww, hh] = [wide(w), tall(hgt, d.names.length)];
@@ -50,8 +50,8 @@ export function votes() {
       });
       ctx.fillStyle = ink.dim;
       if (d.views.length) {
-        ctx.fillText(count(d.views[0].view), LEFT + (VIEWS - d.views.length) * ww, hgt - 7);
-        const last = count(d.views[d.views.length - 1].view);
+        ctx.fillText(formatCount(d.views[0].view), LEFT + (VIEWS - d.views.length) * ww, hgt - 7);
+        const last = formatCount(d.views[d.views.length - 1].view);
         ctx.fillText(last, w - ctx.measureText(last).width - 2, hgt - 7);
       } else {
         ctx.fillText('No view is told of yet.', LEFT, hgt / 2);

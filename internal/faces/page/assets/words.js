@@ -117,10 +117,10 @@ export const LYING = {
 };
 
 /**
- * meaning is what a word means; '' where that is not known.
+ * findMeaning is '' where a word has none.
  * @param {string} word
  */
-export function meaning(word) {
+export function findMeaning(word) {
   const code = word.replaceAll(' ', '_');
   return MEANINGS[word] || CAUSES[code] || REASONS[code] || '';
 }

@@ -1,6 +1,6 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
-import { count, money, short } from '../format.js';
+import { formatCount, formatMoney, shortenID } from '../format.js';
 import { action, amount, facts, h } from '../kit.js';
 import { fetched } from '../drawer.js';
 import { momentOf } from '../moment.js';
@@ -12,10 +12,10 @@ export const account = {
   json: (id) => `/account/${part(id)}`,
   command: (id) => `account ${id}`,
   make: (id) => fetched((signal) => get(`/account/${part(id)}`, { at: momentOf() }, signal), (a) => [
-    facts([['name', a.name], ['address', a.address], ['balance', amount(a.balance)], ['next nonce', count(a.nonce)]]),
+    facts([['name', a.name], ['address', a.address], ['balance', amount(a.balance)], ['next nonce', formatCount(a.nonce)]]),
     store.now?.ready?.strict ? null : h('p', null, action('faucet', command(`faucet ${id}`), async () => {
       const f = await post('/faucet', { address: id });
-      return `${money(f.amount)} for ${short(id)}`;
+      return `${formatMoney(f.amount)} for ${shortenID(id)}`;
     })),
   ]),
 };

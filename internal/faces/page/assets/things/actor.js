@@ -1,6 +1,6 @@
 // @ts-check
 import { command, get, part } from '../api.js';
-import { bytes, count, money, short } from '../format.js';
+import { formatBytes, formatCount, formatMoney, shortenID } from '../format.js';
 import { block, facts, h, link, list, typed } from '../kit.js';
 import { fetched } from '../drawer.js';
 import { bornAfter, momentOf, notYet } from '../moment.js';
@@ -49,20 +49,20 @@ export const actor = {
 
 /** @param {any} told */
 function content({ born, a, at, schema, state, logs, receipts, timers }) {
-  const then = at && `at block ${count(Number(at.slice(1)))}`;
+  const then = at && `at block ${formatCount(Number(at.slice(1)))}`;
   if (born) return notYet('deployed', born, at);
   const id = a.name || a.address;
   return [
     at ? h('p', { class: 'present' }, `As it was ${then}.`) : null,
-    facts([['name', a.name], ['address', a.address], ['owner', who(a.owner)], ['balance', money(a.balance)], ['deployed at', link(selected(`block:${a.deployed_at}`), count(a.deployed_at))],
-      ['timers pending', `${count(a.timers.pending)}${a.timers.next_due === null ? '' : `, the next due at ${count(a.timers.next_due)}`}`], ['code', short(a.code_hash)]]),
+    facts([['name', a.name], ['address', a.address], ['owner', who(a.owner)], ['balance', formatMoney(a.balance)], ['deployed at', link(selected(`block:${a.deployed_at}`), formatCount(a.deployed_at))],
+      ['timers pending', `${formatCount(a.timers.pending)}${a.timers.next_due === null ? '' : `, the next due at ${formatCount(a.timers.next_due)}`}`], ['code', shortenID(a.code_hash)]]),
     h('p', null, link(there('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
     h('h3', null, `State ${then}`),
-    some(state, 'It keeps nothing.', (all) => [list(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => entry(schema, e) || [bytes(e.key), thing(valueOf(e))])),
+    some(state, 'It keeps nothing.', (all) => [list(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => entry(schema, e) || [formatBytes(e.key), thing(valueOf(e))])),
       all.length > STATE ? more(`The first ${STATE} keys are shown, and there are more:`, `actor state ${id}`) : null]),
     h('h3', null, `Printed, the latest first${logs.length > FEW ? `: ${FEW} lines, and there are more` : ''}`),
     some(logs, 'It printed nothing.', (all) => [block(all.slice(0, FEW).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > FEW ? more('', `actor logs ${id}`) : null]),
-    timers.length === 0 ? null : [h('h3', null, 'Timers'), some(timers, '', (all) => [list(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [link(selected(`timer:${t.id}`), count(t.height)), t.handler, short(t.id), t.status])),
+    timers.length === 0 ? null : [h('h3', null, 'Timers'), some(timers, '', (all) => [list(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [link(selected(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
       all.length > FEW ? h('p', null, `The latest ${FEW} are shown: `, link(there('timers', { actor: id }), 'all of them')) : null])],
     receipts.length === 0 ? null : receiptsOf(receipts),
   ];
@@ -71,8 +71,8 @@ function content({ born, a, at, schema, state, logs, receipts, timers }) {
 /** @param {any} receipts */
 function receiptsOf(receipts) {
   return h('details', null, h('summary', null, `Receipts of the last 100 blocks, the latest first${receipts.length > FEW ? `: ${FEW} of more` : ''}`),
-    some(receipts, '', (all) => list(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), count(r.height)), r.handler,
-      h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), count(r.cycles), money(r.fee)]))));
+    some(receipts, '', (all) => list(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
+      h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), formatCount(r.cycles), formatMoney(r.fee)]))));
 }
 
 /**
@@ -80,6 +80,6 @@ function receiptsOf(receipts) {
  * @param {any} e
  */
 export function valueOf(e) {
-  if (e.text) return e.int && e.value.length <= 18 && !/^[\x20-\x7e]+$/.test(e.text) ? count(e.int) : e.text;
-  return e.int && e.value.length <= 34 ? count(e.int) : bytes(e.value);
+  if (e.text) return e.int && e.value.length <= 18 && !/^[\x20-\x7e]+$/.test(e.text) ? formatCount(e.int) : e.text;
+  return e.int && e.value.length <= 34 ? formatCount(e.int) : formatBytes(e.value);
 }

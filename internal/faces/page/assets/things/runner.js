@@ -1,6 +1,6 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
-import { count, money, plural } from '../format.js';
+import { formatCount, formatMoney, formatPlural } from '../format.js';
 import { action, facts, fill, h, link, list, refused } from '../kit.js';
 import { nodeFaults } from '../faults.js';
 import { momentOf } from '../moment.js';
@@ -43,12 +43,12 @@ export const runner = {
         if (text === last) return;
         last = text;
         fill(top, facts([['health', h('span', { 'data-tone': r.health === 'Healthy' ? 'good' : 'bad' }, r.health)], ['present', r.present ? 'yes' : h('span', { 'data-tone': 'bad' }, 'no')], ['accepting', r.accepting ? 'yes' : 'no'],
-          ['address', r.address], ['owner', r.owner === r.address ? '' : who(r.owner)], ['place in the registry', count(r.index)], ['stake', money(r.stake)], ['reputation', count(r.reputation)], ['refusals', r.refusals ? count(r.refusals) : ''], ['jobs', `${r.active_jobs} of ${r.max_concurrent_jobs}`],
+          ['address', r.address], ['owner', r.owner === r.address ? '' : who(r.owner)], ['place in the registry', formatCount(r.index)], ['stake', formatMoney(r.stake)], ['reputation', formatCount(r.reputation)], ['refusals', r.refusals ? formatCount(r.refusals) : ''], ['jobs', `${r.active_jobs} of ${r.max_concurrent_jobs}`],
           ['subset', r.subset.map((/** @type {string} */ a) => [r.connected && h('span', { 'data-tone': r.connected.includes(a) ? 'good' : 'bad' }, r.connected.includes(a) ? '✓' : '✗'), who(a), ' '])],
           ['also connected to', r.connected?.filter((/** @type {string} */ a) => !r.subset.includes(a)).map((/** @type {string} */ a) => [who(a), ' '])],
-          ['capabilities', r.capabilities.join(', ')], ['entitlements', r.entitlements.join(', ')], ['registered at', count(r.registered_at)], ['last heartbeat', count(r.last_heartbeat)], ['stake returns at', r.stake_returns ? count(r.stake_returns) : '']]),
+          ['capabilities', r.capabilities.join(', ')], ['entitlements', r.entitlements.join(', ')], ['registered at', formatCount(r.registered_at)], ['last heartbeat', formatCount(r.last_heartbeat)], ['stake returns at', r.stake_returns ? formatCount(r.stake_returns) : '']]),
         h('p', null, link(there('jobs', { runner: id }), 'its jobs')),
-        r.heard.length ? [h('h3', null, `What validators heard${r.heard.length > 30 ? `: the latest 30 of ${plural(r.heard.length, 'event')}` : ''}`), list(['block', 'what', 'validator', 'why'], r.heard.slice(-30).reverse().map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), count(e.height)), e.what, name(e.validator), e.reason]))] : null);
+        r.heard.length ? [h('h3', null, `What validators heard${r.heard.length > 30 ? `: the latest 30 of ${formatPlural(r.heard.length, 'event')}` : ''}`), list(['block', 'what', 'validator', 'why'], r.heard.slice(-30).reverse().map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), formatCount(e.height)), e.what, name(e.validator), e.reason]))] : null);
       },
     };
   },

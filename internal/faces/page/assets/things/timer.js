@@ -1,6 +1,6 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
-import { bytes, count, money, plural, short, wei } from '../format.js';
+import { formatBytes, formatCount, formatMoney, formatPlural, shortenID, formatWei } from '../format.js';
 import { action, amount, block, facts, h, link, list, term, typed } from '../kit.js';
 import { ofTimer } from '../because.js';
 import { again, fetched } from '../drawer.js';
@@ -34,15 +34,15 @@ export const timer = {
       storyLane(t, story.story, story.height),
       ofTimer(t, story.story, story.height),
       h('h3', null, 'Its story'),
-      list(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? link(selected(`block:${e.from}`), count(e.from)) : `${count(e.from)}–${count(e.to)}`,
-        what(e), [e.reason ? term(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${money(e.paid.fee_paid)}` : '']])),
-      story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), typed(command(`timer show ${short(t.id)}`))] : null,
-      facts([['actor', [who(t.actor), '.', t.handler]], ['due at', link(selected(`block:${t.height}`), count(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
-        ['tier', term(t.tier || '')], ['reason', term((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? plural(t.deferrals, 'time') : ''], ['scheduled at', link(selected(`block:${t.scheduled_at}`), count(t.scheduled_at))], ['ended at', t.ended_at ? link(selected(`block:${t.ended_at}`), count(t.ended_at)) : ''],
-        ['expires at', count(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', bytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${count(t.cycles_used)} of ${t.gas_limit ? count(t.gas_limit) : 'the cap'}`],
-        ['fee', t.fee_paid === '0' ? '' : amount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${count(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
-      t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), block(bytes(t.payload))] : null,
-      t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`timer cancel ${short(t.id)}`), async () => {
+      list(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? link(selected(`block:${e.from}`), formatCount(e.from)) : `${formatCount(e.from)}–${formatCount(e.to)}`,
+        what(e), [e.reason ? term(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${formatMoney(e.paid.fee_paid)}` : '']])),
+      story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), typed(command(`timer show ${shortenID(t.id)}`))] : null,
+      facts([['actor', [who(t.actor), '.', t.handler]], ['due at', link(selected(`block:${t.height}`), formatCount(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
+        ['tier', term(t.tier || '')], ['reason', term((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? formatPlural(t.deferrals, 'time') : ''], ['scheduled at', link(selected(`block:${t.scheduled_at}`), formatCount(t.scheduled_at))], ['ended at', t.ended_at ? link(selected(`block:${t.ended_at}`), formatCount(t.ended_at)) : ''],
+        ['expires at', formatCount(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', formatBytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${formatCount(t.cycles_used)} of ${t.gas_limit ? formatCount(t.gas_limit) : 'the cap'}`],
+        ['fee', t.fee_paid === '0' ? '' : amount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${formatCount(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
+      t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), block(formatBytes(t.payload))] : null,
+      t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`timer cancel ${shortenID(t.id)}`), async () => {
         const r = await post('/devnet/timer/cancel', { id: t.id });
         again();
         return `the timer is ${r.status}`;
@@ -54,13 +54,13 @@ export const timer = {
 
 /** @param {any} t */
 function sentence(t) {
-  const late = t.ended_at && t.ended_at > t.height ? `, ${plural(t.ended_at - t.height, 'block')} late` : '';
+  const late = t.ended_at && t.ended_at > t.height ? `, ${formatPlural(t.ended_at - t.height, 'block')} late` : '';
   switch (t.status) {
-    case 'fired': return `It fired in block ${count(t.ended_at)}${late}, and its handler ended ${t.result}.`;
-    case 'pending': return t.deferrals ? `It is due since block ${count(t.height)} and waits: ${REASONS[t.reason] || t.reason}.` : `It is due in block ${count(t.height)}.`;
-    case 'cancelled': return `It was cancelled in block ${count(t.ended_at)}.`;
-    case 'expired': return `It expired in block ${count(t.ended_at)} before its turn.`;
-    default: return `It ended in block ${count(t.ended_at)}: its payer could not pay.`;
+    case 'fired': return `It fired in block ${formatCount(t.ended_at)}${late}, and its handler ended ${t.result}.`;
+    case 'pending': return t.deferrals ? `It is due since block ${formatCount(t.height)} and waits: ${REASONS[t.reason] || t.reason}.` : `It is due in block ${formatCount(t.height)}.`;
+    case 'cancelled': return `It was cancelled in block ${formatCount(t.ended_at)}.`;
+    case 'expired': return `It expired in block ${formatCount(t.ended_at)} before its turn.`;
+    default: return `It ended in block ${formatCount(t.ended_at)}: its payer could not pay.`;
   }
 }
 
@@ -68,6 +68,6 @@ function sentence(t) {
 function what(e) {
   if (e.kind === 'moved') return `moved from ${e.tier_from} to ${e.tier}`;
   if (e.kind === 'scheduled') return `scheduled into ${e.tier}`;
-  if (e.kind === 'deferred') return `deferred${e.blocks > 1 ? ` in ${count(e.blocks)} blocks` : ''}`;
+  if (e.kind === 'deferred') return `deferred${e.blocks > 1 ? ` in ${formatCount(e.blocks)} blocks` : ''}`;
   return e.kind.replaceAll('_', ' ');
 }

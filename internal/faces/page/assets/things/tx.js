@@ -1,6 +1,6 @@
 // @ts-check
 import { get, part } from '../api.js';
-import { bytes, count, short } from '../format.js';
+import { formatBytes, formatCount, shortenID } from '../format.js';
 import { block as text, facts, h, link } from '../kit.js';
 import { ofReceipt } from '../because.js';
 import { fetched } from '../drawer.js';
@@ -21,11 +21,11 @@ export const tx = {
     signed && !receipt ? h('p', { class: 'warn' }, 'It waits in a pool; no final block holds it.') : null,
     receipt ? ofReceipt(receipt) : null,
     receipt ? receiptFacts(receipt) : null,
-    signed ? h('details', null, h('summary', null, 'as it was signed'), facts([['hash', signed.hash], ['sender', who(signed.sender)], ['nonce', count(signed.nonce)], ['kind', signed.kind], ['to', who(signed.to)],
-      ['value', signed.value === '0' ? '' : count(signed.value) + ' wei'], ['limits', `${count(signed.cycles_limit)} cycles, ${count(signed.cells_limit)} cells`],
-      ['max fees', `${count(signed.max_fee_per_cycle)} a cycle, ${count(signed.max_fee_per_cell)} a cell`], ['tips', `${count(signed.max_priority_fee_per_cycle)} a cycle, ${count(signed.max_priority_fee_per_cell)} a cell`]]),
-    text(bytes(signed.payload))) : null,
+    signed ? h('details', null, h('summary', null, 'as it was signed'), facts([['hash', signed.hash], ['sender', who(signed.sender)], ['nonce', formatCount(signed.nonce)], ['kind', signed.kind], ['to', who(signed.to)],
+      ['value', signed.value === '0' ? '' : formatCount(signed.value) + ' wei'], ['limits', `${formatCount(signed.cycles_limit)} cycles, ${formatCount(signed.cells_limit)} cells`],
+      ['max fees', `${formatCount(signed.max_fee_per_cycle)} a cycle, ${formatCount(signed.max_fee_per_cell)} a cell`], ['tips', `${formatCount(signed.max_priority_fee_per_cycle)} a cycle, ${formatCount(signed.max_priority_fee_per_cell)} a cell`]]),
+    text(formatBytes(signed.payload))) : null,
     receipt ? traceOf(receipt.hash) : null,
-    receipt ? h('p', null, link(selected(`block:${receipt.height}`), `block ${count(receipt.height)}`), ' ', short(id)) : null,
+    receipt ? h('p', null, link(selected(`block:${receipt.height}`), `block ${formatCount(receipt.height)}`), ' ', shortenID(id)) : null,
   ]),
 };

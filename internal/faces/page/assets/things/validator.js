@@ -1,6 +1,6 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
-import { count, span } from '../format.js';
+import { formatCount, formatDuration } from '../format.js';
 import { action, block, choice, facts, fill, h, link, newest, typed } from '../kit.js';
 import { nodeFaults } from '../faults.js';
 import { ails, toneOf } from '../ring.js';
@@ -19,7 +19,7 @@ export const validator = {
     const orders = nodeFaults('validator', id);
     const moves = h('div', { class: 'orders cheats' }, action('leave', command(`validator leave ${id}`), async () => {
       const m = await post('/devnet/validator/leave', { name: id });
-      return `${m.name} leaves at height ${count(m.height)}`;
+      return `${m.name} leaves at height ${formatCount(m.height)}`;
     }));
     const log = logOf(id);
     let last = '';
@@ -33,8 +33,8 @@ export const validator = {
         if (text !== last) {
           last = text;
           fill(top, n ? facts([['state', h('span', { 'data-tone': toneOf(store.now.nodes, n) }, ails(store.now.nodes, n) || 'runs')], ['status', n.status],
-            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [count(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : link(selected(`view:${n.view}`), count(n.view))],
-            ['peers', n.elsewhere ? '' : count(n.peers)], ['runners', n.elsewhere ? '' : count(n.runners)], ['dead letters', n.dead_letters ? count(n.dead_letters) : ''], ['made again', n.restarted ? count(n.restarted) : '']])
+            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [formatCount(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : link(selected(`view:${n.view}`), formatCount(n.view))],
+            ['peers', n.elsewhere ? '' : formatCount(n.peers)], ['runners', n.elsewhere ? '' : formatCount(n.runners)], ['dead letters', n.dead_letters ? formatCount(n.dead_letters) : ''], ['made again', n.restarted ? formatCount(n.restarted) : '']])
             : h('p', null, `No validator is called ${id}.`));
         }
         orders.draw();
@@ -51,7 +51,7 @@ export const validator = {
 /** @param {number} height */
 function behind(height) {
   const by = store.head() - height;
-  return by > 2 ? h('span', { 'data-tone': 'warn' }, ` ${count(by)} behind`) : null;
+  return by > 2 ? h('span', { 'data-tone': 'warn' }, ` ${formatCount(by)} behind`) : null;
 }
 
 /** @type {{[vote: string]: string}} */
@@ -76,7 +76,7 @@ export function voteOf(v, name) {
 export function voteWord(v, name) {
   const gave = v.gaveUp.find((g) => g.validator === name);
   const lead = v.leader === name ? ', leads' : '';
-  const took = v.took === null ? '' : `, ${span(v.took / 1000)}`;
+  const took = v.took === null ? '' : `, ${formatDuration(v.took / 1000)}`;
   return { final: 'voted to finalize', notarize: 'voted to notarize', nullify: `gave it up${gave ? ': ' + gave.cause.replaceAll('_', ' ') : ''}`, silent: 'no vote seen' }[voteOf(v, name)] + lead + took;
 }
 

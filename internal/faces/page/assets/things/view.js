@@ -1,5 +1,5 @@
 // @ts-check
-import { count, span, words } from '../format.js';
+import { formatCount, formatDuration, joinNames } from '../format.js';
 import { facts, fill, h, link, list, term } from '../kit.js';
 import * as names from '../names.js';
 import { selected } from '../route.js';
@@ -33,9 +33,9 @@ export const view = {
         const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
         fill(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
           ofView(v), alike(v) ? h('p', { class: 'dim' }, alike(v)) : null,
-          facts([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', count(v.epoch)],
-            ['block', v.height === null ? '' : link(selected(`block:${v.height}`), count(v.height))], ['took', v.took === null ? '' : span(v.took / 1000)],
-            ['to notarize', words(v.notarize)], ['to finalize', words(v.finalize)], ['to nullify', words(v.nullify)], ['silent', words(silent)]]),
+          facts([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', formatCount(v.epoch)],
+            ['block', v.height === null ? '' : link(selected(`block:${v.height}`), formatCount(v.height))], ['took', v.took === null ? '' : formatDuration(v.took / 1000)],
+            ['to notarize', joinNames(v.notarize)], ['to finalize', joinNames(v.finalize)], ['to nullify', joinNames(v.nullify)], ['silent', joinNames(silent)]]),
           v.gaveUp.length ? [h('h3', null, 'Who gave it up'), list(['validator', 'cause', 'what happened'], v.gaveUp.map((g) => [link(selected(`validator:${g.validator}`), g.validator), term(g.cause.replaceAll('_', ' ')), g.detail || CAUSES[g.cause] || '']))] : null,
           h('p', null, link(selected(`view:${v.view - 1}`), '‹ before'), ' ', link(selected(`view:${v.view + 1}`), 'next ›')));
       },

@@ -1,7 +1,7 @@
 // @ts-check
 // Actors: the list, and forms for the handlers of the one that is selected, with a dry run before sending.
 import { command, get, part } from '../api.js';
-import { count, money, short } from '../format.js';
+import { formatCount, formatMoney, shortenID } from '../format.js';
 import { empty, fill, h, refused, show, write } from '../kit.js';
 import { handlerForm } from '../handler.js';
 import { isPast, momentOf, presentNote } from '../moment.js';
@@ -23,12 +23,12 @@ function make() {
   const title = h('h2', null, 'Handlers');
   const table = pool({
     label: 'actors', size: ROWS, href: (a) => route.selected(`actor:${a.address}`), sel: (a) => `actor:${a.address}`, columns: [
-      { name: 'actor', text: (a) => a.name || short(a.address), main: true },
-      { name: 'address', text: (a) => short(a.address) },
-      { name: 'timers', kind: 'num', text: (a) => count(a.timers.pending), main: true },
-      { name: 'balance', kind: 'num', text: (a) => money(a.balance), main: true },
+      { name: 'actor', text: (a) => a.name || shortenID(a.address), main: true },
+      { name: 'address', text: (a) => shortenID(a.address) },
+      { name: 'timers', kind: 'num', text: (a) => formatCount(a.timers.pending), main: true },
+      { name: 'balance', kind: 'num', text: (a) => formatMoney(a.balance), main: true },
       { name: 'owner', text: (a) => name(a.owner) },
-      { name: 'deployed', kind: 'num', text: (a) => count(a.deployed_at) },
+      { name: 'deployed', kind: 'num', text: (a) => formatCount(a.deployed_at) },
     ] });
   const older = olderLink('actors', ROWS);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), table.el, older.el, none), h('section', { class: 'card whole' }, title, note.el, forms));
@@ -55,7 +55,7 @@ function make() {
     // what was typed into its forms stays
     if (key === made) return;
     made = key;
-    write(title, a ? `Handlers of ${a.name || short(a.address)}` : 'Handlers');
+    write(title, a ? `Handlers of ${a.name || shortenID(a.address)}` : 'Handlers');
     if (!a) return void fill(forms, h('p', { class: 'dim' }, 'Select an actor: its handlers are shown here, each with a form.'));
     fill(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => handlerForm(a, handler, r.params.q === handler.name, schema)));
   }, fail: (e) => {

@@ -1,6 +1,6 @@
 // @ts-check
 // Blocks: the latest, or those up to a moment. Where blocks are many, a row stands for a bin of them.
-import { clock, compact, count, span as time } from '../format.js';
+import { formatTime, formatCompact, formatCount, formatDuration } from '../format.js';
 import { attr, h, show, write } from '../kit.js';
 import { axis, canvas, edges, scale } from '../chart.js';
 import { pool } from '../rows.js';
@@ -17,23 +17,23 @@ const BINS = [1, 10, 100, 1000];
 
 function make() {
   const chart = strip();
-  const some = h('span', { class: 'choices', role: 'group', 'aria-label': 'blocks in a row' }, BINS.map((n) => h('a', { href: '#', 'data-bin': n }, n === 1 ? 'each block' : count(n))));
+  const some = h('span', { class: 'choices', role: 'group', 'aria-label': 'blocks in a row' }, BINS.map((n) => h('a', { href: '#', 'data-bin': n }, n === 1 ? 'each block' : formatCount(n))));
   const older = h('a', { href: '#' }, 'older');
   const newer = h('a', { href: '#' }, 'newer');
   const note = h('span', { class: 'dim' });
   const table = pool({
     label: 'blocks', size: ROWS, href: (r) => route.selected(`block:${r.to}`), sel: (r) => `block:${r.to}`, columns: /** @type {import('../rows.js').Column<Bin>[]} */ ([
-      { name: 'height', text: (r) => (r.from === r.to ? count(r.to) : `${count(r.from)}–${count(r.to)}`), main: true },
-      { name: 'view', kind: 'num', text: (r) => (r.from === r.to ? count(r.list[0].view) : span(r, (b) => b.view)) },
+      { name: 'height', text: (r) => (r.from === r.to ? formatCount(r.to) : `${formatCount(r.from)}–${formatCount(r.to)}`), main: true },
+      { name: 'view', kind: 'num', text: (r) => (r.from === r.to ? formatCount(r.list[0].view) : formatBinRange(r, (b) => b.view)) },
       { name: 'proposer', text: (r) => (r.from === r.to ? r.list[0].proposer : `${new Set(r.list.map((b) => b.proposer)).size} of them`) },
-      { name: 'time', text: (r) => clock(r.list[r.list.length - 1].at) },
-      { name: 'txs', kind: 'num', text: (r) => span(r, (b) => b.txs), main: true },
-      { name: 'cycles', kind: 'num', text: (r) => span(r, (b) => b.cycles), main: true },
-      { name: 'cells', kind: 'num', text: (r) => span(r, (b) => b.cells) },
-      { name: 'timer cycles', kind: 'num', text: (r) => span(r, (b) => b.lane) },
-      { name: 'fired', kind: 'num', text: (r) => span(r, (b) => b.fired) },
-      { name: 'deferred', kind: 'num', text: (r) => span(r, (b) => b.deferred), tone: (r) => (r.list.some((b) => b.deferred) ? 'warn' : '') },
-      { name: 'base fee, wei', kind: 'num', text: (r) => span(r, (b) => Number(b.feeCycle)), title: () => 'of a cycle' },
+      { name: 'time', text: (r) => formatTime(r.list[r.list.length - 1].at) },
+      { name: 'txs', kind: 'num', text: (r) => formatBinRange(r, (b) => b.txs), main: true },
+      { name: 'cycles', kind: 'num', text: (r) => formatBinRange(r, (b) => b.cycles), main: true },
+      { name: 'cells', kind: 'num', text: (r) => formatBinRange(r, (b) => b.cells) },
+      { name: 'timer cycles', kind: 'num', text: (r) => formatBinRange(r, (b) => b.lane) },
+      { name: 'fired', kind: 'num', text: (r) => formatBinRange(r, (b) => b.fired) },
+      { name: 'deferred', kind: 'num', text: (r) => formatBinRange(r, (b) => b.deferred), tone: (r) => (r.list.some((b) => b.deferred) ? 'warn' : '') },
+      { name: 'base fee, wei', kind: 'num', text: (r) => formatBinRange(r, (b) => Number(b.feeCycle)), title: () => 'of a cycle' },
       { name: 'skipped', kind: 'num', text: (r) => r.list.reduce((n, b) => n + b.skipped, 0) || '' },
     ]) });
   const el = h('div', { class: 'cards' },
@@ -67,7 +67,7 @@ function make() {
       show(newer, r.at !== null);
       const up = to + ROWS * bin;
       attr(newer, 'href', route.changed({ at: up >= store.head() ? '' : `h${up}` }));
-      write(note, r.at === null ? store.now?.ready?.paused ? 'no block is made: the network is paused' : '' : r.from === null ? `up to ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
+      write(note, r.at === null ? store.now?.ready?.paused ? 'no block is made: the network is paused' : '' : r.from === null ? `up to ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
     },
   };
 }
@@ -91,14 +91,14 @@ function binned(list, bin) {
 }
 
 /**
- * span is the least and the greatest of a bin, or the one.
+ * formatBinRange is the least and the greatest of a bin, or the one.
  * @param {Bin} r
  * @param {(b: store.Block) => number} of
  */
-function span(r, of) {
-  if (r.list.length === 1) return count(of(r.list[0]));
+function formatBinRange(r, of) {
+  if (r.list.length === 1) return formatCount(of(r.list[0]));
   const [least, most] = [Math.min(...r.list.map(of)), Math.max(...r.list.map(of))];
-  return least === most ? compact(least) : `${compact(least)}–${compact(most)}`;
+  return least === most ? formatCompact(least) : `${formatCompact(least)}–${formatCompact(most)}`;
 }
 
 /**
@@ -111,13 +111,13 @@ function gapsOf(list) { return list.map((b, i) => (i ? b.at - list[i - 1].at : 0
 function strip() {
   return canvas({
     title: `the last ${STRIP} blocks`, height: 120,
-    keys: (/** @type {{list: store.Block[], sel: number}} */ d) => [['hue1', 'cycles'], ['hue2', 'of them by timers'], ['text', 'has transactions'], ['hue5', `time between blocks, at most ${time(Math.max(0, ...gapsOf(d.list).slice(1)))}`]],
+    keys: (/** @type {{list: store.Block[], sel: number}} */ d) => [['hue1', 'cycles'], ['hue2', 'of them by timers'], ['text', 'has transactions'], ['hue5', `time between blocks, at most ${formatDuration(Math.max(0, ...gapsOf(d.list).slice(1)))}`]],
     words: (/** @type {{list: store.Block[], sel: number}} */ d) => `cycles of ${d.list.length} blocks, at most ${Math.max(0, ...d.list.map((b) => b.cycles))}`,
-    table: (d) => ({ head: ['height', 'cycles', 'of timers', 'transactions', 'time'], rows: d.list.map((b) => [count(b.height), count(b.cycles), count(b.lane), b.txs, clock(b.at)]) }),
+    table: (d) => ({ head: ['height', 'cycles', 'of timers', 'transactions', 'time'], rows: d.list.map((b) => [formatCount(b.height), formatCount(b.cycles), formatCount(b.lane), b.txs, formatTime(b.at)]) }),
     at(x, _y, w, _h, d) {
       const each = w / STRIP;
       const b = d.list[Math.floor((x - (w - d.list.length * each)) / each)];
-      return b ? { text: `block ${count(b.height)} of ${b.proposer}: ${count(b.cycles)} cycles, ${b.txs} transactions, ${b.fired} timers fired`, href: route.selected(`block:${b.height}`) } : null;
+      return b ? { text: `block ${formatCount(b.height)} of ${b.proposer}: ${formatCount(b.cycles)} cycles, ${b.txs} transactions, ${b.fired} timers fired`, href: route.selected(`block:${b.height}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
       const each = w / STRIP;

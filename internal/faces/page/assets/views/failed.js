@@ -1,7 +1,7 @@
 // @ts-check
 // Views: each that failed as a sentence, with its cause and who gave it up.
 import { command } from '../api.js';
-import { clock, count, plural } from '../format.js';
+import { formatTime, formatCount, formatPlural } from '../format.js';
 import { attr, empty, fill, h, show, write } from '../kit.js';
 import { olderLink, pool, wanted as rowsOf } from '../rows.js';
 import { lanes } from '../lanes.js';
@@ -27,12 +27,12 @@ function make() {
   const none = h('div');
   const table = pool({
     label: 'views', size: ROWS, href: (v) => route.selected(`view:${v.view}`), sel: (v) => `view:${v.view}`, columns: /** @type {import('../rows.js').Column<store.View>[]} */ ([
-      { name: 'view', text: (v) => count(v.view), main: true },
+      { name: 'view', text: (v) => formatCount(v.view), main: true },
       { name: 'leader', text: (v) => v.leader },
       { name: 'outcome', kind: 'words', text: (v) => v.text || v.outcome, main: true, tone: (v) => (gaveUp(v) ? 'bad' : '') },
       { name: 'cause', text: (v) => v.cause.replaceAll('_', ' '), title: (v) => CAUSES[v.cause] || '' },
-      { name: 'block', kind: 'num', text: (v) => (v.height === null ? '' : count(v.height)) },
-      { name: 'began', text: (v) => clock(v.began) },
+      { name: 'block', kind: 'num', text: (v) => (v.height === null ? '' : formatCount(v.height)) },
+      { name: 'began', text: (v) => formatTime(v.began) },
     ]) });
   const older = olderLink('views', ROWS);
   const picture = lanes();
@@ -58,7 +58,7 @@ function make() {
       const rows = rowsOf(r.params, ROWS);
       table.set(shown.slice(-rows).reverse(), r.sel);
       older.set(rows, shown.length > rows);
-      write(sum, list.length ? `Validators gave up ${plural(bad.length, 'view')} of the last ${count(list.length)}; nullified since the devnet began: ${count(store.now?.views?.failed ?? bad.length)}.` : '');
+      write(sum, list.length ? `Validators gave up ${formatPlural(bad.length, 'view')} of the last ${formatCount(list.length)}; nullified since the devnet began: ${formatCount(store.now?.views?.failed ?? bad.length)}.` : '');
       attr(all, 'href', route.changed({ all: every ? '' : '1' }));
       write(all, every ? 'failed ones only' : 'all views');
       const counts = /** @type {{[cause: string]: number}} */ ({});

@@ -1,7 +1,7 @@
 // @ts-check
 // Jobs: the list, the chart of the one that is selected, and a form.
 import { command, get, part, post, quoted } from '../api.js';
-import { count, money, short } from '../format.js';
+import { formatCount, formatMoney, shortenID } from '../format.js';
 import { attr, busy, choice, copier, empty, field, fill, h, link, refused, show } from '../kit.js';
 import { gantt, verdict } from '../gantt.js';
 import { bornAfter, isPast, momentOf, rowsAt } from '../moment.js';
@@ -22,16 +22,16 @@ function make() {
   const title = h('h2', null, 'From submission to callback');
   const table = pool({
     label: 'jobs', size: ROWS, href: (j) => route.selected(`job:${j.id}`), sel: (j) => `job:${j.id}`, columns: [
-      { name: 'job', text: (j) => short(j.id), main: true },
+      { name: 'job', text: (j) => shortenID(j.id), main: true },
       { name: 'kind', text: (j) => j.kind, main: true },
       { name: 'status', text: (j) => j.status + (j.error ? ': ' + j.error.code : ''), main: true, tone: (j) => (j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn') },
       { name: 'submitter', text: (j) => names.name(j.submitter) },
       { name: 'mode', text: (j) => j.mode.replaceAll('_', ' ') },
       { name: 'committee', text: (j) => j.committee.map(names.name).join(' ') },
-      { name: 'submitted', kind: 'num', text: (j) => count(j.submitted_at) },
-      { name: 'ended', kind: 'num', text: (j) => (j.completed_at === null ? '' : count(j.completed_at)) },
-      { name: 'deadline', kind: 'num', text: (j) => count(j.deadline) },
-      { name: 'price', kind: 'num', text: (j) => money(j.price) },
+      { name: 'submitted', kind: 'num', text: (j) => formatCount(j.submitted_at) },
+      { name: 'ended', kind: 'num', text: (j) => (j.completed_at === null ? '' : formatCount(j.completed_at)) },
+      { name: 'deadline', kind: 'num', text: (j) => formatCount(j.deadline) },
+      { name: 'price', kind: 'num', text: (j) => formatMoney(j.price) },
     ] });
   const older = olderLink('jobs', ROWS);
   const el = h('div', { class: 'cards' },
@@ -46,7 +46,7 @@ function make() {
     older.set(rows, list.length > rows || rows === 1000 && list.length === rows, cut ? 'only the latest 10,000 were looked at' : '');
     show(none, !list.length);
     if (!list.length) {
-      fill(none, isPast(r) ? empty(`No job had been submitted by block ${count(/** @type {number} */ (r.at))}${r.params.status ? ' that was like that' : ''}.`) : r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', command('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
+      fill(none, isPast(r) ? empty(`No job had been submitted by block ${formatCount(/** @type {number} */ (r.at))}${r.params.status ? ' that was like that' : ''}.`) : r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', command('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
     }
   }, fail: (e) => {
     table.set([]);
@@ -80,11 +80,11 @@ function make() {
     made = key;
     if (!story) {
       fill(title, 'From submission to callback');
-      return void fill(picture, h('p', { class: 'dim' }, at === null ? 'The latest job is shown here.' : `No such job had been submitted by block ${count(at)}.`));
+      return void fill(picture, h('p', { class: 'dim' }, at === null ? 'The latest job is shown here.' : `No such job had been submitted by block ${formatCount(at)}.`));
     }
     const j = story.job;
     const compared = verdict(runners);
-    fill(title, `Job ${short(j.id)}${at === null ? '' : ` at block ${count(at)}`}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status), compared ? h('span', { 'data-tone': 'bad' }, ` · ${compared}`) : null);
+    fill(title, `Job ${shortenID(j.id)}${at === null ? '' : ` at block ${formatCount(at)}`}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status), compared ? h('span', { 'data-tone': 'bad' }, ` · ${compared}`) : null);
     fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'details of the job')));
   }
   return {
@@ -130,7 +130,7 @@ function submitForm() {
   go.addEventListener('click', () => busy(go, async () => {
     const s = await post('/devnet/job/submit', body());
     if (s.id) route.select(`job:${s.id}`);
-    return `job ${short(s.id || s.hash || '')} is submitted`;
+    return `job ${shortenID(s.id || s.hash || '')} is submitted`;
   }));
   return h('details', null, h('summary', null, 'submit a job'), h('div', { class: 'orders' }, kind.el, what.el, input.el, runners.el, mode.el, h('span', { class: 'action' }, go, copier(typed, '$', 'copy as command: job submit'))));
 }

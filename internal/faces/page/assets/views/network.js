@@ -1,6 +1,6 @@
 // @ts-check
 // Network: who is linked with whom, who voted how, what is wrong, and who made it so.
-import { count, plural, words } from '../format.js';
+import { formatCount, formatPlural, joinNames } from '../format.js';
 import { busy, copier, fill, h, link, say, show, write } from '../kit.js';
 import { effectWords, ends, faultWords, heal, linkForm, make, typedFault } from '../faults.js';
 import { feed } from '../feed.js';
@@ -28,8 +28,8 @@ function makeView() {
     label: 'validators', size: 24, href: (n) => selected(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
       { name: 'node', text: (n) => n.name || n.address, main: true },
       { name: 'state', text: (n) => ails(store.now.nodes, n) || (n.then ? 'no fault' : n.status === 'active' ? 'runs' : n.status), tone: (n) => toneOf(store.now.nodes, n), main: true },
-      { name: 'height', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : count(n.height)), main: true },
-      { name: 'view', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : count(n.view)) },
+      { name: 'height', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : formatCount(n.height)), main: true },
+      { name: 'view', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : formatCount(n.view)) },
       { name: 'runners', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : n.runners) },
     ] });
   const more = h('p', { class: 'dim small' });
@@ -103,7 +103,7 @@ function makeView() {
     if (!list.length) return void fill(faults, h('p', { class: 'dim' }, past ? 'None was in force.' : 'None. Draw a line across links, or open a node.'));
     fill(faults, h('ul', { class: 'plainlist' }, list.slice(-40).reverse().map((/** @type {any} */ f) => h('li', null, faultWords(f), effectWords(f) ? h('small', null, ' · ' + effectWords(f)) : null, ' ',
       past ? h('small', null, f.ended ? ' · it has ended since' : ' · it lasts still') : f.order && LINKED.includes(f.verb) ? null : ends(f)))),
-    list.length > 40 ? h('p', { class: 'dim' }, `and ${count(list.length - 40)} older ones: devnet fault list`) : null,
+    list.length > 40 ? h('p', { class: 'dim' }, `and ${formatCount(list.length - 40)} older ones: devnet fault list`) : null,
     !past && list.some((/** @type {any} */ f) => LINKED.includes(f.verb)) ? h('p', null, heal()) : null);
   }
 
@@ -124,9 +124,9 @@ function makeView() {
       for (const note of notes) if (forces) show(note.el, false); else note.draw(r);
       if (view === null) noteOfVotes.draw(r); else show(noteOfVotes.el, false);
       show(then, forces !== null);
-      if (forces) write(then, `As faults left it at block ${count(/** @type {number} */ (r.at))}. Heights and connections of then are not kept, and the validators are those of now.`);
+      if (forces) write(then, `As faults left it at block ${formatCount(/** @type {number} */ (r.at))}. Heights and connections of then are not kept, and the validators are those of now.`);
       const running = nodes.filter((/** @type {any} */ n) => n.running).length;
-      write(line, `${last ? `View ${count(last.view)}${last.leader ? `, ${last.leader} ${forces ? 'led' : 'leads'}` : ''}. ` : ''}${plural(running, 'validator')} of ${nodes.length} ${forces ? 'ran' : running === 1 ? 'runs' : 'run'}.`);
+      write(line, `${last ? `View ${formatCount(last.view)}${last.leader ? `, ${last.leader} ${forces ? 'led' : 'leads'}` : ''}. ` : ''}${formatPlural(running, 'validator')} of ${nodes.length} ${forces ? 'ran' : running === 1 ? 'runs' : 'run'}.`);
       const few = nodes.length <= MOST;
       show(circle.el, few);
       show(hint, few);
@@ -135,15 +135,15 @@ function makeView() {
       if (few) circle.draw(nodes, links, last?.leader || '', store.head());
       else grid.draw(nodes, links, store.head());
       table.set(nodes);
-      write(more, past || !b.runners.all ? '' : `${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.`);
+      write(more, past || !b.runners.all ? '' : `${b.runners.ready} of ${formatPlural(b.runners.all, 'runner')} ready.`);
       lines(waiting, past ? [] : b.runners.waiting.slice(0, 12).map((/** @type {any} */ w) => [`runner:${w.name}`, w.name, w.missing.join('; ')]).concat(b.runners.waiting.length > 12 ? [['', '', `and ${b.runners.waiting.length - 12} more: devnet runner list`]] : []));
       show(trouble, ailments.draw());
       show(trouble.children[1], past);
-      if (past) write(trouble.children[1], `These are of the present, block ${count(store.head())}.`);
+      if (past) write(trouble.children[1], `These are of the present, block ${formatCount(store.head())}.`);
       const odd = (links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up);
       show(linked, odd.length > 0);
       write(odds, oddWords(odd));
-      lines(linkList, odd.slice(0, 24).map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]).concat(odd.length > 24 ? [['', '', `and ${count(odd.length - 24)} more: devnet links`]] : []));
+      lines(linkList, odd.slice(0, 24).map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]).concat(odd.length > 24 ? [['', '', `and ${formatCount(odd.length - 24)} more: devnet links`]] : []));
       voted.draw(nodes.map((/** @type {any} */ n) => n.name), view);
       drawFaults(forces || faultsNow(), forces !== null);
       offerSides(nodes);
@@ -167,8 +167,8 @@ function oddWords(odd) {
   const [most, n] = [...counts].sort((a, b) => b[1] - a[1])[0] || ['', 0];
   const others = pairs.filter((p) => p.includes(most)).map((p) => (p[0] === most ? p[1] : p[0]));
   const runners = others.filter((o) => !store.now.nodes.some((/** @type {any} */ v) => v.name === o)).length;
-  const kinds = [others.length - runners ? plural(others.length - runners, 'validator') : '', runners ? plural(runners, 'runner') : ''].filter(Boolean);
-  return n === pairs.length && n > 1 ? `${plural(n, 'link')} cut, slow or down: ${most} with ${words(kinds)}` : `${plural(pairs.length, 'link')} cut, slow or down`;
+  const kinds = [others.length - runners ? formatPlural(others.length - runners, 'validator') : '', runners ? formatPlural(runners, 'runner') : ''].filter(Boolean);
+  return n === pairs.length && n > 1 ? `${formatPlural(n, 'link')} cut, slow or down: ${most} with ${joinNames(kinds)}` : `${formatPlural(pairs.length, 'link')} cut, slow or down`;
 }
 
 /**

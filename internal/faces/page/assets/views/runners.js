@@ -1,7 +1,7 @@
 // @ts-check
 // Runners: who was present at which height, how many of its validators saw it, and the list.
 import { command, get } from '../api.js';
-import { bit, bits, count, money, plural } from '../format.js';
+import { hasBit, decodeBitmap, formatCount, formatMoney, formatPlural } from '../format.js';
 import { empty, fill, h, refused, show, typed, write } from '../kit.js';
 import { canvas } from '../chart.js';
 import { isPast, momentOf } from '../moment.js';
@@ -38,7 +38,7 @@ function make() {
       { name: 'jobs', kind: 'num', text: (r) => `${r.active_jobs} of ${r.max_concurrent_jobs}` },
       { name: 'accepting', text: (r) => (r.accepting ? 'yes' : 'no') },
       { name: 'reputation', kind: 'num', text: (r) => r.reputation },
-      { name: 'stake', kind: 'num', text: (r) => money(r.stake) },
+      { name: 'stake', kind: 'num', text: (r) => formatMoney(r.stake) },
       { name: 'offers', text: (r) => r.capabilities.join(', ') },
     ] });
   const older = olderLink('runners', ROWS);
@@ -51,7 +51,7 @@ function make() {
     if (!latest) return;
     map.set({ ...latest, known });
     const last = latest.p?.heights[latest.p.heights.length - 1];
-    write(sum, last ? `${count(last.count)} of ${plural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${count(last.height)}: a runner counts where ${plural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
+    write(sum, last ? `${formatCount(last.count)} of ${formatPlural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${formatCount(last.height)}: a runner counts where ${formatPlural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
   }
   const list = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: 1000, at: momentOf(r) }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
     const rows = wanted(r.params, ROWS);
@@ -100,8 +100,8 @@ function heat() {
     note: 'the darker, the more votes show it; red: absent; a gap: a height without a block; 200 runners at most',
     words: (d) => (d.p ? `presence of ${rowsOf(d).length} runners at ${d.p.heights.length} heights` : d.error || ''),
     table: (d) => ({ head: ['height', 'present', 'threshold', 'absent'], rows: (d.p?.heights || []).map((/** @type {any} */ x) => {
-      const map = bits(x.present);
-      return [count(x.height), x.count, x.threshold, rowsOf(d).filter((/** @type {any} */ k) => k.index < x.bits && !bit(map, k.index)).map((/** @type {any} */ k) => k.name || k.address).join(' ')];
+      const map = decodeBitmap(x.present);
+      return [formatCount(x.height), x.count, x.threshold, rowsOf(d).filter((/** @type {any} */ k) => k.index < x.bits && !hasBit(map, k.index)).map((/** @type {any} */ k) => k.name || k.address).join(' ')];
     }) }),
     at(x, y, w, hgt, d) {
       if (!d.p) return null;
@@ -111,8 +111,8 @@ function heat() {
       const one = d.p.heights.find((/** @type {any} */ e) => e.height === at);
       const runner = rows[Math.floor((y - 2) / tall(hgt, rows.length))];
       if (!one || !runner) return null;
-      const votes = one.votes.filter((/** @type {any} */ v) => bit(bits(v.bitmap), runner.index)).map((/** @type {any} */ v) => d.p.validators[v.validator]?.name);
-      return { text: `${runner.name || runner.address} at ${count(one.height)}: ${bit(bits(one.present), runner.index) ? 'present' : 'absent'}; shown by ${votes.length ? votes.join(' ') : 'nobody'}`, href: route.selected(`runner:${runner.name || runner.address}`) };
+      const votes = one.votes.filter((/** @type {any} */ v) => hasBit(decodeBitmap(v.bitmap), runner.index)).map((/** @type {any} */ v) => d.p.validators[v.validator]?.name);
+      return { text: `${runner.name || runner.address} at ${formatCount(one.height)}: ${hasBit(decodeBitmap(one.present), runner.index) ? 'present' : 'absent'}; shown by ${votes.length ? votes.join(' ') : 'nobody'}`, href: route.selected(`runner:${runner.name || runner.address}`) };
     },
     draw(ctx, w, hgt, d, ink) {
       ctx.textBaseline = 'middle';
@@ -127,12 +127,12 @@ function heat() {
       });
       for (const one of d.p.heights) {
         const x = LEFT + (one.height - (d.p.to - HEIGHTS + 1)) * each;
-        const map = bits(one.present);
-        const votes = one.votes.map((/** @type {any} */ v) => bits(v.bitmap));
+        const map = decodeBitmap(one.present);
+        const votes = one.votes.map((/** @type {any} */ v) => decodeBitmap(v.bitmap));
         rows.forEach((/** @type {any} */ k, /** @type {number} */ row) => {
           if (k.index >= one.bits) return;
-          const n = votes.filter((/** @type {Uint8Array} */ v) => bit(v, k.index)).length;
-          const is = bit(map, k.index);
+          const n = votes.filter((/** @type {Uint8Array} */ v) => hasBit(v, k.index)).length;
+          const is = hasBit(map, k.index);
           ctx.globalAlpha = is ? 0.25 + 0.6 * Math.min(1, n / Math.max(1, k.subset.length)) : n ? 0.5 : 0.85;
           ctx.fillStyle = is ? ink.good : ink.bad;
           ctx.fillRect(x, 2 + row * hh, Math.max(1, each - 1), Math.max(1, hh - 1));
@@ -141,8 +141,8 @@ function heat() {
       }
       ctx.fillStyle = ink.dim;
       const first = Math.max(1, d.p.to - HEIGHTS + 1);
-      ctx.fillText(count(first), LEFT + (first - (d.p.to - HEIGHTS + 1)) * each, hgt - 8);
-      const last = count(d.p.to);
+      ctx.fillText(formatCount(first), LEFT + (first - (d.p.to - HEIGHTS + 1)) * each, hgt - 8);
+      const last = formatCount(d.p.to);
       ctx.fillText(last, w - ctx.measureText(last).width - 2, hgt - 8);
       return undefined;
     },

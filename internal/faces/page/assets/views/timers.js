@@ -1,7 +1,7 @@
 // @ts-check
 // Timers: the lane's last blocks, the calendar of what is to come, and the list.
 import { command, get } from '../api.js';
-import { compact, count, plural } from '../format.js';
+import { formatCompact, formatCount, formatPlural } from '../format.js';
 import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { REASONS } from '../words.js';
 import { axis, canvas, edges, scale } from '../chart.js';
@@ -28,12 +28,12 @@ function make() {
   const none = h('div');
   const table = pool({
     label: 'timers', size: ROWS, href: (t) => route.selected(`timer:${t.id}`), sel: (t) => `timer:${t.id}`, columns: [
-      { name: 'due', text: (t) => count(t.height), main: true },
+      { name: 'due', text: (t) => formatCount(t.height), main: true },
       { name: 'actor', text: (t) => name(t.actor), main: true },
       { name: 'handler', text: (t) => t.handler },
       { name: 'status', text: (t) => t.status.replaceAll('_', ' '), main: true, tone: (t) => (t.status === 'fired' ? 'good' : t.status === 'pending' ? (t.deferrals ? 'warn' : '') : 'bad') },
       { name: 'tier', text: (t) => t.tier || '' },
-      { name: 'ended', kind: 'num', text: (t) => (t.ended_at === null ? '' : count(t.ended_at)) },
+      { name: 'ended', kind: 'num', text: (t) => (t.ended_at === null ? '' : formatCount(t.ended_at)) },
       { name: 'late', kind: 'num', text: (t) => (t.ended_at !== null && t.ended_at > t.height ? t.ended_at - t.height : t.ended_at === null && now() > t.height ? now() - t.height : '') },
       { name: 'deferred', kind: 'num', text: (t) => t.deferrals || '' },
       { name: 'why', text: (t) => t.reason.replaceAll('_', ' '), title: (t) => REASONS[t.reason] || '' },
@@ -56,7 +56,7 @@ function make() {
     older.set(many, list.length > many || many === 1000 && list.length === many, cut ? 'only the latest 10,000 were looked at' : '');
     show(none, !list.length);
     if (!list.length) {
-      fill(none, r.params.why ? empty(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? empty(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${count(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
+      fill(none, r.params.why ? empty(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? empty(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${formatCount(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
         : empty('No timer was scheduled yet. An actor that schedules itself is an example:', command('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, command('actor call heartbeat start'))));
     }
   }, fail: (e) => {
@@ -69,11 +69,11 @@ function make() {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
-    const parts = [[sums.fired, 'fired'], [sums.deferred, sums.deferred === 1 ? 'was left for later' : 'were left for later'], [sums.ended, 'ended unfired']].filter(([n], i) => n || !i).map(([n, what], i) => `${i ? count(n) : plural(Number(n), 'timer')} ${what}`);
-    write(sum, last ? `Policy ${last.policy}. In ${plural(list.length, 'block')} up to ${count(last.height)}: ${parts.join(', ')}. The lane's base fee was ${count(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
+    const parts = [[sums.fired, 'fired'], [sums.deferred, sums.deferred === 1 ? 'was left for later' : 'were left for later'], [sums.ended, 'ended unfired']].filter(([n], i) => n || !i).map(([n, what], i) => `${i ? formatCount(n) : formatPlural(Number(n), 'timer')} ${what}`);
+    write(sum, last ? `Policy ${last.policy}. In ${formatPlural(list.length, 'block')} up to ${formatCount(last.height)}: ${parts.join(', ')}. The lane's base fee was ${formatCount(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
     const reasons = /** @type {{[r: string]: number}} */ ({});
     for (const b of list) for (const d of b.deferred_for) reasons[d.reason] = (reasons[d.reason] || 0) + d.count;
-    write(why, Object.entries(reasons).map(([reason, n]) => `left for later ${n === 1 ? 'once' : `${count(n)} times`}: ${REASONS[reason] || reason.replaceAll('_', ' ')} (${reason})`).join('; '));
+    write(why, Object.entries(reasons).map(([reason, n]) => `left for later ${n === 1 ? 'once' : `${formatCount(n)} times`}: ${REASONS[reason] || reason.replaceAll('_', ' ')} (${reason})`).join('; '));
   }, fail: (e) => {
     lane.set([]);
     write(sum, e.message);
@@ -105,7 +105,7 @@ function make() {
  */
 function feesOf(lanes) {
   const fees = lanes.map((b) => Number(b.basefee_lane_timer));
-  return fees.length ? `, ${compact(Math.min(...fees))} to ${compact(Math.max(...fees))} wei a cycle` : '';
+  return fees.length ? `, ${formatCompact(Math.min(...fees))} to ${formatCompact(Math.max(...fees))} wei a cycle` : '';
 }
 
 /**
@@ -123,10 +123,10 @@ function laneChart() {
     words: (/** @type {any[]} */ d) => `the timer lane of ${d.length} blocks: at most ${Math.max(0, ...d.map((b) => b.fired))} fired and ${Math.max(0, ...d.map((b) => b.deferred))} left for later in one`,
     keys: (/** @type {any[]} */ d) => /** @type {[string, string][]} */ ([['good', 'fired'], d.some((b) => b.deferred) && ['warn', 'left for later'], d.some((b) => b.expired + b.insufficient) && ['bad', 'ended unfired'],
       ['hue1', `use of the budget, below: at most ${percent(d)}`], ['hue5', `base fee of the lane${feesOf(d)}, scale on the right`]].filter(Boolean)),
-    table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [count(b.height), b.fired, b.deferred, b.expired + b.insufficient, count(b.timer_cycles_used), count(b.budget), count(b.basefee_lane_timer)]) }),
+    table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [formatCount(b.height), b.fired, b.deferred, b.expired + b.insufficient, formatCount(b.timer_cycles_used), formatCount(b.budget), formatCount(b.basefee_lane_timer)]) }),
     at(x, _y, w, _h, d) {
       const b = d[Math.floor((x - (w - d.length * (w / LAST))) / (w / LAST))];
-      return b ? { text: `block ${count(b.height)}: ${b.fired} fired, ${b.deferred} left for later, ${b.expired + b.insufficient} ended; ${compact(b.timer_cycles_used)} of ${compact(b.budget)} cycles; ${count(b.basefee_lane_timer)} wei`, href: route.selected(`block:${b.height}`) } : null;
+      return b ? { text: `block ${formatCount(b.height)}: ${b.fired} fired, ${b.deferred} left for later, ${b.expired + b.insufficient} ended; ${formatCompact(b.timer_cycles_used)} of ${formatCompact(b.budget)} cycles; ${formatCount(b.basefee_lane_timer)} wei`, href: route.selected(`block:${b.height}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
       const each = w / LAST;
@@ -157,7 +157,7 @@ function laneChart() {
       const f = scale(of, [floor - 1, 18]);
       ctx.fillStyle = ink.hues[4];
       for (const fee of fees.length ? new Set([Math.min(...fees), Math.max(...fees)]) : []) {
-        const text = `${compact(fee)} wei`;
+        const text = `${formatCompact(fee)} wei`;
         ctx.textBaseline = 'bottom';
         ctx.fillText(text, w - ctx.measureText(text).width - 2, f(fee) - 2);
       }
@@ -176,7 +176,7 @@ function calendarChart() {
   return canvas({
     title: 'pending timers: tiers by height', height: 108,
     words: (/** @type {any} */ c) => (c.error ? c.error : `${c.pending} timers are pending; ${c.carry} are past their height`),
-    table: (c) => (c.error ? { head: ['why'], rows: [[c.error]] } : { head: ['heights', ...c.tiers.map((/** @type {any} */ t) => t.tier)], rows: (c.tiers[0]?.counts || []).map((/** @type {any} */ _n, /** @type {number} */ i) => [`${count(c.from + i * c.width)}–${count(c.from + (i + 1) * c.width - 1)}`, ...c.tiers.map((/** @type {any} */ t) => t.counts[i])]) }),
+    table: (c) => (c.error ? { head: ['why'], rows: [[c.error]] } : { head: ['heights', ...c.tiers.map((/** @type {any} */ t) => t.tier)], rows: (c.tiers[0]?.counts || []).map((/** @type {any} */ _n, /** @type {number} */ i) => [`${formatCount(c.from + i * c.width)}–${formatCount(c.from + (i + 1) * c.width - 1)}`, ...c.tiers.map((/** @type {any} */ t) => t.counts[i])]) }),
     at(x, y, w, _h, c) {
       if (c.error) return null;
       const bins = c.tiers[0]?.counts.length || 1;
@@ -184,7 +184,7 @@ function calendarChart() {
       const tier = c.tiers[Math.floor((y - 4) / 22)];
       if (!tier || i < 0 || i >= bins) return null;
       const [a, b] = [c.from + i * c.width, Math.min(c.to, c.from + (i + 1) * c.width - 1)];
-      return { text: `${plural(tier.counts[i], 'timer')} of ${tier.tier} due at ${count(a)} to ${count(b)}`, href: route.changed({ status: 'pending' }) };
+      return { text: `${formatPlural(tier.counts[i], 'timer')} of ${tier.tier} due at ${formatCount(a)} to ${formatCount(b)}`, href: route.changed({ status: 'pending' }) };
     },
     draw(ctx, w, hgt, c, ink) {
       ctx.textBaseline = 'middle';
@@ -205,10 +205,10 @@ function calendarChart() {
         });
       });
       ctx.fillStyle = ink.dim;
-      ctx.fillText(count(c.from), LEFT, 78);
-      const last = count(c.to);
+      ctx.fillText(formatCount(c.from), LEFT, 78);
+      const last = formatCount(c.to);
       ctx.fillText(last, w - ctx.measureText(last).width - 2, 78);
-      ctx.fillText(`${count(c.pending)} pending${c.carry ? `, ${count(c.carry)} past their height` : ''}${c.arrears ? `, ${count(c.arrears)} could not pay` : ''}${c.whole ? '' : ' (there are more than are counted)'}`, LEFT, 97);
+      ctx.fillText(`${formatCount(c.pending)} pending${c.carry ? `, ${formatCount(c.carry)} past their height` : ''}${c.arrears ? `, ${formatCount(c.arrears)} could not pay` : ''}${c.whole ? '' : ' (there are more than are counted)'}`, LEFT, 97);
       return undefined;
     },
   });

@@ -1,7 +1,7 @@
 // @ts-check
 // Transactions: what the latest blocks executed, and one of it: trace, fee to the wei.
 import { command } from '../api.js';
-import { count, money, plural, short } from '../format.js';
+import { formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
 import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
@@ -21,15 +21,15 @@ function make() {
   const none = h('div');
   const table = pool({
     label: 'executions', size: ROWS, href: (r) => route.selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), sel: (r) => `${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`, columns: [
-      { name: 'hash', text: (r) => short(r.hash), main: true },
-      { name: 'block', kind: 'num', text: (r) => count(r.height) },
+      { name: 'hash', text: (r) => shortenID(r.hash), main: true },
+      { name: 'block', kind: 'num', text: (r) => formatCount(r.height) },
       { name: 'what', text: (r) => ({ transaction: 'transaction', timer: 'fire', message: 'message' }[/** @type {string} */ (r.origin)] || r.origin) },
       { name: 'sender', text: (r) => name(r.sender) },
       { name: 'to', text: (r) => name(r.to) + (r.handler ? '.' + r.handler : ''), main: true },
       { name: 'status', text: (r) => r.status, main: true, tone: (r) => (r.status === 'ok' ? 'good' : 'bad') },
-      { name: 'cycles', kind: 'num', text: (r) => count(r.cycles) },
-      { name: 'cells', kind: 'num', text: (r) => count(r.cells) },
-      { name: 'fee', kind: 'num', text: (r) => money(r.fee) },
+      { name: 'cycles', kind: 'num', text: (r) => formatCount(r.cycles) },
+      { name: 'cells', kind: 'num', text: (r) => formatCount(r.cells) },
+      { name: 'fee', kind: 'num', text: (r) => formatMoney(r.fee) },
       { name: 'why', text: (r) => (r.error ? `${r.error.code}: ${r.error.message}` : '') },
     ] });
   const older = olderLink('executions', ROWS);
@@ -57,10 +57,10 @@ function make() {
     older.set(rows, found.length > rows);
     show(rest, before > 0);
     attr(further, 'href', route.changed({ at: `h${before - 1}` }));
-    write(further, `look from block ${count(before - 1)} down`);
-    write(unseen, `${plural(found.length, 'execution')} from block ${count(before)} on. Those before are not looked at: `);
+    write(further, `look from block ${formatCount(before - 1)} down`);
+    write(unseen, `${formatPlural(found.length, 'execution')} from block ${formatCount(before)} on. Those before are not looked at: `);
     show(none, !found.length);
-    if (!found.length) fill(none, back ? empty(`No execution from block ${count(back)} on is like that.`) : empty('Nothing was executed in the latest 2,000 blocks. Send something:', command('transfer bob 5')));
+    if (!found.length) fill(none, back ? empty(`No execution from block ${formatCount(back)} on is like that.`) : empty('Nothing was executed in the latest 2,000 blocks. Send something:', command('transfer bob 5')));
   }, fail: (e) => {
     table.set([]);
     show(rest, false);
