@@ -1,6 +1,6 @@
 // @ts-check
 // Because: the deed or the parameter behind what failed or waits, with the button or the command that ends or repeats it.
-import { command } from './api.js';
+import { devnetCommand } from './api.js';
 import { formatCount, formatPlural, shortenID, formatDuration, joinNames } from './format.js';
 import { h, typed } from './kit.js';
 import { effectWords, ends, faultWords, repeats } from './faults.js';
@@ -15,19 +15,16 @@ const AFTER = 15000;
 /** A view fails for want of a node: deeds against these nodes come first. */
 const LASTING = ['leader_unheard', 'leader_behind', 'parent_missing', 'no_proposal'];
 
-/**
- * box is a cause, with what ends or repeats it.
- * @param {...any} parts
- */
-function box(...parts) { return h('div', { class: 'because' }, h('strong', null, 'Because '), ...parts); }
+/** @param {...any} parts */
+function makeCauseBox(...parts) { return h('div', { class: 'because' }, h('strong', null, 'Because '), ...parts); }
 
 /**
- * deed is a fault in a sentence, with the button that ends or repeats it.
+ * explainFault is a fault in a sentence, with the button that ends or repeats it.
  * @param {any} f
  * @param {number} at when it counted
  * @param {string} [what] of what
  */
-function deed(f, at, what = '') {
+function explainFault(f, at, what = '') {
   const before = at - f.began_ms;
   const ended = f.ended_ms === null ? '' : f.ended_ms < at ? `, and ended ${formatDuration(at - f.ended_ms)} before` : ', and has ended since';
   const did = effectWords(f);
@@ -53,10 +50,10 @@ function weighFault(f, nodes) {
 }
 
 /**
- * ofView is why a view failed.
+ * explainFailedView is null where no view failed.
  * @param {store.View} v
  */
-export function ofView(v) {
+export function explainFailedView(v) {
   if (v.outcome !== 'nullified' && !(v.outcome === 'open' && v.cause)) return null;
   const all = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
   const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
@@ -69,30 +66,30 @@ export function ofView(v) {
   const most = guilty[0]?.weight ?? 0;
   const means = CAUSES[v.cause] ? `${CAUSES[v.cause]}.` : 'its validators gave it up.';
   if (guilty.length) {
-    return box(means, guilty.filter((one) => one.weight === most).slice(0, 3).map((one) => deed(one.f, v.began, 'the view')));
+    return makeCauseBox(means, guilty.filter((one) => one.weight === most).slice(0, 3).map((one) => explainFault(one.f, v.began, 'the view')));
   }
-  return box(means, h('p', { class: 'dim' }, faults ? 'No fault that was ordered here was in force: the machine was late, or the node failed by itself.' : 'Faults are not told here.'),
-    typed(command(`logs ${v.leader || silent[0] || v.gaveUp[0]?.validator || 'v0'}`)));
+  return makeCauseBox(means, h('p', { class: 'dim' }, faults ? 'No fault that was ordered here was in force: the machine was late, or the node failed by itself.' : 'Faults are not told here.'),
+    typed(devnetCommand(`logs ${v.leader || silent[0] || v.gaveUp[0]?.validator || 'v0'}`)));
 }
 
 /**
- * alike are the views around a failed one that failed of the same cause, under the same leader.
+ * countSimilarFailures is a sentence on the views that failed of the same cause, under the same leader.
  * @param {store.View} v
  */
-export function alike(v) {
+export function countSimilarFailures(v) {
   if (v.outcome !== 'nullified') return '';
   const list = store.views.last(store.SIZE).filter((o) => o.outcome === 'nullified' && o.cause === v.cause && o.leader === v.leader);
   return list.length > 1 ? `${formatPlural(list.length, 'view')} of ${v.leader || 'unknown leaders'} failed like this since view ${formatCount(list[0].view)}.` : '';
 }
 
 /**
- * ofTimer is why a timer waits, fired late or never.
+ * explainTimer says why a timer waits, fired late or never.
  * @param {any} t
  * @param {any[]} story
  * @param {number} height
  */
-export function ofTimer(t, story, height) {
-  if (t.result && t.result !== 'ok' && t.status === 'fired') return box(`its handler ended ${t.result}: the receipt of its fire, below, says why.`, typed(command(`debug ${shortenID(t.id)}`)));
+export function explainTimer(t, story, height) {
+  if (t.result && t.result !== 'ok' && t.status === 'fired') return makeCauseBox(`its handler ended ${t.result}: the receipt of its fire, below, says why.`, typed(devnetCommand(`debug ${shortenID(t.id)}`)));
   if (t.status === 'cancelled' || !t.deferrals && t.status === 'fired' || t.status === 'pending' && height < t.height) return null;
   const counts = /** @type {Map<string, number>} */ (new Map());
   for (const e of story) if (e.kind === 'deferred' && e.reason) counts.set(e.reason, (counts.get(e.reason) || 0) + (e.blocks || 1));
@@ -101,41 +98,41 @@ export function ofTimer(t, story, height) {
   if (!all.length) return null;
   const parameter = all.map(([reason]) => PARAMETERS[reason]).find(Boolean);
   const machine = all.some(([reason]) => reason === 'not_begun' || reason === 'host_failed');
-  const faults = machine && whenOf(t.height) ? faultsWithin(whenOf(t.height), whenOf(t.ended_at || height)) : null;
-  return box(all.map(([reason, n], i) => [i ? '; ' : '', REASONS[reason] || reason.replaceAll('_', ' '), h('span', { class: 'dim' }, ` (${reason}${n ? `, in ${formatPlural(n, 'block')}` : ''})`)]), '.',
-    faults?.filter((f) => store.now.nodes.some((/** @type {any} */ n) => n.name === f.order.node)).slice(0, 2).map((f) => deed(f, whenOf(t.height), 'it was due')),
-    parameter ? typed(command(`params set ${parameter} VALUE`)) : null);
+  const faults = machine && finalTimeAt(t.height) ? faultsWithin(finalTimeAt(t.height), finalTimeAt(t.ended_at || height)) : null;
+  return makeCauseBox(all.map(([reason, n], i) => [i ? '; ' : '', REASONS[reason] || reason.replaceAll('_', ' '), h('span', { class: 'dim' }, ` (${reason}${n ? `, in ${formatPlural(n, 'block')}` : ''})`)]), '.',
+    faults?.filter((f) => store.now.nodes.some((/** @type {any} */ n) => n.name === f.order.node)).slice(0, 2).map((f) => explainFault(f, finalTimeAt(t.height), 'it was due')),
+    parameter ? typed(devnetCommand(`params set ${parameter} VALUE`)) : null);
 }
 
 /**
- * whenOf is when a block became final; 0 where that is not known.
+ * finalTimeAt is 0 where the time of a block is not known.
  * @param {number} height
  */
-function whenOf(height) { return timeOf(store.blocks.last(1, height)[0]) ?? 0; }
+function finalTimeAt(height) { return timeOf(store.blocks.last(1, height)[0]) ?? 0; }
 
 /**
- * ofJob is why a job failed, and which of its runners had a fault.
+ * explainFailedJob says also which runners of the job had a fault.
  * @param {any} j
  * @param {any[]} runners
  * @param {number} height
  */
-export function ofJob(j, runners, height) {
+export function explainFailedJob(j, runners, height) {
   const bad = runners.filter((r) => ['disagreed', 'silent', 'refused'].includes(r.outcome));
   if (j.status !== 'Failed' && !bad.length) return null;
   const names = runners.map((r) => name(r.address));
-  const [from, to] = [whenOf(j.submitted_at), whenOf(j.completed_at ?? height)];
+  const [from, to] = [finalTimeAt(j.submitted_at), finalTimeAt(j.completed_at ?? height)];
   const faults = (from && faultsWithin(from, to) || []).filter((f) => names.includes(f.order.node) || f.verb === 'partition' || f.verb === 'bridge');
   const who = bad.length ? `${joinNames([...new Set(bad.map((r) => `${name(r.address)} ${{ disagreed: 'gave another result', silent: 'gave none', refused: 'refused it' }[/** @type {string} */ (r.outcome)]}`))])}.` : '';
   const means = j.error ? `${FAILURES[j.error.code] || j.error.code}. ` : '';
-  return box(means, who, faults.slice(0, 3).map((f) => deed(f, from, 'it was submitted')), j.error?.code === 'no_candidates' ? typed(command('runner list')) : null,
-    j.status === 'Failed' && j.error?.code !== 'no_candidates' ? typed(command(`job show ${shortenID(j.id)}`)) : null);
+  return makeCauseBox(means, who, faults.slice(0, 3).map((f) => explainFault(f, from, 'it was submitted')), j.error?.code === 'no_candidates' ? typed(devnetCommand('runner list')) : null,
+    j.status === 'Failed' && j.error?.code !== 'no_candidates' ? typed(devnetCommand(`job show ${shortenID(j.id)}`)) : null);
 }
 
 /**
- * ofReceipt is why an execution failed, and how it is looked into.
+ * explainFailedReceipt says also how the execution is looked into.
  * @param {any} r
  */
-export function ofReceipt(r) {
+export function explainFailedReceipt(r) {
   if (r.status === 'ok' || !r.height) return null;
-  return box(r.error ? `${r.error.code.replaceAll('_', ' ')}: ${r.error.message}` : r.status, '. ', h('span', { class: 'dim' }, 'Its writes were undone, and its fee was paid. Run it again, line by line:'), typed(command(`debug ${shortenID(r.hash)}`)));
+  return makeCauseBox(r.error ? `${r.error.code.replaceAll('_', ' ')}: ${r.error.message}` : r.status, '. ', h('span', { class: 'dim' }, 'Its writes were undone, and its fee was paid. Run it again, line by line:'), typed(devnetCommand(`debug ${shortenID(r.hash)}`)));
 }

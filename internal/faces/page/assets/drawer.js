@@ -1,6 +1,6 @@
 // @ts-check
 // The drawer: what is selected. Each kind of thing says how it is asked for and shown.
-import { command } from './api.js';
+import { devnetCommand } from './api.js';
 import { attr, copier, fill, h, show } from './kit.js';
 import { momentOf, presentNote } from './moment.js';
 import { linkHere } from './origin.js';
@@ -48,7 +48,7 @@ export function mount(place, shows) {
 }
 
 /** @param {string} text */
-function commandOf(text) { return text.startsWith('curl ') ? text : command(text); }
+function commandOf(text) { return text.startsWith('curl ') ? text : devnetCommand(text); }
 
 /**
  * open shows what is selected; '' closes.

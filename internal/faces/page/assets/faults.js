@@ -1,6 +1,6 @@
 // @ts-check
 // Faults as the page makes them: each is an order to POST /devnet/fault, and a command line.
-import { command, post } from './api.js';
+import { devnetCommand, post } from './api.js';
 import { formatPlural, joinNames } from './format.js';
 import { action, add, busy, choice, copier, field, h, show, write } from './kit.js';
 import { faultsNow } from './moment.js';
@@ -38,7 +38,7 @@ export function typedFault(o, kind) {
     if (o.after_blocks) parts.push(String(o.after_blocks));
     if (['blackhole', 'saturate'].includes(o.verb) && !o.on) parts.push('--off');
   }
-  return command(parts.join(' '));
+  return devnetCommand(parts.join(' '));
 }
 
 /**
@@ -101,7 +101,7 @@ export function effectWords(f) { return f.did.split(', ').filter((/** @type {str
 
 /** heal mends all links. */
 export function heal() {
-  return action('heal', command('heal'), async () => {
+  return action('heal', devnetCommand('heal'), async () => {
     await post('/devnet/heal');
     return 'all links are mended';
   });

@@ -1,7 +1,7 @@
 // @ts-check
 // A job from its submission to its callback: the job's own lane, and one for each runner of its draws, in phases.
 import { formatCount } from './format.js';
-import { canvas, FONT, scale } from './chart.js';
+import { makeChart, FONT, makeScale } from './chart.js';
 import { name } from './names.js';
 import { selected } from './route.js';
 
@@ -97,8 +97,8 @@ export function gantt(j, story, runners, head) {
   const latest = (/** @type {string} */ a) => runners.filter((r) => r.address === a).pop();
   const rows = [phasesOfJob(j, story, last), ...lanes.map((a) => phasesOf(story.filter((e) => e.runner === a || e.what === 'drawn' && e.committee.includes(a)), latest(a), j.completed_at ?? last))];
   const laneOf = (/** @type {any} */ e) => (e.runner ? 1 + lanes.indexOf(e.runner) : 0);
-  const x = (/** @type {number} */ w) => scale([from, to + 1], [LEFT, w - 6]);
-  const chart = canvas({
+  const x = (/** @type {number} */ w) => makeScale([from, to + 1], [LEFT, w - 6]);
+  const chart = makeChart({
     title: `blocks ${formatCount(from)} to ${formatCount(to)}`, height: (lanes.length + 1) * LANE + 22,
     words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners${verdict(runners) ? `: ${verdict(runners)}` : ''}; its deadline is block ${j.deadline}`,
     table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), name(e.runner), name(e.validator)]) }),

@@ -1,6 +1,6 @@
 // @ts-check
 // A form for a handler: its arguments or its payload, and a dry run before it is sent.
-import { command, get, post, quoted } from './api.js';
+import { devnetCommand, get, post, quoteForShell } from './api.js';
 import { formatBytes, formatCount } from './format.js';
 import { form, Misread } from './form.js';
 import { block, busy, choice, copier, facts, field, fill, h, newest } from './kit.js';
@@ -44,7 +44,7 @@ function payloadOf(key) {
   return {
     el: h('div', { class: 'orders' }, payload.el),
     body: () => (used.set(key, payload.input.value), { payload: payload.input.value }),
-    words: () => (payload.input.value ? ' ' + quoted(payload.input.value) : ''), wrong: () => false, clear: () => {},
+    words: () => (payload.input.value ? ' ' + quoteForShell(payload.input.value) : ''), wrong: () => false, clear: () => {},
   };
 }
 
@@ -59,7 +59,7 @@ function argumentsOf(schema, handler, key) {
   const fields = form(schema, handler.arguments || [], key);
   const words = () => {
     try {
-      return Object.entries(fields.args()).map(([name, v]) => ' ' + quoted(`${name}=${typeof v === 'string' ? v : JSON.stringify(v)}`)).join('');
+      return Object.entries(fields.args()).map(([name, v]) => ' ' + quoteForShell(`${name}=${typeof v === 'string' ? v : JSON.stringify(v)}`)).join('');
     } catch { return ''; }
   };
   return { el: fields.el, body: () => ({ args: fields.args() }), words, clear: fields.clear,
@@ -122,6 +122,6 @@ export function handlerForm(actor, handler, open, schema) {
   return h('details', { class: 'handler', open }, h('summary', null, h('code', null, handler.name), ' ', h('span', { class: 'dim' }, handler.doc)),
     chain ? h('p', { class: 'dim' }, 'Only the chain calls this handler.') : [Array.isArray(callers) ? h('p', { class: 'dim' }, `Callers: ${callers.join(', ')}.`) : null, given.el,
       h('div', { class: 'orders' },
-        h('span', { class: 'action' }, read, copier(() => command(`actor read ${quoted(to)} ${quoted(handler.name)}${given.words()}`), '$', `copy as command: actor read ${handler.name}`)),
-        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => command(`actor call ${quoted(to)} ${quoted(handler.name)}${given.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
+        h('span', { class: 'action' }, read, copier(() => devnetCommand(`actor read ${quoteForShell(to)} ${quoteForShell(handler.name)}${given.words()}`), '$', `copy as command: actor read ${handler.name}`)),
+        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => devnetCommand(`actor call ${quoteForShell(to)} ${quoteForShell(handler.name)}${given.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
 }

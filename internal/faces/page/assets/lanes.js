@@ -3,7 +3,7 @@
 // voted how and, in a held run, the frames between its validators, those that were lost in red. Time in it is squeezed where nothing happens.
 // Of many validators, those that fared alike share a lane.
 import { get } from './api.js';
-import { canvas } from './chart.js';
+import { makeChart } from './chart.js';
 import { faultWords } from './faults.js';
 import { formatCount, formatDuration } from './format.js';
 import { faultsWithin } from './moment.js';
@@ -88,7 +88,7 @@ function frameWords(f, n = 1) { return `${f.what} ${f.vote || ''} of ${f.from} t
 export function lanes() {
   const tall = (/** @type {number} */ hgt, /** @type {Data} */ d) => (hgt - 18) / d.lanes.length;
   const laneOf = (/** @type {Data} */ d, /** @type {string} */ name) => d.lanes.findIndex((l) => l.includes(name));
-  const chart = canvas(/** @type {import('./chart.js').Plan<Data>} */ ({
+  const chart = makeChart(/** @type {import('./chart.js').Plan<Data>} */ ({
     title: `the last ${VIEWS} views, each in its leader\'s colour; those that went as usual are folded`, height: 240, tall: (d) => Math.min(400, Math.max(120, d.lanes.length * 26 + 18)),
     keys: () => [['good', 'voted to finalize'], ['accent', 'to notarize only'], ['bad', 'gave the view up'], ['dim', 'no vote seen'], ['warn', 'a fault; ✕: a frame that was lost, in a held run']],
     words: (d) => `${d.views.filter((v) => !isUsual(v)).length} of ${d.views.length} views did not go as usual`,

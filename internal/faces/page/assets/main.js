@@ -5,7 +5,7 @@ import { attr, fill, h, mark, show, write } from './kit.js';
 import { faultsNow } from './moment.js';
 import { ails } from './ring.js';
 import { together } from './troubles.js';
-import { repaint } from './chart.js';
+import { repaintCharts } from './chart.js';
 import * as drawer from './drawer.js';
 import * as keys from './keys.js';
 import * as names from './names.js';
@@ -56,7 +56,7 @@ try { wear(localStorage.getItem('theme') || ''); } catch { /* it follows the sys
 function wear(name) {
   if (name === 'dark' || name === 'light') document.documentElement.dataset.theme = name;
   else delete document.documentElement.dataset.theme;
-  repaint();
+  repaintCharts();
 }
 
 function turnTheme() {

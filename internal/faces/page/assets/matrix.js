@@ -1,12 +1,12 @@
 // @ts-check
 // The links of many validators as a matrix: a row sends to a column.
-import { canvas } from './chart.js';
+import { makeChart } from './chart.js';
 import { linkWords } from './ring.js';
 import { selected } from './route.js';
 
 /** matrix is for more validators than a ring has room for. */
 export function matrix() {
-  const chart = canvas({
+  const chart = makeChart({
     title: 'links: rows send to columns', height: 420, tall: (d) => Math.max(160, Math.min(420, d.nodes.length * 12 + 8)),
     words: (d) => `links of ${d.nodes.length} validators; ${d.odd.size} directions are cut, down or ruled`,
     note: 'green: up · red: cut · grey: down · amber: ruled · the diagonal: the node itself',

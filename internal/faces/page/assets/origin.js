@@ -1,7 +1,7 @@
 // @ts-check
 // Which chain a link is of. A copied link names a block of it by height and the beginning of its hash: of=118.4f5e6a7b.
 // Networks that began alike have one genesis, and other blocks all the same.
-import { get, part } from './api.js';
+import { get, encodePathPart } from './api.js';
 import { formatCount } from './format.js';
 import { say } from './kit.js';
 import * as route from './route.js';
@@ -38,7 +38,7 @@ export async function judge() {
  */
 async function differs(height, mark) {
   try {
-    const block = await get(`/block/${part(height)}`);
+    const block = await get(`/block/${encodePathPart(height)}`);
     return block.hash.slice(2, 2 + DIGITS) === mark ? '' : `This link is of another chain: block ${formatCount(Number(height))} is another one here.`;
   } catch (e) {
     const { status, code } = /** @type {any} */ (e);

@@ -1,6 +1,6 @@
 // @ts-check
 // Receipts, and traces: what an execution did, and what it cost, to the wei.
-import { get, part } from './api.js';
+import { get, encodePathPart } from './api.js';
 import { formatBytes, formatCount, formatMoney, formatPlural, shortenID, formatWei } from './format.js';
 import { amount, block, busy, facts, fill, h, link, list } from './kit.js';
 import { name, who } from './names.js';
@@ -29,7 +29,7 @@ export function traceOf(hash) {
   const place = h('div', { class: 'trace' });
   const button = h('button', { type: 'button' }, 'trace');
   button.addEventListener('click', () => busy(button, async () => {
-    const t = await get(`/transaction/${part(hash)}/trace`);
+    const t = await get(`/transaction/${encodePathPart(hash)}/trace`);
     fill(place, traceTree(t));
   }));
   return h('div', null, h('h3', null, 'Trace'), h('p', { class: 'dim' }, 'It is executed again, on the state before it. ', button), place);

@@ -1,17 +1,17 @@
 // @ts-check
 // Pause, resume, time travel, who joins, what was done by hand as a script, and parameters.
-import { command, get, post, quoted } from './api.js';
+import { devnetCommand, get, post, quoteForShell } from './api.js';
 import { formatCount, formatPlural } from './format.js';
 import { action, busy, copier, field, fill, h, list, newest, show } from './kit.js';
 import * as store from './store.js';
 
 /** steering are the orders to the whole network. */
 export function steering() {
-  const pause = action('pause', command('pause'), async () => {
+  const pause = action('pause', devnetCommand('pause'), async () => {
     const p = await post('/devnet/pause');
     return `paused at height ${formatCount(p.height)}`;
   });
-  const resume = action('resume', command('resume'), async () => {
+  const resume = action('resume', devnetCommand('resume'), async () => {
     await post('/devnet/resume');
     return 'blocks are made again';
   }, 'primary');
@@ -20,22 +20,22 @@ export function steering() {
   go.addEventListener('click', () => busy(go, async () => advanced(await post('/devnet/advance', { blocks: Number(blocks.input.value) }))));
   blocks.el.firstElementChild.remove();
   blocks.input.setAttribute('aria-label', 'how many blocks to advance');
-  const next = action('to the next timer', command('advance --to-next-timer'), async () => advanced(await post('/devnet/advance', { to_next_timer: true })));
-  const join = action('a validator joins', command('validator join'), async () => {
+  const next = action('to the next timer', devnetCommand('advance --to-next-timer'), async () => advanced(await post('/devnet/advance', { to_next_timer: true })));
+  const join = action('a validator joins', devnetCommand('validator join'), async () => {
     const m = await post('/devnet/validator/join', {});
     return `${m.name} joins at height ${formatCount(m.height)}`;
   });
-  const runner = action('a runner joins', command('runner join'), async () => {
+  const runner = action('a runner joins', devnetCommand('runner join'), async () => {
     const r = await post('/devnet/runner/join', {});
     return `${r.name || 'a runner'} joins`;
   });
-  const retell = action('copy as scenario', command('scenario'), async () => {
+  const retell = action('copy as scenario', devnetCommand('scenario'), async () => {
     const m = await get('/devnet/scenario');
     await navigator.clipboard.writeText(m.script);
     return `copied: what was done by hand, as a script of ${formatPlural(m.script.trim().split('\n').length, 'line')}${m.files.length ? '; devnet scenario FILE writes its actors beside it' : ''}`;
   });
   const el = h('div', null,
-    h('div', { class: 'orders' }, pause, resume, h('span', { class: 'action' }, blocks.el, go, copier(() => command(`advance --blocks ${blocks.input.value}`), '$', 'copy as command: advance')), next),
+    h('div', { class: 'orders' }, pause, resume, h('span', { class: 'action' }, blocks.el, go, copier(() => devnetCommand(`advance --blocks ${blocks.input.value}`), '$', 'copy as command: advance')), next),
     h('div', { class: 'orders' }, join, runner, retell), paramsOf());
   return {
     el,
@@ -60,7 +60,7 @@ function paramsOf() {
   const known = h('datalist', { id: 'params' });
   const set = h('button', { type: 'button' }, 'set');
   const el = h('details', null, h('summary', null, 'parameters'), h('div', { class: 'orders' }, key.el, value.el, known,
-    h('span', { class: 'action' }, set, copier(() => command(`params set ${quoted(key.input.value)} ${quoted(value.input.value)}`), '$', 'copy as command: params set'))), place);
+    h('span', { class: 'action' }, set, copier(() => devnetCommand(`params set ${quoteForShell(key.input.value)} ${quoteForShell(value.input.value)}`), '$', 'copy as command: params set'))), place);
   const turn = newest();
   const load = async () => {
     const latest = turn();

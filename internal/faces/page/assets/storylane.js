@@ -1,7 +1,7 @@
 // @ts-check
 // One timer's life as a lane of blocks: where it stood in the calendar, where it waited and why, how it ended.
 import { formatCount } from './format.js';
-import { canvas, scale } from './chart.js';
+import { makeChart, makeScale } from './chart.js';
 import { selected } from './route.js';
 
 /**
@@ -13,8 +13,8 @@ import { selected } from './route.js';
 export function storyLane(t, story, head) {
   const from = Math.max(1, Math.min(t.scheduled_at || 1, ...story.map((e) => e.from)));
   const to = Math.max(t.ended_at || head, t.height, from + 1);
-  const x = (/** @type {number} */ w) => scale([from, to + 1], [4, w - 4]);
-  const chart = canvas({
+  const x = (/** @type {number} */ w) => makeScale([from, to + 1], [4, w - 4]);
+  const chart = makeChart({
     title: `blocks ${formatCount(from)} to ${formatCount(to)}`, height: 64,
     words: () => `a lane from block ${from} to ${to}: due at ${t.height}, ${t.status}${t.ended_at ? ` at ${t.ended_at}` : ''}, deferred ${t.deferrals} times`,
     table: () => ({ head: ['from', 'to', 'what', 'why'], rows: story.map((e) => [e.from, e.to, e.kind, e.reason || '']) }),

@@ -2,7 +2,7 @@
 // The time bar: the latest blocks, failed views among them, and the moment that is looked at.
 import { formatCount, formatPlural } from './format.js';
 import { attr, h, show, write } from './kit.js';
-import { canvas, edges } from './chart.js';
+import { makeChart, findRange } from './chart.js';
 import { faultWords } from './faults.js';
 import { faultsWithin, timeOf } from './moment.js';
 import * as route from './route.js';
@@ -12,7 +12,7 @@ const SHOWN = 240;
 
 /** timeBar shows where in time the page is. */
 export function timeBar() {
-  const chart = canvas({
+  const chart = makeChart({
     title: 'latest blocks', height: 34, draw, words: (d) => `the latest ${d.rows.length} blocks; ${d.failed.size} of them followed a failed view; ${d.faults.length} faults were in force`,
     table: (d) => ({ head: ['height', 'view', 'transactions', 'cycles'], rows: d.rows.map((b) => [b.height, b.view, b.txs, b.cycles]) }),
     at: (x, _y, w, _h, d) => {
@@ -94,7 +94,7 @@ function step(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many);
  */
 function draw(ctx, w, hgt, d, ink) {
   const each = step(w, d.many);
-  const most = edges(d.rows.map((b) => b.cycles), 0)[1];
+  const most = findRange(d.rows.map((b) => b.cycles), 0)[1];
   const begin = w - d.rows.length * each;
   ctx.fillStyle = ink.line;
   ctx.fillRect(0, hgt - 1, w, 1);

@@ -1,6 +1,6 @@
 // @ts-check
 // Troubles: what ails the network though blocks may be made, each once, with what to do.
-import { command } from './api.js';
+import { devnetCommand } from './api.js';
 import { shortenID, joinNames } from './format.js';
 import { fill, h, link, typed } from './kit.js';
 import { heal } from './faults.js';
@@ -60,7 +60,7 @@ export function troubles() {
           const todo = DO.find(([what]) => what.test(text));
           const node = nodes[0] || /\bv\d+\b/.exec(text)?.[0];
           return h('li', null, nodes.length ? [h('strong', null, joinNames(nodes)), `, ${ago} ago: `] : null, parts(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
-            todo?.[2] || node ? typed(command(todo?.[2] || `logs ${node}`)) : null);
+            todo?.[2] || node ? typed(devnetCommand(todo?.[2] || `logs ${node}`)) : null);
         }),
         down.map((/** @type {any} */ n) => h('li', null, link(selected(`validator:${n.name}`), n.name), `: ${n.why}`)));
       return any;

@@ -1,6 +1,6 @@
 // @ts-check
 // Schemas of actors: what a typed value shows, in events, outputs and state.
-import { get, part } from './api.js';
+import { get, encodePathPart } from './api.js';
 import { formatBytes, formatCount } from './format.js';
 import { h, link, write } from './kit.js';
 import { name } from './names.js';
@@ -34,7 +34,7 @@ export function schemaOf(address, code = '', at = momentOf()) {
   let answer = asked.get(key);
   if (!answer) {
     if (asked.size > 200) asked.clear();
-    answer = get(`/actor/${part(address)}/schema`, { at }).catch((e) => {
+    answer = get(`/actor/${encodePathPart(address)}/schema`, { at }).catch((e) => {
       // it is asked again
       if (e.status !== 404) asked.delete(key);
       return null;

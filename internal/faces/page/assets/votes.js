@@ -1,6 +1,6 @@
 // @ts-check
 // The votes of the last views: columns are views, rows are validators.
-import { canvas } from './chart.js';
+import { makeChart } from './chart.js';
 import { formatCount } from './format.js';
 import { selected } from './route.js';
 import * as store from './store.js';
@@ -11,7 +11,7 @@ const LEFT = 44;
 
 /** votes is the picture. */
 export function votes() {
-  const chart = canvas({
+  const chart = makeChart({
     title: `${VIEWS} views, the latest on the right`, height: 150, tall: (d) => Math.min(150, Math.max(48, d.names.length * 26 + 20)),
     note: '✓ finalized, + notarized, ✗ gave up, · none; box: leads',
     words: (/** @type {{names: string[], views: import('./store.js').View[]}} */ d) => `votes of ${d.names.length} validators in ${d.views.length} views; ${d.views.filter((v) => v.outcome === 'nullified').length} views failed`,

@@ -1,5 +1,5 @@
 // @ts-check
-import { command, get, part, post } from '../api.js';
+import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
 import { action, amount, facts, h } from '../kit.js';
 import { fetched } from '../drawer.js';
@@ -9,11 +9,11 @@ import * as store from '../store.js';
 /** @type {import('../drawer.js').Kind} */
 export const account = {
   word: 'account',
-  json: (id) => `/account/${part(id)}`,
+  json: (id) => `/account/${encodePathPart(id)}`,
   command: (id) => `account ${id}`,
-  make: (id) => fetched((signal) => get(`/account/${part(id)}`, { at: momentOf() }, signal), (a) => [
+  make: (id) => fetched((signal) => get(`/account/${encodePathPart(id)}`, { at: momentOf() }, signal), (a) => [
     facts([['name', a.name], ['address', a.address], ['balance', amount(a.balance)], ['next nonce', formatCount(a.nonce)]]),
-    store.now?.ready?.strict ? null : h('p', null, action('faucet', command(`faucet ${id}`), async () => {
+    store.now?.ready?.strict ? null : h('p', null, action('faucet', devnetCommand(`faucet ${id}`), async () => {
       const f = await post('/faucet', { address: id });
       return `${formatMoney(f.amount)} for ${shortenID(id)}`;
     })),

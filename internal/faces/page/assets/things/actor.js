@@ -1,5 +1,5 @@
 // @ts-check
-import { command, get, part } from '../api.js';
+import { devnetCommand, get, encodePathPart } from '../api.js';
 import { formatBytes, formatCount, formatMoney, shortenID } from '../format.js';
 import { block, facts, h, link, list, typed } from '../kit.js';
 import { fetched } from '../drawer.js';
@@ -27,19 +27,19 @@ function some(rows, none, make) {
  * @param {string} why
  * @param {string} text
  */
-function more(why, text) { return [why ? h('p', { class: 'dim' }, why) : null, typed(command(text))]; }
+function more(why, text) { return [why ? h('p', { class: 'dim' }, why) : null, typed(devnetCommand(text))]; }
 
 /** @type {import('../drawer.js').Kind} */
 export const actor = {
   word: 'actor',
-  json: (id) => `/actor/${part(id)}`,
+  json: (id) => `/actor/${encodePathPart(id)}`,
   command: (id) => `actor show ${id}`,
   make: (id) => fetched(async (signal) => {
     const at = momentOf();
-    const born = await bornAfter(`/actor/${part(id)}`, 'deployed_at', at, signal);
+    const born = await bornAfter(`/actor/${encodePathPart(id)}`, 'deployed_at', at, signal);
     if (born) return { born, at };
-    const a = await get(`/actor/${part(id)}`, { at }, signal);
-    const [own, late] = [`/actor/${part(a.address)}`, (/** @type {any} */ e) => ({ wrong: e.message, hint: e.hint })];
+    const a = await get(`/actor/${encodePathPart(id)}`, { at }, signal);
+    const [own, late] = [`/actor/${encodePathPart(a.address)}`, (/** @type {any} */ e) => ({ wrong: e.message, hint: e.hint })];
     const ask = (/** @type {string} */ path, /** @type {any} */ query) => get(path, { limit: FEW + 1, at, ...query }, signal).catch(late);
     const [schema, state, logs, receipts, timers] = await Promise.all([schemaOf(a.address, a.code_hash, at), ask(own + '/state', { limit: STATE + 1 }),
       ask(own + '/logs', { order: 'newest' }), ask(own + '/receipts'), ask('/timers', { actor: a.address, order: 'newest' })]);

@@ -1,5 +1,5 @@
 // @ts-check
-import { get, part } from '../api.js';
+import { get, encodePathPart } from '../api.js';
 import { formatTime, formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
 import { facts, h, link, list } from '../kit.js';
 import { fetched } from '../drawer.js';
@@ -9,11 +9,11 @@ import { selected } from '../route.js';
 /** @type {import('../drawer.js').Kind} */
 export const block = {
   word: 'block',
-  json: (id) => `/block/${part(id)}`,
+  json: (id) => `/block/${encodePathPart(id)}`,
   command: (id) => `block ${id}`,
   make: (id) => fetched(async (signal) => {
-    const b = await get(`/block/${part(id)}`, {}, signal);
-    const receipts = await get(`/block/${part(id)}/receipts`, { limit: 1000 }, signal).catch(() => []);
+    const b = await get(`/block/${encodePathPart(id)}`, {}, signal);
+    const receipts = await get(`/block/${encodePathPart(id)}/receipts`, { limit: 1000 }, signal).catch(() => []);
     return { b, receipts };
   }, ({ b, receipts }) => {
     const timers = /** @type {[string, string[]][]} */ ([['fired', b.timers_fired], ['deferred', b.timers_deferred], ['expired', b.timers_expired], ['not paid', b.timers_insufficient]]);

@@ -1,5 +1,5 @@
 // @ts-check
-import { command, get, part, post } from '../api.js';
+import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatBytes, formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
 import { action, block, facts, h, link, list, typed } from '../kit.js';
 import { again, fetched } from '../drawer.js';
@@ -8,19 +8,19 @@ import { read, selected } from '../route.js';
 import * as store from '../store.js';
 import { gantt } from '../gantt.js';
 import { bornAfter, momentOf, notYet } from '../moment.js';
-import { ofJob } from '../because.js';
+import { explainFailedJob } from '../because.js';
 
 /** @type {import('../drawer.js').Kind} */
 export const job = {
   word: 'job',
-  json: (id) => `/job/${part(id)}/story`,
+  json: (id) => `/job/${encodePathPart(id)}/story`,
   command: (id) => `job show ${id}`,
   make: (id) => fetched(async (signal) => {
     const at = momentOf();
-    const born = await bornAfter(`/job/${part(id)}`, 'submitted_at', at, signal);
+    const born = await bornAfter(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal);
     if (born) return { born, at };
-    const story = await get(`/job/${part(id)}/story`, { limit: 2000, at }, signal);
-    const runners = await get(`/job/${part(id)}/runners`, { limit: 1000, at }, signal);
+    const story = await get(`/job/${encodePathPart(id)}/story`, { limit: 2000, at }, signal);
+    const runners = await get(`/job/${encodePathPart(id)}/runners`, { limit: 1000, at }, signal);
     const { submitted_at: from, completed_at: to } = story.job;
     await Promise.all([from, to ?? story.height].map((height) => store.filled('blocks', 1, height)));
     return { story, runners, at };
@@ -29,7 +29,7 @@ export const job = {
     const j = story.job;
     return [
       at ? h('p', { class: 'present' }, `As it was at block ${formatCount(story.height)}.`) : null,
-      ofJob(j, runners, story.height),
+      explainFailedJob(j, runners, story.height),
       // that view has the chart
       read().view === 'jobs' ? null : gantt(j, story.story, runners, story.height),
       facts([['status', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status)], ['error', j.error ? `${j.error.code}: ${j.error.message}` : ''], ['kind', j.kind], ['mode', j.mode],
@@ -40,12 +40,12 @@ export const job = {
       j.result !== null ? [h('h3', null, 'Result'), block(formatBytes(j.result))] : null,
       runners.length ? [h('h3', null, 'Runners'), list(['runner', 'draw', 'committed', 'revealed', 'outcome'], runners.map((/** @type {any} */ r) => [who(r.address), r.attempt, r.committed_at === null ? '' : formatCount(r.committed_at), r.revealed_at === null ? '' : formatCount(r.revealed_at),
         h('span', { 'data-tone': r.outcome === 'agreed' ? 'good' : r.outcome === 'pending' ? '' : 'bad' }, r.outcome === 'disagreed' ? '≠ disagreed' : r.outcome)]))] : null,
-      !at && j.completed_at === null && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`job cancel ${shortenID(j.id)}`), async () => {
+      !at && j.completed_at === null && !store.now?.ready?.strict ? h('p', null, action('cancel', devnetCommand(`job cancel ${shortenID(j.id)}`), async () => {
         await post('/devnet/job/cancel', { id: j.id });
         again();
         return 'the job is cancelled';
       }, 'danger')) : null,
-      story.next === null ? null : [h('p', { class: 'dim' }, `The first ${formatCount(story.story.length)} events are shown, and there are more:`), typed(command(`job show ${shortenID(j.id)}`))],
+      story.next === null ? null : [h('p', { class: 'dim' }, `The first ${formatCount(story.story.length)} events are shown, and there are more:`), typed(devnetCommand(`job show ${shortenID(j.id)}`))],
       h('details', null, h('summary', null, formatPlural(story.story.length, 'event')), list(['block', 'what', 'who', 'detail'], story.story.map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), formatCount(e.height)), e.what.replaceAll('_', ' '),
         [e.runner ? who(e.runner) : '', e.validator ? [' at ', name(e.validator)] : ''], told(e)]))),
     ];

@@ -1,5 +1,5 @@
 // @ts-check
-import { command, get, part, post } from '../api.js';
+import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatMoney, formatPlural } from '../format.js';
 import { action, facts, fill, h, link, list, refused } from '../kit.js';
 import { nodeFaults } from '../faults.js';
@@ -14,7 +14,7 @@ import { logOf } from './validator.js';
 export const runner = {
   word: 'runner',
   present: 'Its log is',
-  json: (id) => `/runner/${part(id)}`,
+  json: (id) => `/runner/${encodePathPart(id)}`,
   command: (id) => `runner show ${id}`,
   make: (id) => {
     const top = h('div');
@@ -25,12 +25,12 @@ export const runner = {
     let r = null;
     let last = '';
     return {
-      el: h('div', { class: 'thing' }, top, mine ? [h('h3', { class: 'cheats' }, 'Faults'), orders?.el, h('div', { class: 'orders cheats' }, action('leave', command(`runner leave ${id}`), async () => {
+      el: h('div', { class: 'thing' }, top, mine ? [h('h3', { class: 'cheats' }, 'Faults'), orders?.el, h('div', { class: 'orders cheats' }, action('leave', devnetCommand(`runner leave ${id}`), async () => {
         await post('/devnet/runner/leave', { runner: id });
         return `${id} leaves`;
       }))] : null, log?.el),
       async load(signal) {
-        r = await get(`/runner/${part(id)}`, { at: momentOf() }, signal).catch((e) => {
+        r = await get(`/runner/${encodePathPart(id)}`, { at: momentOf() }, signal).catch((e) => {
           if (!r && !signal.aborted) fill(top, refused(e));
           throw e;
         });

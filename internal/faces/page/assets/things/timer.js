@@ -1,8 +1,8 @@
 // @ts-check
-import { command, get, part, post } from '../api.js';
+import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatBytes, formatCount, formatMoney, formatPlural, shortenID, formatWei } from '../format.js';
 import { action, amount, block, facts, h, link, list, term, typed } from '../kit.js';
-import { ofTimer } from '../because.js';
+import { explainTimer } from '../because.js';
 import { again, fetched } from '../drawer.js';
 import { bornAfter, momentOf, notYet } from '../moment.js';
 import { who } from '../names.js';
@@ -15,14 +15,14 @@ import { REASONS } from '../words.js';
 /** @type {import('../drawer.js').Kind} */
 export const timer = {
   word: 'timer',
-  json: (id) => `/timer/${part(id)}/story`,
+  json: (id) => `/timer/${encodePathPart(id)}/story`,
   command: (id) => `timer show ${id}`,
   make: (id) => fetched(async (signal) => {
     const at = momentOf();
-    const born = await bornAfter(`/timer/${part(id)}`, 'scheduled_at', at, signal);
+    const born = await bornAfter(`/timer/${encodePathPart(id)}`, 'scheduled_at', at, signal);
     if (born) return { born, at };
-    const story = await get(`/timer/${part(id)}/story`, { at }, signal);
-    const detail = story.timer.status === 'fired' ? await get(`/timer/${part(story.timer.id)}`, { at }, signal) : null;
+    const story = await get(`/timer/${encodePathPart(id)}/story`, { at }, signal);
+    const detail = story.timer.status === 'fired' ? await get(`/timer/${encodePathPart(story.timer.id)}`, { at }, signal) : null;
     const { height, ended_at: ended } = story.timer;
     await Promise.all([Math.min(height, story.height), ended ?? story.height].map((n) => store.filled('blocks', 1, n)));
     return { story, detail };
@@ -32,17 +32,17 @@ export const timer = {
     return [
       h('p', { class: 'sentence' }, sentence(t)),
       storyLane(t, story.story, story.height),
-      ofTimer(t, story.story, story.height),
+      explainTimer(t, story.story, story.height),
       h('h3', null, 'Its story'),
       list(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? link(selected(`block:${e.from}`), formatCount(e.from)) : `${formatCount(e.from)}–${formatCount(e.to)}`,
         what(e), [e.reason ? term(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${formatMoney(e.paid.fee_paid)}` : '']])),
-      story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), typed(command(`timer show ${shortenID(t.id)}`))] : null,
+      story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), typed(devnetCommand(`timer show ${shortenID(t.id)}`))] : null,
       facts([['actor', [who(t.actor), '.', t.handler]], ['due at', link(selected(`block:${t.height}`), formatCount(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
         ['tier', term(t.tier || '')], ['reason', term((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? formatPlural(t.deferrals, 'time') : ''], ['scheduled at', link(selected(`block:${t.scheduled_at}`), formatCount(t.scheduled_at))], ['ended at', t.ended_at ? link(selected(`block:${t.ended_at}`), formatCount(t.ended_at)) : ''],
         ['expires at', formatCount(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', formatBytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${formatCount(t.cycles_used)} of ${t.gas_limit ? formatCount(t.gas_limit) : 'the cap'}`],
         ['fee', t.fee_paid === '0' ? '' : amount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${formatCount(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
       t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), block(formatBytes(t.payload))] : null,
-      t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`timer cancel ${shortenID(t.id)}`), async () => {
+      t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, action('cancel', devnetCommand(`timer cancel ${shortenID(t.id)}`), async () => {
         const r = await post('/devnet/timer/cancel', { id: t.id });
         again();
         return `the timer is ${r.status}`;

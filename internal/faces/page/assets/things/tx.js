@@ -1,8 +1,8 @@
 // @ts-check
-import { get, part } from '../api.js';
+import { get, encodePathPart } from '../api.js';
 import { formatBytes, formatCount, shortenID } from '../format.js';
 import { block as text, facts, h, link } from '../kit.js';
-import { ofReceipt } from '../because.js';
+import { explainFailedReceipt } from '../because.js';
 import { fetched } from '../drawer.js';
 import { who } from '../names.js';
 import { selected } from '../route.js';
@@ -11,15 +11,15 @@ import { receiptFacts, traceOf } from '../receipt.js';
 /** @type {import('../drawer.js').Kind} */
 export const tx = {
   word: 'transaction',
-  json: (id) => `/transaction/${part(id)}/receipt`,
+  json: (id) => `/transaction/${encodePathPart(id)}/receipt`,
   command: (id) => `tx ${id} --trace`,
   make: (id) => fetched(async (signal) => {
-    const signed = await get(`/transaction/${part(id)}`, {}, signal).catch(() => null);
-    const receipt = await get(`/transaction/${part(id)}/receipt`, {}, signal).catch((e) => (signed ? null : Promise.reject(e)));
+    const signed = await get(`/transaction/${encodePathPart(id)}`, {}, signal).catch(() => null);
+    const receipt = await get(`/transaction/${encodePathPart(id)}/receipt`, {}, signal).catch((e) => (signed ? null : Promise.reject(e)));
     return { signed, receipt };
   }, ({ signed, receipt }) => [
     signed && !receipt ? h('p', { class: 'warn' }, 'It waits in a pool; no final block holds it.') : null,
-    receipt ? ofReceipt(receipt) : null,
+    receipt ? explainFailedReceipt(receipt) : null,
     receipt ? receiptFacts(receipt) : null,
     signed ? h('details', null, h('summary', null, 'as it was signed'), facts([['hash', signed.hash], ['sender', who(signed.sender)], ['nonce', formatCount(signed.nonce)], ['kind', signed.kind], ['to', who(signed.to)],
       ['value', signed.value === '0' ? '' : formatCount(signed.value) + ' wei'], ['limits', `${formatCount(signed.cycles_limit)} cycles, ${formatCount(signed.cells_limit)} cells`],

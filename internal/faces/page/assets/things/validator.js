@@ -1,5 +1,5 @@
 // @ts-check
-import { command, get, part, post } from '../api.js';
+import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatDuration } from '../format.js';
 import { action, block, choice, facts, fill, h, link, newest, typed } from '../kit.js';
 import { nodeFaults } from '../faults.js';
@@ -17,7 +17,7 @@ export const validator = {
     const top = h('div');
     const votes = h('p', { class: 'votes' });
     const orders = nodeFaults('validator', id);
-    const moves = h('div', { class: 'orders cheats' }, action('leave', command(`validator leave ${id}`), async () => {
+    const moves = h('div', { class: 'orders cheats' }, action('leave', devnetCommand(`validator leave ${id}`), async () => {
       const m = await post('/devnet/validator/leave', { name: id });
       return `${m.name} leaves at height ${formatCount(m.height)}`;
     }));
@@ -87,14 +87,14 @@ export function voteWord(v, name) {
 export function logOf(name) {
   const place = h('div');
   const level = choice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
-  const el = h('details', null, h('summary', null, 'log'), level.el, place, typed(command(`logs ${name} -f`)));
+  const el = h('details', null, h('summary', null, 'log'), level.el, place, typed(devnetCommand(`logs ${name} -f`)));
   let last = '';
   const turn = newest();
   const load = async (/** @type {AbortSignal|undefined} */ signal) => {
     if (!el.open) return;
     const latest = turn();
     try {
-      const log = await get(`/nodes/${part(name)}/log`, { limit: 60, level: level.input.value }, signal);
+      const log = await get(`/nodes/${encodePathPart(name)}/log`, { limit: 60, level: level.input.value }, signal);
       const text = log.lines.map((/** @type {any} */ l) => l.text).join('\n');
       if (!latest() || text === last) return;
       last = text;

@@ -1,6 +1,6 @@
 // @ts-check
 // Actors: the list, and forms for the handlers of the one that is selected, with a dry run before sending.
-import { command, get, part } from '../api.js';
+import { devnetCommand, get, encodePathPart } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
 import { empty, fill, h, refused, show, write } from '../kit.js';
 import { handlerForm } from '../handler.js';
@@ -37,7 +37,7 @@ function make() {
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
     show(none, !all.length);
-    if (!all.length) fill(none, isPast(r) ? empty('No actor was deployed then.') : empty('No actor is deployed. Begin with one of the examples:', command('actor deploy fixtures/actors/heartbeat.py --fund 10')));
+    if (!all.length) fill(none, isPast(r) ? empty('No actor was deployed then.') : empty('No actor is deployed. Begin with one of the examples:', devnetCommand('actor deploy fixtures/actors/heartbeat.py --fund 10')));
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
@@ -48,7 +48,7 @@ function make() {
   // The one that is selected, or else the first; the list has no handlers.
   const one = poll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
     const id = wanted || (await get('/actors', { limit: 1 }, signal))[0]?.address;
-    const a = id ? await get(`/actor/${part(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
+    const a = id ? await get(`/actor/${encodePathPart(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
     return { a, schema: a ? await schemaOf(a.address, a.code_hash, '') : null };
   }, take: ({ a, schema }, r) => {
     const key = JSON.stringify([a?.address, a?.name, a?.code_hash, a?.undescribed, schema !== null, store.turns]);

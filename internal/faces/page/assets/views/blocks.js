@@ -2,7 +2,7 @@
 // Blocks: the latest, or those up to a moment. Where blocks are many, a row stands for a bin of them.
 import { formatTime, formatCompact, formatCount, formatDuration } from '../format.js';
 import { attr, h, show, write } from '../kit.js';
-import { axis, canvas, edges, scale } from '../chart.js';
+import { drawAxis, makeChart, findRange, makeScale } from '../chart.js';
 import { pool } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
@@ -109,7 +109,7 @@ function gapsOf(list) { return list.map((b, i) => (i ? b.at - list[i - 1].at : 0
 
 /** strip shows cycles as bars, transactions as dots, and the time between blocks as a line. */
 function strip() {
-  return canvas({
+  return makeChart({
     title: `the last ${STRIP} blocks`, height: 120,
     keys: (/** @type {{list: store.Block[], sel: number}} */ d) => [['hue1', 'cycles'], ['hue2', 'of them by timers'], ['text', 'has transactions'], ['hue5', `time between blocks, at most ${formatDuration(Math.max(0, ...gapsOf(d.list).slice(1)))}`]],
     words: (/** @type {{list: store.Block[], sel: number}} */ d) => `cycles of ${d.list.length} blocks, at most ${Math.max(0, ...d.list.map((b) => b.cycles))}`,
@@ -122,9 +122,9 @@ function strip() {
     draw(ctx, w, hgt, d, ink) {
       const each = w / STRIP;
       const begin = w - d.list.length * each;
-      const range = edges(d.list.map((b) => b.cycles), 0);
-      const y = scale(range, [hgt - 2, 14]);
-      axis(ctx, range, y, w, ink);
+      const range = findRange(d.list.map((b) => b.cycles), 0);
+      const y = makeScale(range, [hgt - 2, 14]);
+      drawAxis(ctx, range, y, w, ink);
       d.list.forEach((b, i) => {
         const x = begin + i * each;
         ctx.fillStyle = b.height === d.sel ? ink.warn : ink.hues[0];
@@ -139,7 +139,7 @@ function strip() {
         }
       });
       const gaps = gapsOf(d.list);
-      const t = scale(edges(gaps.slice(1), 0), [hgt - 4, 16]);
+      const t = makeScale(findRange(gaps.slice(1), 0), [hgt - 4, 16]);
       ctx.strokeStyle = ink.hues[4];
       ctx.lineWidth = 1.2;
       ctx.beginPath();

@@ -1,6 +1,6 @@
 // @ts-check
 // Views: each that failed as a sentence, with its cause and who gave it up.
-import { command } from '../api.js';
+import { devnetCommand } from '../api.js';
 import { formatTime, formatCount, formatPlural } from '../format.js';
 import { attr, empty, fill, h, show, write } from '../kit.js';
 import { olderLink, pool, wanted as rowsOf } from '../rows.js';
@@ -73,7 +73,7 @@ function make() {
       show(none, !shown.length);
       if (none.dataset.why !== why) {
         none.dataset.why = why;
-        fill(none, !why ? null : list.length ? empty('No view failed: each leader proposed, and enough votes came in time. Make one fail:', command('fault freeze v0')) : empty('No view is told of yet. The devnet keeps the latest 4,096 since it was started.'));
+        fill(none, !why ? null : list.length ? empty('No view failed: each leader proposed, and enough votes came in time. Make one fail:', devnetCommand('fault freeze v0')) : empty('No view is told of yet. The devnet keeps the latest 4,096 since it was started.'));
       }
     },
   };

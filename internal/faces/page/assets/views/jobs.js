@@ -1,6 +1,6 @@
 // @ts-check
 // Jobs: the list, the chart of the one that is selected, and a form.
-import { command, get, part, post, quoted } from '../api.js';
+import { devnetCommand, get, encodePathPart, post, quoteForShell } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
 import { attr, busy, choice, copier, empty, field, fill, h, link, refused, show } from '../kit.js';
 import { gantt, verdict } from '../gantt.js';
@@ -46,7 +46,7 @@ function make() {
     older.set(rows, list.length > rows || rows === 1000 && list.length === rows, cut ? 'only the latest 10,000 were looked at' : '');
     show(none, !list.length);
     if (!list.length) {
-      fill(none, isPast(r) ? empty(`No job had been submitted by block ${formatCount(/** @type {number} */ (r.at))}${r.params.status ? ' that was like that' : ''}.`) : r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', command('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
+      fill(none, isPast(r) ? empty(`No job had been submitted by block ${formatCount(/** @type {number} */ (r.at))}${r.params.status ? ' that was like that' : ''}.`) : r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', devnetCommand('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
     }
   }, fail: (e) => {
     table.set([]);
@@ -58,9 +58,9 @@ function make() {
   const chosen = poll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: filterOf(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
     const one = id || (await get('/jobs', { limit: 1, ...latest, at }, signal))[0]?.id;
     const missing = (/** @type {any} */ e) => (e.status === 404 ? null : Promise.reject(e));
-    const later = id ? await bornAfter(`/job/${part(id)}`, 'submitted_at', at, signal).catch(missing) : 0;
-    const story = one && !later ? await get(`/job/${part(one)}/story`, { limit: 2000, at }, signal).catch(missing) : null;
-    const runners = story ? await get(`/job/${part(one)}/runners`, { limit: 1000, at }, signal).catch(missing) || [] : [];
+    const later = id ? await bornAfter(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal).catch(missing) : 0;
+    const story = one && !later ? await get(`/job/${encodePathPart(one)}/story`, { limit: 2000, at }, signal).catch(missing) : null;
+    const runners = story ? await get(`/job/${encodePathPart(one)}/runners`, { limit: 1000, at }, signal).catch(missing) || [] : [];
     return { story, runners };
   }, take: ({ story, runners }, r) => drawStory(story, runners, isPast(r) ? r.at : null), fail: (e) => {
     made = null;
@@ -124,7 +124,7 @@ function submitForm() {
   };
   const typed = () => {
     const b = /** @type {any} */ (body());
-    return command(`job submit --kind ${b.kind} ${['executor', 'params', 'url', 'model', 'prompt'].filter((f) => b[f]).map((f) => `--${f} ${quoted(b[f])}`).join(' ')} --runners ${b.runners} --mode ${b.mode}`);
+    return devnetCommand(`job submit --kind ${b.kind} ${['executor', 'params', 'url', 'model', 'prompt'].filter((f) => b[f]).map((f) => `--${f} ${quoteForShell(b[f])}`).join(' ')} --runners ${b.runners} --mode ${b.mode}`);
   };
   const go = h('button', { type: 'button', class: 'primary' }, 'submit');
   go.addEventListener('click', () => busy(go, async () => {

@@ -1,9 +1,9 @@
 // @ts-check
 // Runners: who was present at which height, how many of its validators saw it, and the list.
-import { command, get } from '../api.js';
+import { devnetCommand, get } from '../api.js';
 import { hasBit, decodeBitmap, formatCount, formatMoney, formatPlural } from '../format.js';
 import { empty, fill, h, refused, show, typed, write } from '../kit.js';
-import { canvas } from '../chart.js';
+import { makeChart } from '../chart.js';
 import { isPast, momentOf } from '../moment.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
@@ -60,7 +60,7 @@ function make() {
     known = all;
     drawMap();
     show(none, !all.length);
-    if (!all.length) fill(none, isPast(r) ? empty('No runner had registered then.') : empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(command('runner join')));
+    if (!all.length) fill(none, isPast(r) ? empty('No runner had registered then.') : empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(devnetCommand('runner join')));
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
@@ -95,7 +95,7 @@ function heat() {
   /** @param {any} d */
   const rowsOf = (d) => d.known.filter((/** @type {any} */ k) => k.health !== 'Deregistered').sort((/** @type {any} */ a, /** @type {any} */ b) => a.subset.join().localeCompare(b.subset.join()) || a.index - b.index).slice(0, 200);
   const tall = (/** @type {number} */ hgt, /** @type {number} */ n) => Math.min(22, (hgt - 20) / Math.max(1, n));
-  return canvas({
+  return makeChart({
     title: `the last ${HEIGHTS} heights: rows are runners, grouped by their validators`, height: 240, tall: (d) => Math.min(240, Math.max(64, rowsOf(d).length * 22 + 22)),
     note: 'the darker, the more votes show it; red: absent; a gap: a height without a block; 200 runners at most',
     words: (d) => (d.p ? `presence of ${rowsOf(d).length} runners at ${d.p.heights.length} heights` : d.error || ''),

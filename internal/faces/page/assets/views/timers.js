@@ -1,10 +1,10 @@
 // @ts-check
 // Timers: the lane's last blocks, the calendar of what is to come, and the list.
-import { command, get } from '../api.js';
+import { devnetCommand, get } from '../api.js';
 import { formatCompact, formatCount, formatPlural } from '../format.js';
 import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { REASONS } from '../words.js';
-import { axis, canvas, edges, scale } from '../chart.js';
+import { drawAxis, makeChart, findRange, makeScale } from '../chart.js';
 import { isPast, momentOf, rowsAt } from '../moment.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
@@ -57,7 +57,7 @@ function make() {
     show(none, !list.length);
     if (!list.length) {
       fill(none, r.params.why ? empty(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? empty(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${formatCount(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
-        : empty('No timer was scheduled yet. An actor that schedules itself is an example:', command('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, command('actor call heartbeat start'))));
+        : empty('No timer was scheduled yet. An actor that schedules itself is an example:', devnetCommand('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, devnetCommand('actor call heartbeat start'))));
     }
   }, fail: (e) => {
     table.set([]);
@@ -118,7 +118,7 @@ function percent(lanes) {
 }
 
 function laneChart() {
-  return canvas({
+  return makeChart({
     title: 'the timers of each block, use of the budget, base fee of the lane', height: 170,
     words: (/** @type {any[]} */ d) => `the timer lane of ${d.length} blocks: at most ${Math.max(0, ...d.map((b) => b.fired))} fired and ${Math.max(0, ...d.map((b) => b.deferred))} left for later in one`,
     keys: (/** @type {any[]} */ d) => /** @type {[string, string][]} */ ([['good', 'fired'], d.some((b) => b.deferred) && ['warn', 'left for later'], d.some((b) => b.expired + b.insufficient) && ['bad', 'ended unfired'],
@@ -132,9 +132,9 @@ function laneChart() {
       const each = w / LAST;
       const begin = w - d.length * each;
       const floor = hgt - 28;
-      const range = edges(d.map((b) => b.fired + b.deferred + b.expired + b.insufficient), 0);
-      const y = scale(range, [floor, 14]);
-      axis(ctx, range, y, w, ink);
+      const range = findRange(d.map((b) => b.fired + b.deferred + b.expired + b.insufficient), 0);
+      const y = makeScale(range, [floor, 14]);
+      drawAxis(ctx, range, y, w, ink);
       d.forEach((b, i) => {
         const x = begin + i * each;
         let n = 0;
@@ -153,8 +153,8 @@ function laneChart() {
         ctx.fillRect(x, hgt - 2 - tall, Math.max(1, each - 1), tall);
       });
       const fees = d.map((b) => Number(b.basefee_lane_timer));
-      const of = edges(fees, 0);
-      const f = scale(of, [floor - 1, 18]);
+      const of = findRange(fees, 0);
+      const f = makeScale(of, [floor - 1, 18]);
       ctx.fillStyle = ink.hues[4];
       for (const fee of fees.length ? new Set([Math.min(...fees), Math.max(...fees)]) : []) {
         const text = `${formatCompact(fee)} wei`;
@@ -173,7 +173,7 @@ function laneChart() {
 const LEFT = 56;
 
 function calendarChart() {
-  return canvas({
+  return makeChart({
     title: 'pending timers: tiers by height', height: 108,
     words: (/** @type {any} */ c) => (c.error ? c.error : `${c.pending} timers are pending; ${c.carry} are past their height`),
     table: (c) => (c.error ? { head: ['why'], rows: [[c.error]] } : { head: ['heights', ...c.tiers.map((/** @type {any} */ t) => t.tier)], rows: (c.tiers[0]?.counts || []).map((/** @type {any} */ _n, /** @type {number} */ i) => [`${formatCount(c.from + i * c.width)}–${formatCount(c.from + (i + 1) * c.width - 1)}`, ...c.tiers.map((/** @type {any} */ t) => t.counts[i])]) }),

@@ -1,6 +1,6 @@
 // @ts-check
 // Transactions: what the latest blocks executed, and one of it: trace, fee to the wei.
-import { command } from '../api.js';
+import { devnetCommand } from '../api.js';
 import { formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
 import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { name } from '../names.js';
@@ -60,7 +60,7 @@ function make() {
     write(further, `look from block ${formatCount(before - 1)} down`);
     write(unseen, `${formatPlural(found.length, 'execution')} from block ${formatCount(before)} on. Those before are not looked at: `);
     show(none, !found.length);
-    if (!found.length) fill(none, back ? empty(`No execution from block ${formatCount(back)} on is like that.`) : empty('Nothing was executed in the latest 2,000 blocks. Send something:', command('transfer bob 5')));
+    if (!found.length) fill(none, back ? empty(`No execution from block ${formatCount(back)} on is like that.`) : empty('Nothing was executed in the latest 2,000 blocks. Send something:', devnetCommand('transfer bob 5')));
   }, fail: (e) => {
     table.set([]);
     show(rest, false);
