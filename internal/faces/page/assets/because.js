@@ -3,7 +3,7 @@
 import { devnetCommand } from './api.js';
 import { formatCount, formatPlural, shortenID, formatDuration, joinNames } from './format.js';
 import { h, typed } from './kit.js';
-import { effectWords, ends, faultWords, repeats } from './faults.js';
+import { effectWords, makeEndButton, faultWords, makeRepeatButton } from './faults.js';
 import { faultsWithin, timeOf } from './moment.js';
 import { name } from './names.js';
 import * as store from './store.js';
@@ -29,7 +29,7 @@ function explainFault(f, at, what = '') {
   const ended = f.ended_ms === null ? '' : f.ended_ms < at ? `, and ended ${formatDuration(at - f.ended_ms)} before` : ', and has ended since';
   const did = effectWords(f);
   return h('p', null, faultWords(f), h('span', { class: 'dim' }, `: ordered ${before >= 0 ? `${formatDuration(before)} before ${what}` : `within ${what}`}${ended}${did ? `. ${did}` : ''}. `),
-    h('span', { class: 'cheats' }, f.ended ? repeats(f) : ends(f)));
+    h('span', { class: 'cheats' }, f.ended ? makeRepeatButton(f) : makeEndButton(f)));
 }
 
 /**
@@ -73,10 +73,10 @@ export function explainFailedView(v) {
 }
 
 /**
- * countSimilarFailures is a sentence on the views that failed of the same cause, under the same leader.
+ * describeSimilarFailures is a sentence on the views that failed of the same cause, under the same leader.
  * @param {store.View} v
  */
-export function countSimilarFailures(v) {
+export function describeSimilarFailures(v) {
   if (v.outcome !== 'nullified') return '';
   const list = store.views.last(store.SIZE).filter((o) => o.outcome === 'nullified' && o.cause === v.cause && o.leader === v.leader);
   return list.length > 1 ? `${formatPlural(list.length, 'view')} of ${v.leader || 'unknown leaders'} failed like this since view ${formatCount(list[0].view)}.` : '';

@@ -30,40 +30,40 @@ let shownSel = '';
 let shownAt = '';
 let loadedAt = 0;
 let loadedHead = -1;
-let loaded = false;
-let turn = 0;
+let isLoaded = false;
+let shownReset = 0;
 /** @type {AbortController|null} */
-let asking = null;
+let request = null;
 /** @type {any} */
-let before = null;
+let lastFocus = null;
 
 /**
- * mount gives the drawer its place, and the kinds of things that it shows.
+ * mountIn gives the drawer its place, and the kinds of things that it shows.
  * @param {any} place
  * @param {{[name: string]: Kind}} shows
  */
-export function mount(place, shows) {
+export function mountIn(place, shows) {
   el = place;
   kinds = shows;
 }
 
 /** @param {string} text */
-function commandOf(text) { return text.startsWith('curl ') ? text : devnetCommand(text); }
+function commandOrCurl(text) { return text.startsWith('curl ') ? text : devnetCommand(text); }
 
 /**
- * open shows what is selected; '' closes.
+ * openThing closes the drawer where nothing is selected.
  * @param {string} sel
  */
-export function open(sel) {
+export function openThing(sel) {
   const at = momentOf();
-  if (sel === shownSel && at === shownAt && (turn === store.turns || !sel)) return;
+  if (sel === shownSel && at === shownAt && (shownReset === store.turns || !sel)) return;
   shownAt = at;
-  asking?.abort();
-  asking = null;
-  const opened = shownSel === '' && sel !== '';
-  if (opened) before = document.activeElement;
+  request?.abort();
+  request = null;
+  const isOpening = shownSel === '' && sel !== '';
+  if (isOpening) lastFocus = document.activeElement;
   shownSel = sel;
-  turn = store.turns;
+  shownReset = store.turns;
   thing = note = null;
   const [name, ...rest] = sel.split(':');
   const id = rest.join(':');
@@ -72,8 +72,8 @@ export function open(sel) {
   if (!kind || !id) {
     el.replaceChildren();
     attr(el, 'aria-busy', 'false');
-    if (before?.isConnected) before.focus();
-    before = null;
+    if (lastFocus?.isConnected) lastFocus.focus();
+    lastFocus = null;
     return;
   }
   thing = kind.make(id);
@@ -82,73 +82,72 @@ export function open(sel) {
   fill(el, h('div', { class: 'head' }, h('h2', { tabindex: '-1' }, kind.word, ' ', h('span', { class: 'id' }, id)),
     h('button', { type: 'button', class: 'plain', 'aria-label': 'close', title: 'close (Esc)', onclick: () => route.select('') }, '×')),
   note && note.el, thing.el,
-  h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, copier(commandOf(kind.command(id)), 'copy as command'),
+  h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, copier(commandOrCurl(kind.command(id)), 'copy as command'),
     copier(linkHere, 'copy link', 'copy link')));
   el.scrollTop = 0;
   loadedAt = 0;
   loadedHead = -1;
-  loaded = !thing.load;
-  refresh();
+  isLoaded = !thing.load;
+  loadIfStale();
   // until it is drawn
   attr(el, 'aria-busy', 'true');
-  if (opened && matchMedia('(max-width: 700px)').matches) el.querySelector('h2').focus();
+  if (isOpening && matchMedia('(max-width: 700px)').matches) el.querySelector('h2').focus();
 }
 
-/** draw draws what the beat tells, and asks for the rest now and then. */
-export function draw() {
+/** drawThing draws what the beat tells, and asks for the rest now and then. */
+export function drawThing() {
   if (!thing) return;
   // a link's moment is past once the latest block is known
-  if (turn !== store.turns || momentOf() !== shownAt) {
+  if (shownReset !== store.turns || momentOf() !== shownAt) {
     const sel = shownSel;
     shownSel = '';
-    open(sel);
+    openThing(sel);
     return;
   }
   note?.draw(route.read());
   thing.draw?.();
-  attr(el, 'aria-busy', String(!loaded || !store.now));
-  refresh();
+  attr(el, 'aria-busy', String(!isLoaded || !store.now));
+  loadIfStale();
 }
 
-/** again asks at once: something was done to it. An answer from before that is not waited for. */
-export function again() {
-  asking?.abort();
-  asking = null;
+/** reloadThing asks at once: something was done to it. An answer from before that is not waited for. */
+export function reloadThing() {
+  request?.abort();
+  request = null;
   loadedAt = 0;
   loadedHead = -1;
-  refresh();
+  loadIfStale();
 }
 
-async function refresh() {
+async function loadIfStale() {
   const one = thing;
-  if (!one?.load || asking || loadedAt && loadedHead === store.head() || shownAt && loadedHead > 0) return;
+  if (!one?.load || request || loadedAt && loadedHead === store.head() || shownAt && loadedHead > 0) return;
   const rest = loadedAt && loadedAt + EACH - performance.now();
   if (rest > 0) return store.later(rest);
-  const mine = asking = new AbortController();
+  const own = request = new AbortController();
   loadedHead = store.head();
   let wrong = null;
   try {
-    await one.load(mine.signal);
+    await one.load(own.signal);
   } catch (error) { wrong = /** @type {any} */ (error); }
   // something else is open, or it was asked again
-  if (mine !== asking) return;
+  if (own !== request) return;
   if (wrong && !one.el.childElementCount) fill(one.el, h('p', { class: 'wrong' }, wrong.message), h('p', { class: 'dim' }, wrong.hint || ''));
-  asking = null;
+  request = null;
   loadedAt = performance.now();
-  loaded = true;
+  isLoaded = true;
   if (wrong && shownAt) loadedHead = 0;
   store.nudge();
 }
 
 /**
- * fetched is a thing whose whole content follows from what it asks, and from who has which name. What is open in it
- * stays open.
+ * makeThingFromAnswer is for a thing whose content follows from one answer, and from who has which name. What is open in it stays open.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} ask
  * @param {(data: T) => any} make
  * @returns {Thing}
  */
-export function fetched(ask, make) {
+export function makeThingFromAnswer(ask, make) {
   const place = h('div', { class: 'thing' });
   /** @type {{data: T, text: string}|null} */
   let answer = null;

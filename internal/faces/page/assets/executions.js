@@ -10,22 +10,22 @@ export const BACK = 400;
  * Receipts of blocks do not change; the latest are kept.
  * @type {Map<string, any[]>}
  */
-const kept = new Map();
+const receiptsByBlock = new Map();
 
 /**
  * @param {number} height
  * @param {AbortSignal} signal
  * @returns {Promise<any[]>}
  */
-export async function receiptsOf(height, signal) {
+export async function fetchReceipts(height, signal) {
   const key = `${store.turns}.${height}`;
-  const had = kept.get(key);
-  if (had) return had;
+  const known = receiptsByBlock.get(key);
+  if (known) return known;
   const list = await get(`/block/${height}/receipts`, { limit: 1000 }, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e)));
   // a node dropped it meanwhile
   if (!list) return [];
   list.reverse();
-  kept.set(key, list);
-  if (kept.size > 2 * BACK) kept.delete(/** @type {any} */ (kept.keys().next().value));
+  receiptsByBlock.set(key, list);
+  if (receiptsByBlock.size > 2 * BACK) receiptsByBlock.delete(/** @type {any} */ (receiptsByBlock.keys().next().value));
   return list;
 }

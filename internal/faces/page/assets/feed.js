@@ -1,6 +1,6 @@
 // @ts-check
 // What happens: a line for each execution, job, failed view and fault of the latest blocks, the latest first.
-import { BACK, receiptsOf } from './executions.js';
+import { BACK, fetchReceipts } from './executions.js';
 import { get } from './api.js';
 import { formatCount, formatMoney, formatPlural, shortenID } from './format.js';
 import { empty, fill, h, link, refused, show } from './kit.js';
@@ -22,16 +22,16 @@ const [LINES, SOUGHT] = [30, 60];
  */
 
 /**
- * ofRunners reports whether an execution is what validators do for runners all the time.
+ * isRunnerRoutine reports whether an execution is what validators do for runners all the time.
  * @param {any} r
  */
-function ofRunners(r) { return r.status === 'ok' && (r.to === VERIFIER || r.to === REGISTRY && r.handler === 'heartbeat'); }
+function isRunnerRoutine(r) { return r.status === 'ok' && (r.to === VERIFIER || r.to === REGISTRY && r.handler === 'heartbeat'); }
 
 /**
- * lineOf is an execution in a line, as `devnet up` prints it.
+ * executionLine is a line as `devnet up` prints it.
  * @param {any} r
  */
-function lineOf(r) {
+function executionLine(r) {
   const to = name(r.to) + (r.handler ? '.' + r.handler : '');
   const what = r.origin === 'timer' ? `${to} fired` : `${name(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
   return [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${formatMoney(r.fee)}`),
@@ -39,18 +39,17 @@ function lineOf(r) {
 }
 
 /**
- * placeOf has what happened behind a block in the order of its time.
+ * sortKeyBehind puts what happened behind a block into the order of its time.
  * @param {number} height
  * @param {number} ms
  */
-function placeOf(height, ms) { return height + 0.8 + ms % 1e8 / 1e9; }
+function sortKeyBehind(height, ms) { return height + 0.8 + ms % 1e8 / 1e9; }
 
-/** feed is the list. */
-export function feed() {
+export function makeFeed() {
   const list = h('ol', { class: 'feed' });
   const none = h('div');
   const sums = h('p', { class: 'dim small' });
-  let made = '';
+  let lastDrawn = '';
   const lines = poll({ each: 700, els: [list, none], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
     const to = at ?? store.head();
     await Promise.all([store.filled('blocks', BACK, to), store.filled('views', store.SIZE)]);
@@ -59,7 +58,7 @@ export function feed() {
     /** @type {any[]} */
     const receipts = [];
     for (const b of busy) {
-      receipts.push(...(await receiptsOf(b.height, signal)).filter((r) => !ofRunners(r)));
+      receipts.push(...(await fetchReceipts(b.height, signal)).filter((r) => !isRunnerRoutine(r)));
       if (receipts.length >= LINES) break;
     }
     const jobs = (await get('/jobs', { order: 'newest', limit: 20, at: at === null ? '' : `h${at}` }, signal)).filter((/** @type {any} */ j) => j.submitted_at <= to);
@@ -74,7 +73,7 @@ export function feed() {
     }
     const [begin, end] = [times[0]?.[1] ?? Infinity, to < store.head() ? times[times.length - 1]?.[1] ?? 0 : Infinity];
     /** @type {Line[]} */
-    const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: lineOf(r) }));
+    const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: executionLine(r) }));
     for (const j of jobs) {
       const place = selected(`job:${j.id}`);
       if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [link(place, `job ${shortenID(j.id)}`), ` of ${name(j.submitter)} submitted`] });
@@ -84,7 +83,7 @@ export function feed() {
     for (const f of store.now.faults || []) {
       if (!f.began_ms || f.began_ms < begin || f.began_ms > end) continue;
       const height = heightOf(f.began_ms);
-      all.push({ at: placeOf(height, f.began_ms), height, key: f.verb + f.began_ms + f.ended, line: [h('strong', { class: 'warn' }, 'fault '), faultWords(f), f.ended ? h('small', null, ' ended') : null] });
+      all.push({ at: sortKeyBehind(height, f.began_ms), height, key: f.verb + f.began_ms + f.ended, line: [h('strong', { class: 'warn' }, 'fault '), faultWords(f), f.ended ? h('small', null, ' ended') : null] });
     }
     /** @type {store.View[][]} */
     // of views that failed one after the other of one cause
@@ -98,7 +97,7 @@ export function feed() {
     for (const run of runs) {
       const v = run[run.length - 1];
       const height = heightOf(v.began);
-      all.push({ at: placeOf(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
+      all.push({ at: sortKeyBehind(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
     }
     const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
     show(none, !shown.length);
@@ -107,12 +106,12 @@ export function feed() {
     const txs = blocks.reduce((n, b) => n + b.txs, 0);
     fill(sums, `In ${formatPlural(blocks.length, 'block')} up to ${formatCount(to)}: `, link(there('txs', { kind: 'transaction' }), formatPlural(txs, 'transaction')), ', ', link(there('timers', { status: 'fired' }), formatPlural(fired, 'fire')), ', ', link(there('jobs'), formatPlural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
       ', ', link(there('views'), formatPlural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
-    if (next === made) return;
-    made = next;
+    if (next === lastDrawn) return;
+    lastDrawn = next;
     fill(list, shown.map((one) => h('li', null, link(selected(`block:${one.height}`), h('span', { class: 'dim' }, formatCount(one.height))), h('span', null, one.line))));
     if (!shown.length) fill(none, empty('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
   }, fail: (e) => {
-    made = '';
+    lastDrawn = '';
     fill(list);
     show(none, true);
     fill(none, refused(e));

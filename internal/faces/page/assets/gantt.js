@@ -16,10 +16,10 @@ const LEFT = 88;
 const BAD = /** @type {{[outcome: string]: string}} */ ({ disagreed: '≠ disagrees', silent: '✗ silent', refused: '✗ refused' });
 
 /**
- * verdict is how the runners' results compare, in words.
+ * compareResults says how results of the last draw differ; '' where they do not.
  * @param {any[]} runners
  */
-export function verdict(runners) {
+export function compareResults(runners) {
   // the last one
   const draw = Math.max(...runners.map((r) => r.attempt));
   const of = (/** @type {string} */ outcome) => runners.filter((r) => r.outcome === outcome && r.attempt === draw);
@@ -35,13 +35,13 @@ export function verdict(runners) {
 }
 
 /**
- * phasesOf are the phases of a runner's work, one for each draw.
+ * runnerPhases are one for each draw.
  * @param {any[]} events of the runner, and the draws with it
  * @param {any} runner
  * @param {number} end
  * @returns {Phase[]}
  */
-function phasesOf(events, runner, end) {
+function runnerPhases(events, runner, end) {
   /** @type {Phase[]} */
   const out = [];
   const first = (/** @type {string[]} */ what, /** @type {number} */ from) => events.find((e) => what.includes(e.what) && e.height >= from)?.height;
@@ -63,13 +63,12 @@ function phasesOf(events, runner, end) {
 }
 
 /**
- * phasesOfJob are those of the job itself.
  * @param {any} j
  * @param {any[]} story
  * @param {number} end
  * @returns {Phase[]}
  */
-function phasesOfJob(j, story, end) {
+function jobPhases(j, story, end) {
   const drawn = story.find((e) => e.what === 'drawn')?.height;
   const over = j.completed_at ?? end;
   const called = story.find((e) => e.what === 'called_back')?.height;
@@ -82,25 +81,24 @@ function phasesOfJob(j, story, end) {
 }
 
 /**
- * gantt draws a job's story.
  * @param {any} j
  * @param {any[]} story
  * @param {any[]} runners
  * @param {number} head
  */
-export function gantt(j, story, runners, head) {
+export function makeJobChart(j, story, runners, head) {
   const lanes = [...new Set([...runners.map((r) => r.address), ...story.map((e) => e.runner).filter(Boolean), ...j.committee])];
   const from = j.submitted_at;
   const last = Math.max(from + 2, j.completed_at ?? head, ...story.map((e) => e.height));
   const deadline = j.deadline <= last + 2 * (last - from) + 8 ? j.deadline : null;
   const to = Math.max(last, deadline ?? 0);
   const latest = (/** @type {string} */ a) => runners.filter((r) => r.address === a).pop();
-  const rows = [phasesOfJob(j, story, last), ...lanes.map((a) => phasesOf(story.filter((e) => e.runner === a || e.what === 'drawn' && e.committee.includes(a)), latest(a), j.completed_at ?? last))];
+  const rows = [jobPhases(j, story, last), ...lanes.map((a) => runnerPhases(story.filter((e) => e.runner === a || e.what === 'drawn' && e.committee.includes(a)), latest(a), j.completed_at ?? last))];
   const laneOf = (/** @type {any} */ e) => (e.runner ? 1 + lanes.indexOf(e.runner) : 0);
   const x = (/** @type {number} */ w) => makeScale([from, to + 1], [LEFT, w - 6]);
   const chart = makeChart({
     title: `blocks ${formatCount(from)} to ${formatCount(to)}`, height: (lanes.length + 1) * LANE + 22,
-    words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners${verdict(runners) ? `: ${verdict(runners)}` : ''}; its deadline is block ${j.deadline}`,
+    words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners${compareResults(runners) ? `: ${compareResults(runners)}` : ''}; its deadline is block ${j.deadline}`,
     table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), name(e.runner), name(e.validator)]) }),
     keys: () => [['dim', 'wait, push'], ['hue1', 'work'], ['hue5', 'commit'], ['good', 'reveal, completed'], ['bad', 'disagrees, silent, refused, failed']],
     at: (px, py, w) => {

@@ -2,7 +2,7 @@
 // A form for a handler: its arguments or its payload, and a dry run before it is sent.
 import { devnetCommand, get, post, quoteForShell } from './api.js';
 import { formatBytes, formatCount } from './format.js';
-import { form, Misread } from './form.js';
+import { makeArgumentForm, Misread } from './form.js';
 import { block, busy, choice, copier, facts, field, fill, h, newest } from './kit.js';
 import { receiptFacts, traceTree } from './receipt.js';
 import { selected } from './route.js';
@@ -14,7 +14,7 @@ import { output } from './typed.js';
  * Payloads that were used last, by actor and handler.
  * @type {Map<string, string>}
  */
-const used = new Map();
+const lastPayloads = new Map();
 
 /**
  * accounts are those that may sign.
@@ -23,40 +23,38 @@ const used = new Map();
 let signers = null;
 
 /** @returns {Promise<string[]>} */
-function accounts() {
+function fetchSigners() {
   if (!signers || signers.turn !== store.turns) signers = { turn: store.turns, list: get('/devnet/accounts').then((all) => all.map((/** @type {any} */ a) => a.name)).catch(() => []) };
   return signers.list;
 }
 
 /**
  * given is what a handler is given: bytes, or arguments by name.
- * @typedef {{el: any, body: () => {[name: string]: any}, words: () => string, wrong: (e: any) => boolean, clear: () => void}} Given
+ * @typedef {{el: any, body: () => {[name: string]: any}, words: () => string, wrong: (e: any) => boolean, clear: () => void}} HandlerInput
  */
 
 /**
- * payloadOf is a field for bytes.
  * @param {string} key
- * @returns {Given}
+ * @returns {HandlerInput}
  */
-function payloadOf(key) {
+function makePayloadField(key) {
   const payload = field('payload: JSON, text, or 0x and hexadecimal digits', { rows: 2, cols: 40 });
-  payload.input.value = used.get(key) || '';
+  payload.input.value = lastPayloads.get(key) || '';
   return {
     el: h('div', { class: 'orders' }, payload.el),
-    body: () => (used.set(key, payload.input.value), { payload: payload.input.value }),
+    body: () => (lastPayloads.set(key, payload.input.value), { payload: payload.input.value }),
     words: () => (payload.input.value ? ' ' + quoteForShell(payload.input.value) : ''), wrong: () => false, clear: () => {},
   };
 }
 
 /**
- * argumentsOf are fields for the arguments of a typed handler.
  * @param {import('./typed.js').Schema} schema
  * @param {import('./typed.js').Handler} handler
  * @param {string} key
- * @returns {Given}
+ * @returns {HandlerInput}
  */
-function argumentsOf(schema, handler, key) {
-  const fields = form(schema, handler.arguments || [], key);
+function makeArgumentFields(schema, handler, key) {
+  const fields = makeArgumentForm(schema, handler.arguments || [], key);
   const words = () => {
     try {
       return Object.entries(fields.args()).map(([name, v]) => ' ' + quoteForShell(`${name}=${typeof v === 'string' ? v : JSON.stringify(v)}`)).join('');
@@ -67,19 +65,18 @@ function argumentsOf(schema, handler, key) {
 }
 
 /**
- * handlerForm is the form of one handler.
  * @param {any} actor
  * @param {any} handler
  * @param {boolean} open
  * @param {import('./typed.js').Schema|null} schema
  */
-export function handlerForm(actor, handler, open, schema) {
+export function makeHandlerForm(actor, handler, open, schema) {
   const strict = Boolean(store.now?.ready?.strict);
   const to = actor.name || actor.address;
   const typed = schema?.handlers.find((x) => x.name === handler.name);
-  const given = schema && typed && !typed.raw ? argumentsOf(schema, typed, `${actor.address} ${handler.name}`) : payloadOf(`${actor.address} ${handler.name}`);
+  const handlerInput = schema && typed && !typed.raw ? makeArgumentFields(schema, typed, `${actor.address} ${handler.name}`) : makePayloadField(`${actor.address} ${handler.name}`);
   const from = choice('from', ['alice']);
-  accounts().then((list) => { if (list.length) fill(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
+  fetchSigners().then((list) => { if (list.length) fill(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
   const value = field('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
   const answer = h('div', { class: 'answer', 'aria-live': 'polite' });
   // the answer to the latest order stays
@@ -88,12 +85,12 @@ export function handlerForm(actor, handler, open, schema) {
   const button = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
     const el = h('button', { type: 'button', class: kind }, label);
     el.addEventListener('click', () => busy(el, async () => {
-      given.clear();
+      handlerInput.clear();
       try {
         return await run();
       } catch (e) {
         // otherwise its field says it
-        if (!given.wrong(e)) throw e;
+        if (!handlerInput.wrong(e)) throw e;
         return undefined;
       }
     }));
@@ -101,11 +98,11 @@ export function handlerForm(actor, handler, open, schema) {
   };
   const read = button('read', async () => {
     const latest = turn();
-    const r = await post('/actor/read', { actor: to, handler: handler.name, ...given.body() });
+    const r = await post('/actor/read', { actor: to, handler: handler.name, ...handlerInput.body() });
     if (latest()) fill(answer, facts([['read at', formatCount(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', formatCount(r.cycles)],
       ['output', typed ? output(actor.address, handler.name, r.output) : r.text || formatBytes(r.output)]]), r.logs.length ? block(r.logs.join('\n')) : null);
   });
-  const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...given.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
+  const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...handlerInput.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
   const dry = button('dry run', async () => {
     const latest = turn();
     const r = await post('/devnet/send', order(true));
@@ -120,8 +117,8 @@ export function handlerForm(actor, handler, open, schema) {
   const callers = typed?.callers;
   const chain = callers === 'chain';
   return h('details', { class: 'handler', open }, h('summary', null, h('code', null, handler.name), ' ', h('span', { class: 'dim' }, handler.doc)),
-    chain ? h('p', { class: 'dim' }, 'Only the chain calls this handler.') : [Array.isArray(callers) ? h('p', { class: 'dim' }, `Callers: ${callers.join(', ')}.`) : null, given.el,
+    chain ? h('p', { class: 'dim' }, 'Only the chain calls this handler.') : [Array.isArray(callers) ? h('p', { class: 'dim' }, `Callers: ${callers.join(', ')}.`) : null, handlerInput.el,
       h('div', { class: 'orders' },
-        h('span', { class: 'action' }, read, copier(() => devnetCommand(`actor read ${quoteForShell(to)} ${quoteForShell(handler.name)}${given.words()}`), '$', `copy as command: actor read ${handler.name}`)),
-        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => devnetCommand(`actor call ${quoteForShell(to)} ${quoteForShell(handler.name)}${given.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
+        h('span', { class: 'action' }, read, copier(() => devnetCommand(`actor read ${quoteForShell(to)} ${quoteForShell(handler.name)}${handlerInput.words()}`), '$', `copy as command: actor read ${handler.name}`)),
+        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => devnetCommand(`actor call ${quoteForShell(to)} ${quoteForShell(handler.name)}${handlerInput.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
 }

@@ -44,11 +44,11 @@ const heard = h('span', { class: 'unseen', 'aria-live': 'polite' });
 const theme = h('button', { type: 'button', class: 'plain', title: 'dark or light', 'aria-label': 'dark or light', onclick: turnTheme }, '◐');
 const search = searchBox();
 fill(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, state, heard, search.el,
-  h('button', { type: 'button', class: 'plain', title: 'keys (?)', 'aria-label': 'keys', onclick: () => keys.help() }, '?'), theme);
+  h('button', { type: 'button', class: 'plain', title: 'keys (?)', 'aria-label': 'keys', onclick: () => keys.showHelp() }, '?'), theme);
 
 const time = timeBar();
 fill(/** @type {any} */ (document.getElementById('time')), time.el);
-drawer.mount(/** @type {any} */ (document.getElementById('drawer')), kinds);
+drawer.mountIn(/** @type {any} */ (document.getElementById('drawer')), kinds);
 
 try { wear(localStorage.getItem('theme') || ''); } catch { /* it follows the system */ }
 
@@ -85,7 +85,7 @@ function arrive(next) {
       if (another) centre();
     } else a.removeAttribute('aria-current');
   }
-  drawer.open(next.sel);
+  drawer.openThing(next.sel);
   draw();
   return undefined;
 }
@@ -101,7 +101,7 @@ let spoken = 0;
 function draw() {
   drawBar();
   made.get(now.view)?.draw(now);
-  drawer.draw();
+  drawer.drawThing();
   time.draw(now, words()[1]);
   names.refresh();
   attr(main, 'aria-busy', String(!store.now || !names.answered || store.lacks()));
@@ -158,7 +158,7 @@ function words() {
   main.focus();
 });
 addEventListener('resize', centre);
-keys.mount({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main, shown: time.shown });
+keys.listenForKeys({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main, shown: time.shown });
 store.listen(draw);
 setInterval(() => { if (store.lost || !store.now) drawBar(); }, 1000);
 store.start();

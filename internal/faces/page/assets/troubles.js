@@ -3,7 +3,7 @@
 import { devnetCommand } from './api.js';
 import { shortenID, joinNames } from './format.js';
 import { fill, h, link, typed } from './kit.js';
-import { heal } from './faults.js';
+import { makeHealButton } from './faults.js';
 import { who } from './names.js';
 import { ails } from './ring.js';
 import { selected } from './route.js';
@@ -55,7 +55,7 @@ export function troubles() {
       const any = Boolean(ready && (ready.stalled || ready.troubles?.length || down.length));
       if (key === made) return any;
       made = key;
-      fill(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), parts(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, heal()) : null) : null,
+      fill(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), parts(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, makeHealButton()) : null) : null,
         together(ready?.troubles || []).map(({ nodes, text, ago }) => {
           const todo = DO.find(([what]) => what.test(text));
           const node = nodes[0] || /\bv\d+\b/.exec(text)?.[0];

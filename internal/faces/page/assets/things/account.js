@@ -2,7 +2,7 @@
 import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
 import { action, amount, facts, h } from '../kit.js';
-import { fetched } from '../drawer.js';
+import { makeThingFromAnswer } from '../drawer.js';
 import { momentOf } from '../moment.js';
 import * as store from '../store.js';
 
@@ -11,7 +11,7 @@ export const account = {
   word: 'account',
   json: (id) => `/account/${encodePathPart(id)}`,
   command: (id) => `account ${id}`,
-  make: (id) => fetched((signal) => get(`/account/${encodePathPart(id)}`, { at: momentOf() }, signal), (a) => [
+  make: (id) => makeThingFromAnswer((signal) => get(`/account/${encodePathPart(id)}`, { at: momentOf() }, signal), (a) => [
     facts([['name', a.name], ['address', a.address], ['balance', amount(a.balance)], ['next nonce', formatCount(a.nonce)]]),
     store.now?.ready?.strict ? null : h('p', null, action('faucet', devnetCommand(`faucet ${id}`), async () => {
       const f = await post('/faucet', { address: id });

@@ -2,7 +2,7 @@
 import { devnetCommand, get, encodePathPart } from '../api.js';
 import { formatBytes, formatCount, formatMoney, shortenID } from '../format.js';
 import { block, facts, h, link, list, typed } from '../kit.js';
-import { fetched } from '../drawer.js';
+import { makeThingFromAnswer } from '../drawer.js';
 import { bornAfter, momentOf, notYet } from '../moment.js';
 import { who } from '../names.js';
 import { selected, there } from '../route.js';
@@ -34,7 +34,7 @@ export const actor = {
   word: 'actor',
   json: (id) => `/actor/${encodePathPart(id)}`,
   command: (id) => `actor show ${id}`,
-  make: (id) => fetched(async (signal) => {
+  make: (id) => makeThingFromAnswer(async (signal) => {
     const at = momentOf();
     const born = await bornAfter(`/actor/${encodePathPart(id)}`, 'deployed_at', at, signal);
     if (born) return { born, at };

@@ -2,7 +2,7 @@
 import { get, encodePathPart } from '../api.js';
 import { formatTime, formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
 import { facts, h, link, list } from '../kit.js';
-import { fetched } from '../drawer.js';
+import { makeThingFromAnswer } from '../drawer.js';
 import { name, who } from '../names.js';
 import { selected } from '../route.js';
 
@@ -11,7 +11,7 @@ export const block = {
   word: 'block',
   json: (id) => `/block/${encodePathPart(id)}`,
   command: (id) => `block ${id}`,
-  make: (id) => fetched(async (signal) => {
+  make: (id) => makeThingFromAnswer(async (signal) => {
     const b = await get(`/block/${encodePathPart(id)}`, {}, signal);
     const receipts = await get(`/block/${encodePathPart(id)}/receipts`, { limit: 1000 }, signal).catch(() => []);
     return { b, receipts };

@@ -1,7 +1,7 @@
 // @ts-check
 import { get } from '../api.js';
 import { h } from '../kit.js';
-import { fetched } from '../drawer.js';
+import { makeThingFromAnswer } from '../drawer.js';
 import { set } from '../route.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -9,7 +9,7 @@ export const hash = {
   word: 'hash',
   json: (id) => `/find?q=${encodeURIComponent(id)}`,
   command: (id) => `curl '${location.origin}/find?q=${encodeURIComponent(id)}'`,
-  make: (id) => fetched(async (signal) => {
+  make: (id) => makeThingFromAnswer(async (signal) => {
     const { hits } = await get('/find', { q: id }, signal);
     if (hits.length && !signal.aborted) set({ sel: `${hits[0].kind}:${hits[0].id}` }, true);
     return hits.length;

@@ -2,11 +2,11 @@
 import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatBytes, formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
 import { action, block, facts, h, link, list, typed } from '../kit.js';
-import { again, fetched } from '../drawer.js';
+import { reloadThing, makeThingFromAnswer } from '../drawer.js';
 import { name, who } from '../names.js';
 import { read, selected } from '../route.js';
 import * as store from '../store.js';
-import { gantt } from '../gantt.js';
+import { makeJobChart } from '../gantt.js';
 import { bornAfter, momentOf, notYet } from '../moment.js';
 import { explainFailedJob } from '../because.js';
 
@@ -15,7 +15,7 @@ export const job = {
   word: 'job',
   json: (id) => `/job/${encodePathPart(id)}/story`,
   command: (id) => `job show ${id}`,
-  make: (id) => fetched(async (signal) => {
+  make: (id) => makeThingFromAnswer(async (signal) => {
     const at = momentOf();
     const born = await bornAfter(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal);
     if (born) return { born, at };
@@ -31,7 +31,7 @@ export const job = {
       at ? h('p', { class: 'present' }, `As it was at block ${formatCount(story.height)}.`) : null,
       explainFailedJob(j, runners, story.height),
       // that view has the chart
-      read().view === 'jobs' ? null : gantt(j, story.story, runners, story.height),
+      read().view === 'jobs' ? null : makeJobChart(j, story.story, runners, story.height),
       facts([['status', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status)], ['error', j.error ? `${j.error.code}: ${j.error.message}` : ''], ['kind', j.kind], ['mode', j.mode],
         ['submitter', who(j.submitter)], ['submitted at', link(selected(`block:${j.submitted_at}`), formatCount(j.submitted_at))], ['deadline', formatCount(j.deadline)], ['commitments until', j.commit_deadline === null ? '' : formatCount(j.commit_deadline)],
         ['ended at', j.completed_at === null ? '' : link(selected(`block:${j.completed_at}`), formatCount(j.completed_at))], ['draws', formatCount(j.attempts)], ['committee', j.committee.map((/** @type {string} */ a) => [who(a), ' '])], ['winner', who(j.winner)],
@@ -42,7 +42,7 @@ export const job = {
         h('span', { 'data-tone': r.outcome === 'agreed' ? 'good' : r.outcome === 'pending' ? '' : 'bad' }, r.outcome === 'disagreed' ? '≠ disagreed' : r.outcome)]))] : null,
       !at && j.completed_at === null && !store.now?.ready?.strict ? h('p', null, action('cancel', devnetCommand(`job cancel ${shortenID(j.id)}`), async () => {
         await post('/devnet/job/cancel', { id: j.id });
-        again();
+        reloadThing();
         return 'the job is cancelled';
       }, 'danger')) : null,
       story.next === null ? null : [h('p', { class: 'dim' }, `The first ${formatCount(story.story.length)} events are shown, and there are more:`), typed(devnetCommand(`job show ${shortenID(j.id)}`))],

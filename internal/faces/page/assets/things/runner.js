@@ -2,7 +2,7 @@
 import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatMoney, formatPlural } from '../format.js';
 import { action, facts, fill, h, link, list, refused } from '../kit.js';
-import { nodeFaults } from '../faults.js';
+import { makeFaultButtons } from '../faults.js';
 import { momentOf } from '../moment.js';
 import * as names from '../names.js';
 import { name, who } from '../names.js';
@@ -20,7 +20,7 @@ export const runner = {
     const top = h('div');
     const mine = !id.startsWith('0x');
     const log = mine ? logOf(id) : null;
-    const orders = mine ? nodeFaults('runner', id) : null;
+    const orders = mine ? makeFaultButtons('runner', id) : null;
     /** @type {any} */
     let r = null;
     let last = '';

@@ -3,7 +3,7 @@ import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatBytes, formatCount, formatMoney, formatPlural, shortenID, formatWei } from '../format.js';
 import { action, amount, block, facts, h, link, list, term, typed } from '../kit.js';
 import { explainTimer } from '../because.js';
-import { again, fetched } from '../drawer.js';
+import { reloadThing, makeThingFromAnswer } from '../drawer.js';
 import { bornAfter, momentOf, notYet } from '../moment.js';
 import { who } from '../names.js';
 import { selected } from '../route.js';
@@ -17,7 +17,7 @@ export const timer = {
   word: 'timer',
   json: (id) => `/timer/${encodePathPart(id)}/story`,
   command: (id) => `timer show ${id}`,
-  make: (id) => fetched(async (signal) => {
+  make: (id) => makeThingFromAnswer(async (signal) => {
     const at = momentOf();
     const born = await bornAfter(`/timer/${encodePathPart(id)}`, 'scheduled_at', at, signal);
     if (born) return { born, at };
@@ -44,7 +44,7 @@ export const timer = {
       t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), block(formatBytes(t.payload))] : null,
       t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, action('cancel', devnetCommand(`timer cancel ${shortenID(t.id)}`), async () => {
         const r = await post('/devnet/timer/cancel', { id: t.id });
-        again();
+        reloadThing();
         return `the timer is ${r.status}`;
       }, 'danger')) : null,
       detail?.receipt ? [h('h3', null, 'Receipt of its fire'), receiptFacts(detail.receipt), traceOf(t.id)] : null,

@@ -3,7 +3,7 @@ import { get, encodePathPart } from '../api.js';
 import { formatBytes, formatCount, shortenID } from '../format.js';
 import { block as text, facts, h, link } from '../kit.js';
 import { explainFailedReceipt } from '../because.js';
-import { fetched } from '../drawer.js';
+import { makeThingFromAnswer } from '../drawer.js';
 import { who } from '../names.js';
 import { selected } from '../route.js';
 import { receiptFacts, traceOf } from '../receipt.js';
@@ -13,7 +13,7 @@ export const tx = {
   word: 'transaction',
   json: (id) => `/transaction/${encodePathPart(id)}/receipt`,
   command: (id) => `tx ${id} --trace`,
-  make: (id) => fetched(async (signal) => {
+  make: (id) => makeThingFromAnswer(async (signal) => {
     const signed = await get(`/transaction/${encodePathPart(id)}`, {}, signal).catch(() => null);
     const receipt = await get(`/transaction/${encodePathPart(id)}/receipt`, {}, signal).catch((e) => (signed ? null : Promise.reject(e)));
     return { signed, receipt };

@@ -2,7 +2,7 @@
 import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatDuration } from '../format.js';
 import { action, block, choice, facts, fill, h, link, newest, typed } from '../kit.js';
-import { nodeFaults } from '../faults.js';
+import { makeFaultButtons } from '../faults.js';
 import { ails, toneOf } from '../ring.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
@@ -16,7 +16,7 @@ export const validator = {
   make: (id) => {
     const top = h('div');
     const votes = h('p', { class: 'votes' });
-    const orders = nodeFaults('validator', id);
+    const orders = makeFaultButtons('validator', id);
     const moves = h('div', { class: 'orders cheats' }, action('leave', devnetCommand(`validator leave ${id}`), async () => {
       const m = await post('/devnet/validator/leave', { name: id });
       return `${m.name} leaves at height ${formatCount(m.height)}`;

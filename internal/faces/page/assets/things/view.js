@@ -4,7 +4,7 @@ import { facts, fill, h, link, list, term } from '../kit.js';
 import * as names from '../names.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
-import { countSimilarFailures, explainFailedView } from '../because.js';
+import { describeSimilarFailures, explainFailedView } from '../because.js';
 import { CAUSES } from '../words.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -23,7 +23,7 @@ export const view = {
         store.fill('views', store.SIZE);
         if (!v) store.fill('views', 1, Number(id));
         const faults = (store.now?.faults || []).map((/** @type {any} */ f) => [f.began_ms, f.ended_ms]);
-        const text = v ? JSON.stringify([v, names.stamp(), v.outcome === 'final' ? 0 : faults, countSimilarFailures(v)]) : String(Boolean(store.now) && store.absent(Number(id)));
+        const text = v ? JSON.stringify([v, names.stamp(), v.outcome === 'final' ? 0 : faults, describeSimilarFailures(v)]) : String(Boolean(store.now) && store.absent(Number(id)));
         if (text === last) return;
         last = text;
         // it is asked for
@@ -32,7 +32,7 @@ export const view = {
         const all = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
         const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
         fill(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
-          explainFailedView(v), countSimilarFailures(v) ? h('p', { class: 'dim' }, countSimilarFailures(v)) : null,
+          explainFailedView(v), describeSimilarFailures(v) ? h('p', { class: 'dim' }, describeSimilarFailures(v)) : null,
           facts([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', formatCount(v.epoch)],
             ['block', v.height === null ? '' : link(selected(`block:${v.height}`), formatCount(v.height))], ['took', v.took === null ? '' : formatDuration(v.took / 1000)],
             ['to notarize', joinNames(v.notarize)], ['to finalize', joinNames(v.finalize)], ['to nullify', joinNames(v.nullify)], ['silent', joinNames(silent)]]),

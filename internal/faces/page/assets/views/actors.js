@@ -3,7 +3,7 @@
 import { devnetCommand, get, encodePathPart } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
 import { empty, fill, h, refused, show, write } from '../kit.js';
-import { handlerForm } from '../handler.js';
+import { makeHandlerForm } from '../handler.js';
 import { isPast, momentOf, presentNote } from '../moment.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
@@ -57,7 +57,7 @@ function make() {
     made = key;
     write(title, a ? `Handlers of ${a.name || shortenID(a.address)}` : 'Handlers');
     if (!a) return void fill(forms, h('p', { class: 'dim' }, 'Select an actor: its handlers are shown here, each with a form.'));
-    fill(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => handlerForm(a, handler, r.params.q === handler.name, schema)));
+    fill(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => makeHandlerForm(a, handler, r.params.q === handler.name, schema)));
   }, fail: (e) => {
     made = '';
     fill(forms, refused(e));

@@ -3,7 +3,7 @@
 import { devnetCommand, get, encodePathPart, post, quoteForShell } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
 import { attr, busy, choice, copier, empty, field, fill, h, link, refused, show } from '../kit.js';
-import { gantt, verdict } from '../gantt.js';
+import { makeJobChart, compareResults } from '../gantt.js';
 import { bornAfter, isPast, momentOf, rowsAt } from '../moment.js';
 import * as names from '../names.js';
 import { poll } from '../poll.js';
@@ -83,9 +83,9 @@ function make() {
       return void fill(picture, h('p', { class: 'dim' }, at === null ? 'The latest job is shown here.' : `No such job had been submitted by block ${formatCount(at)}.`));
     }
     const j = story.job;
-    const compared = verdict(runners);
+    const compared = compareResults(runners);
     fill(title, `Job ${shortenID(j.id)}${at === null ? '' : ` at block ${formatCount(at)}`}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status), compared ? h('span', { 'data-tone': 'bad' }, ` · ${compared}`) : null);
-    fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'details of the job')));
+    fill(picture, makeJobChart(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'details of the job')));
   }
   return {
     el,

@@ -2,8 +2,8 @@
 // Network: who is linked with whom, who voted how, what is wrong, and who made it so.
 import { formatCount, formatPlural, joinNames } from '../format.js';
 import { busy, copier, fill, h, link, say, show, write } from '../kit.js';
-import { effectWords, ends, faultWords, heal, linkForm, make, typedFault } from '../faults.js';
-import { feed } from '../feed.js';
+import { effectWords, makeEndButton, faultWords, makeHealButton, makeLinkForm, makeFault, faultCommand } from '../faults.js';
+import { makeFeed } from '../feed.js';
 import { faultsAt, faultsNow, isPast, linksAt, nodesAt, presentNote } from '../moment.js';
 import { ails, linkWords, MOST, ring, toneOf } from '../ring.js';
 import { matrix } from '../matrix.js';
@@ -39,7 +39,7 @@ function makeView() {
   const linked = h('details', { hidden: true }, odds, linkList);
   const waiting = h('ul', { class: 'plainlist' });
   const ailments = troublesOf();
-  const happens = feed();
+  const happens = makeFeed();
   const then = h('p', { class: 'present', hidden: true });
   const notes = [presentNote('Links and nodes are'), presentNote('States, heights and views are'), presentNote('Faults are')];
   const noteOfVotes = presentNote('Votes are');
@@ -60,7 +60,7 @@ function makeView() {
       h('section', { class: 'card' }, h('h2', null, 'Nodes'), notes[1].el, table.el, more, waiting),
       h('section', { class: 'card cheats' }, h('h2', null, 'Faults in force'), notes[2].el, faults, linked,
         h('details', null, h('summary', null, 'partition by names'), h('p', { class: 'dim small' }, 'Those that are chosen reach one another only.'), sides),
-        h('details', null, h('summary', null, 'a link that is slow or loses packets'), linkForm(() => (store.now?.nodes || []).map((/** @type {any} */ n) => n.name)))),
+        h('details', null, h('summary', null, 'a link that is slow or loses packets'), makeLinkForm(() => (store.now?.nodes || []).map((/** @type {any} */ n) => n.name)))),
       h('section', { class: 'card cheats' }, h('h2', null, 'Time'), steer.el)));
 
   /** @param {string[]} side */
@@ -69,11 +69,11 @@ function makeView() {
     const go = h('button', { type: 'button', class: 'danger' }, 'cut');
     const close = () => show(offer, false);
     go.addEventListener('click', () => busy(go, async () => {
-      const told = await make(order);
+      const told = await makeFault(order);
       close();
       return told;
     }));
-    fill(offer, h('span', null, `${side.join(' and ')} cut off from all others: `), go, copier(typedFault(order), '$', 'copy as command: partition'), h('button', { type: 'button', class: 'plain', onclick: close }, 'not now'));
+    fill(offer, h('span', null, `${side.join(' and ')} cut off from all others: `), go, copier(faultCommand(order), '$', 'copy as command: partition'), h('button', { type: 'button', class: 'plain', onclick: close }, 'not now'));
     show(offer, true);
     go.focus();
   }
@@ -102,9 +102,9 @@ function makeView() {
     faultsMade = text;
     if (!list.length) return void fill(faults, h('p', { class: 'dim' }, past ? 'None was in force.' : 'None. Draw a line across links, or open a node.'));
     fill(faults, h('ul', { class: 'plainlist' }, list.slice(-40).reverse().map((/** @type {any} */ f) => h('li', null, faultWords(f), effectWords(f) ? h('small', null, ' · ' + effectWords(f)) : null, ' ',
-      past ? h('small', null, f.ended ? ' · it has ended since' : ' · it lasts still') : f.order && LINKED.includes(f.verb) ? null : ends(f)))),
+      past ? h('small', null, f.ended ? ' · it has ended since' : ' · it lasts still') : f.order && LINK_VERBS.includes(f.verb) ? null : makeEndButton(f)))),
     list.length > 40 ? h('p', { class: 'dim' }, `and ${formatCount(list.length - 40)} older ones: devnet fault list`) : null,
-    !past && list.some((/** @type {any} */ f) => LINKED.includes(f.verb)) ? h('p', null, heal()) : null);
+    !past && list.some((/** @type {any} */ f) => LINK_VERBS.includes(f.verb)) ? h('p', null, makeHealButton()) : null);
   }
 
   return {
@@ -153,8 +153,8 @@ function makeView() {
   };
 }
 
-/** LINKED are the verbs of links: heal ends them together. */
-const LINKED = ['partition', 'bridge', 'link'];
+/** LINK_VERBS are the verbs of links: heal ends them together. */
+const LINK_VERBS = ['partition', 'bridge', 'link'];
 
 /**
  * oddWords say which links are cut, slow or down: of a node that is cut off from several, from how many.

@@ -5,7 +5,7 @@ import { formatCount, formatMoney, formatPlural, shortenID } from '../format.js'
 import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
-import { BACK, receiptsOf } from '../executions.js';
+import { BACK, fetchReceipts } from '../executions.js';
 import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
@@ -44,7 +44,7 @@ function make() {
     const found = [];
     let back = 0;
     for (const b of busy) {
-      found.push(...(await receiptsOf(b.height, signal)).filter((x) => (!kind || x.origin === kind) && (!failed || x.status !== 'ok')));
+      found.push(...(await fetchReceipts(b.height, signal)).filter((x) => (!kind || x.origin === kind) && (!failed || x.status !== 'ok')));
       back = b.height;
       if (found.length > rows) break;
     }
