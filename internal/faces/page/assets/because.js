@@ -2,9 +2,9 @@
 // Because: the deed or the parameter behind what failed or waits, with the button or the command that ends or repeats it.
 import { devnetCommand } from './api.js';
 import { formatCount, formatPlural, shortenID, formatDuration, joinNames } from './format.js';
-import { h, typed } from './kit.js';
+import { h, makeCommandLine } from './kit.js';
 import { effectWords, makeEndButton, faultWords, makeRepeatButton } from './faults.js';
-import { faultsWithin, timeOf } from './moment.js';
+import { faultsWithin, finalTimeOf } from './moment.js';
 import { name } from './names.js';
 import * as store from './store.js';
 import { CAUSES, FAILURES, PARAMETERS, REASONS } from './words.js';
@@ -69,7 +69,7 @@ export function explainFailedView(v) {
     return makeCauseBox(means, guilty.filter((one) => one.weight === most).slice(0, 3).map((one) => explainFault(one.f, v.began, 'the view')));
   }
   return makeCauseBox(means, h('p', { class: 'dim' }, faults ? 'No fault that was ordered here was in force: the machine was late, or the node failed by itself.' : 'Faults are not told here.'),
-    typed(devnetCommand(`logs ${v.leader || silent[0] || v.gaveUp[0]?.validator || 'v0'}`)));
+    makeCommandLine(devnetCommand(`logs ${v.leader || silent[0] || v.gaveUp[0]?.validator || 'v0'}`)));
 }
 
 /**
@@ -89,7 +89,7 @@ export function describeSimilarFailures(v) {
  * @param {number} height
  */
 export function explainTimer(t, story, height) {
-  if (t.result && t.result !== 'ok' && t.status === 'fired') return makeCauseBox(`its handler ended ${t.result}: the receipt of its fire, below, says why.`, typed(devnetCommand(`debug ${shortenID(t.id)}`)));
+  if (t.result && t.result !== 'ok' && t.status === 'fired') return makeCauseBox(`its handler ended ${t.result}: the receipt of its fire, below, says why.`, makeCommandLine(devnetCommand(`debug ${shortenID(t.id)}`)));
   if (t.status === 'cancelled' || !t.deferrals && t.status === 'fired' || t.status === 'pending' && height < t.height) return null;
   const counts = /** @type {Map<string, number>} */ (new Map());
   for (const e of story) if (e.kind === 'deferred' && e.reason) counts.set(e.reason, (counts.get(e.reason) || 0) + (e.blocks || 1));
@@ -101,14 +101,14 @@ export function explainTimer(t, story, height) {
   const faults = machine && finalTimeAt(t.height) ? faultsWithin(finalTimeAt(t.height), finalTimeAt(t.ended_at || height)) : null;
   return makeCauseBox(all.map(([reason, n], i) => [i ? '; ' : '', REASONS[reason] || reason.replaceAll('_', ' '), h('span', { class: 'dim' }, ` (${reason}${n ? `, in ${formatPlural(n, 'block')}` : ''})`)]), '.',
     faults?.filter((f) => store.now.nodes.some((/** @type {any} */ n) => n.name === f.order.node)).slice(0, 2).map((f) => explainFault(f, finalTimeAt(t.height), 'it was due')),
-    parameter ? typed(devnetCommand(`params set ${parameter} VALUE`)) : null);
+    parameter ? makeCommandLine(devnetCommand(`params set ${parameter} VALUE`)) : null);
 }
 
 /**
  * finalTimeAt is 0 where the time of a block is not known.
  * @param {number} height
  */
-function finalTimeAt(height) { return timeOf(store.blocks.last(1, height)[0]) ?? 0; }
+function finalTimeAt(height) { return finalTimeOf(store.blocks.last(1, height)[0]) ?? 0; }
 
 /**
  * explainFailedJob says also which runners of the job had a fault.
@@ -124,8 +124,8 @@ export function explainFailedJob(j, runners, height) {
   const faults = (from && faultsWithin(from, to) || []).filter((f) => names.includes(f.order.node) || f.verb === 'partition' || f.verb === 'bridge');
   const who = bad.length ? `${joinNames([...new Set(bad.map((r) => `${name(r.address)} ${{ disagreed: 'gave another result', silent: 'gave none', refused: 'refused it' }[/** @type {string} */ (r.outcome)]}`))])}.` : '';
   const means = j.error ? `${FAILURES[j.error.code] || j.error.code}. ` : '';
-  return makeCauseBox(means, who, faults.slice(0, 3).map((f) => explainFault(f, from, 'it was submitted')), j.error?.code === 'no_candidates' ? typed(devnetCommand('runner list')) : null,
-    j.status === 'Failed' && j.error?.code !== 'no_candidates' ? typed(devnetCommand(`job show ${shortenID(j.id)}`)) : null);
+  return makeCauseBox(means, who, faults.slice(0, 3).map((f) => explainFault(f, from, 'it was submitted')), j.error?.code === 'no_candidates' ? makeCommandLine(devnetCommand('runner list')) : null,
+    j.status === 'Failed' && j.error?.code !== 'no_candidates' ? makeCommandLine(devnetCommand(`job show ${shortenID(j.id)}`)) : null);
 }
 
 /**
@@ -134,5 +134,5 @@ export function explainFailedJob(j, runners, height) {
  */
 export function explainFailedReceipt(r) {
   if (r.status === 'ok' || !r.height) return null;
-  return makeCauseBox(r.error ? `${r.error.code.replaceAll('_', ' ')}: ${r.error.message}` : r.status, '. ', h('span', { class: 'dim' }, 'Its writes were undone, and its fee was paid. Run it again, line by line:'), typed(devnetCommand(`debug ${shortenID(r.hash)}`)));
+  return makeCauseBox(r.error ? `${r.error.code.replaceAll('_', ' ')}: ${r.error.message}` : r.status, '. ', h('span', { class: 'dim' }, 'Its writes were undone, and its fee was paid. Run it again, line by line:'), makeCommandLine(devnetCommand(`debug ${shortenID(r.hash)}`)));
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // Canvases: each with its words, and with a table of the same content behind it.
 import { formatCompact } from './format.js';
-import { fill, h, show, write } from './kit.js';
+import { fillElement, h, showIf, writeText } from './kit.js';
 
 /** @typedef {{text: string, dim: string, line: string, ground: string, hues: string[], good: string, bad: string, warn: string, accent: string}} Inks */
 
@@ -96,15 +96,15 @@ export function makeChart(plan) {
   function fillTable() {
     if (table.hidden || data === undefined) return;
     const { head, rows } = plan.table(data);
-    fill(table, h('div', { class: 'scroll', tabindex: '0' }, h('table', null, h('caption', null, plan.title + (rows.length > 200 ? `: the latest 200 of ${rows.length} rows` : '')), h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, name)))),
+    fillElement(table, h('div', { class: 'scroll', tabindex: '0' }, h('table', null, h('caption', null, plan.title + (rows.length > 200 ? `: the latest 200 of ${rows.length} rows` : '')), h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, name)))),
       h('tbody', null, rows.slice(-200).map((row) => h('tr', null, row.map((cell) => h('td', null, cell))))))));
   }
   button.addEventListener('click', () => {
-    show(table, table.hidden);
-    show(el, table.hidden);
-    show(readout, table.hidden);
+    showIf(table, table.hidden);
+    showIf(el, table.hidden);
+    showIf(readout, table.hidden);
     button.setAttribute('aria-expanded', String(!table.hidden));
-    write(button, table.hidden ? 'as a table' : 'as a picture');
+    writeText(button, table.hidden ? 'as a table' : 'as a picture');
     fillTable();
     scheduleDraw();
   });
@@ -115,10 +115,10 @@ export function makeChart(plan) {
     };
     el.addEventListener('pointermove', (/** @type {any} */ e) => {
       const found = findHit(e);
-      write(readout, found ? found.text : '');
+      writeText(readout, found ? found.text : '');
       el.classList.toggle('live', Boolean(found && found.href));
     });
-    el.addEventListener('pointerleave', () => write(readout, ''));
+    el.addEventListener('pointerleave', () => writeText(readout, ''));
     el.addEventListener('click', (/** @type {any} */ e) => {
       const found = findHit(e);
       if (found && found.href && !isBrush) location.hash = found.href;
@@ -155,7 +155,7 @@ export function makeChart(plan) {
     const next = JSON.stringify(list);
     if (next === lastKeys) return;
     lastKeys = next;
-    fill(keys, list.map(([colour, text]) => h('span', null, h('i', { 'data-ink': colour }), text)));
+    fillElement(keys, list.map(([colour, text]) => h('span', null, h('i', { 'data-ink': colour }), text)));
   }
   return {
     el: figure,

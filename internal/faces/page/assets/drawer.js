@@ -1,8 +1,8 @@
 // @ts-check
 // The drawer: what is selected. Each kind of thing says how it is asked for and shown.
 import { devnetCommand } from './api.js';
-import { attr, copier, fill, h, show } from './kit.js';
-import { momentOf, presentNote } from './moment.js';
+import { writeAttribute, makeCopyButton, fillElement, h, showIf } from './kit.js';
+import { momentOf, makePresentNote } from './moment.js';
 import { linkHere } from './origin.js';
 import * as names from './names.js';
 import * as route from './route.js';
@@ -23,7 +23,7 @@ const EACH = 1500;
 let el;
 /** @type {Thing|null} */
 let thing = null;
-/** @type {ReturnType<typeof presentNote>|null} */
+/** @type {ReturnType<typeof makePresentNote>|null} */
 let note = null;
 let shownSel = '';
 /** The moment that the thing is shown at; '': now. */
@@ -68,29 +68,29 @@ export function openThing(sel) {
   const [name, ...rest] = sel.split(':');
   const id = rest.join(':');
   const kind = kinds[name];
-  show(el, Boolean(kind && id));
+  showIf(el, Boolean(kind && id));
   if (!kind || !id) {
     el.replaceChildren();
-    attr(el, 'aria-busy', 'false');
+    writeAttribute(el, 'aria-busy', 'false');
     if (lastFocus?.isConnected) lastFocus.focus();
     lastFocus = null;
     return;
   }
   thing = kind.make(id);
   const json = kind.json(id);
-  note = kind.present ? presentNote(kind.present) : null;
-  fill(el, h('div', { class: 'head' }, h('h2', { tabindex: '-1' }, kind.word, ' ', h('span', { class: 'id' }, id)),
+  note = kind.present ? makePresentNote(kind.present) : null;
+  fillElement(el, h('div', { class: 'head' }, h('h2', { tabindex: '-1' }, kind.word, ' ', h('span', { class: 'id' }, id)),
     h('button', { type: 'button', class: 'plain', 'aria-label': 'close', title: 'close (Esc)', onclick: () => route.select('') }, '×')),
   note && note.el, thing.el,
-  h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, copier(commandOrCurl(kind.command(id)), 'copy as command'),
-    copier(linkHere, 'copy link', 'copy link')));
+  h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, makeCopyButton(commandOrCurl(kind.command(id)), 'copy as command'),
+    makeCopyButton(linkHere, 'copy link', 'copy link')));
   el.scrollTop = 0;
   loadedAt = 0;
   loadedHead = -1;
   isLoaded = !thing.load;
   loadIfStale();
   // until it is drawn
-  attr(el, 'aria-busy', 'true');
+  writeAttribute(el, 'aria-busy', 'true');
   if (isOpening && matchMedia('(max-width: 700px)').matches) el.querySelector('h2').focus();
 }
 
@@ -106,7 +106,7 @@ export function drawThing() {
   }
   note?.draw(route.read());
   thing.draw?.();
-  attr(el, 'aria-busy', String(!isLoaded || !store.now));
+  writeAttribute(el, 'aria-busy', String(!isLoaded || !store.now));
   loadIfStale();
 }
 
@@ -132,7 +132,7 @@ async function loadIfStale() {
   } catch (error) { wrong = /** @type {any} */ (error); }
   // something else is open, or it was asked again
   if (own !== request) return;
-  if (wrong && !one.el.childElementCount) fill(one.el, h('p', { class: 'wrong' }, wrong.message), h('p', { class: 'dim' }, wrong.hint || ''));
+  if (wrong && !one.el.childElementCount) fillElement(one.el, h('p', { class: 'wrong' }, wrong.message), h('p', { class: 'dim' }, wrong.hint || ''));
   request = null;
   loadedAt = performance.now();
   isLoaded = true;
@@ -158,7 +158,7 @@ export function makeThingFromAnswer(ask, make) {
     if (next === drawn || place.contains(document.activeElement) && document.activeElement?.matches('input, textarea, select')) return;
     drawn = next;
     const opened = new Set([...place.querySelectorAll('details[open] > summary')].map((s) => s.textContent));
-    fill(place, make(answer.data));
+    fillElement(place, make(answer.data));
     for (const s of place.querySelectorAll('details > summary')) if (opened.has(s.textContent)) s.parentElement.open = true;
   }
   return {

@@ -2,7 +2,7 @@
 // Faults as the page makes them: each is an order to POST /devnet/fault, and a command line.
 import { devnetCommand, post } from './api.js';
 import { formatPlural, joinNames } from './format.js';
-import { action, add, busy, choice, copier, field, h, show, write } from './kit.js';
+import { makeActionButton, appendChildren, runOrder, makeChoice, makeCopyButton, makeField, h, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
 import * as store from './store.js';
 import { LYING } from './words.js';
@@ -47,7 +47,7 @@ export function faultCommand(o, kind) {
  * @param {string} [asks]
  */
 function makeFaultButton(label, order, kind, tone, asks) {
-  return action(label, faultCommand(order, kind), () => makeFault(order), tone, asks);
+  return makeActionButton(label, faultCommand(order, kind), () => makeFault(order), tone, asks);
 }
 
 /** LINK_VERBS are the verbs of links, which heal ends. */
@@ -60,11 +60,11 @@ const LINK_VERBS = ['partition', 'bridge', 'link'];
 export function makeEndButton(f) {
   if (LINK_VERBS.includes(f.verb)) return makeHealButton();
   const order = orderToEnd(f);
-  return order && action(order.verb === 'misbehave' ? 'honest' : order.verb === f.verb ? 'end' : order.verb, faultCommand(order, kindOfNode(order.node)), () => makeFault(order));
+  return order && makeActionButton(order.verb === 'misbehave' ? 'honest' : order.verb === f.verb ? 'end' : order.verb, faultCommand(order, kindOfNode(order.node)), () => makeFault(order));
 }
 
 /** @param {any} f */
-export function makeRepeatButton(f) { return f.order && action('again', faultCommand(f.order, f.order.node ? kindOfNode(f.order.node) : ''), () => makeFault(f.order)); }
+export function makeRepeatButton(f) { return f.order && makeActionButton('again', faultCommand(f.order, f.order.node ? kindOfNode(f.order.node) : ''), () => makeFault(f.order)); }
 
 /** @param {string} node */
 function kindOfNode(node) { return store.now?.nodes.some((/** @type {any} */ n) => n.name === node) ? 'validator' : 'runner'; }
@@ -94,7 +94,7 @@ export function faultWords(f) {
 export function effectWords(f) { return f.did.split(', ').filter((/** @type {string} */ part) => !(LINK_VERBS.includes(f.verb) && / connections? cut$/.test(part))).join(', '); }
 
 export function makeHealButton() {
-  return action('heal', devnetCommand('heal'), async () => {
+  return makeActionButton('heal', devnetCommand('heal'), async () => {
     await post('/devnet/heal');
     return 'all links are mended';
   });
@@ -138,16 +138,16 @@ const ROLES = {
  * @param {string} kind
  */
 function makeOrderForm(label, options, order, kind) {
-  const chosen = choice(label, options);
+  const chosen = makeChoice(label, options);
   const button = h('button', { type: 'button' }, label);
   const means = h('small', { class: 'means' });
-  const explain = () => write(means, LYING[chosen.input.value] || '');
-  button.addEventListener('click', () => busy(button, () => makeFault(order(chosen.input.value))));
+  const explain = () => writeText(means, LYING[chosen.input.value] || '');
+  button.addEventListener('click', () => runOrder(button, () => makeFault(order(chosen.input.value))));
   chosen.input.addEventListener('change', explain);
   explain();
   chosen.el.firstElementChild.remove();
   chosen.input.setAttribute('aria-label', label);
-  return h('span', { class: 'action' }, chosen.el, button, copier(() => faultCommand(order(chosen.input.value), kind), '$', `copy as command: ${label}`), means);
+  return h('span', { class: 'action' }, chosen.el, button, makeCopyButton(() => faultCommand(order(chosen.input.value), kind), '$', `copy as command: ${label}`), means);
 }
 
 /**
@@ -173,7 +173,7 @@ export function makeFaultButtons(kind, node) {
   put((s) => s.runs, makeOrderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind));
   put((s) => s.runs, makeOrderForm('hang 2s', ROLES[kind], (role) => ({ verb: 'hang', node, role, delay: '2s' }), kind));
   if (kind === 'runner') put((s) => s.runs, makeOrderForm('slow', ['2s', '10s', '0s'], (delay) => ({ verb: 'slow', node, delay }), kind));
-  const el = add(h('div', { class: 'orders cheats' }), all.map(([, one]) => one));
+  const el = appendChildren(h('div', { class: 'orders cheats' }), all.map(([, one]) => one));
   return {
     el,
     draw() {
@@ -181,23 +181,23 @@ export function makeFaultButtons(kind, node) {
       const known = store.now?.nodes.find((/** @type {any} */ n) => n.name === node);
       const down = own.some((/** @type {any} */ f) => ['crash', 'drop', 'rejoin'].includes(f.verb)) || known && !known.running;
       const state = { runs: !down, frozen: !down && own.some((/** @type {any} */ f) => f.verb === 'freeze') };
-      for (const [when, one] of all) show(one, when(state));
+      for (const [when, one] of all) showIf(one, when(state));
     },
   };
 }
 
 /** @param {() => string[]} nodes */
 export function makeLinkForm(nodes) {
-  const a = field('from', { value: 'v0', size: 6, list: 'known' });
-  const b = field('to', { value: 'v1', size: 6, list: 'known' });
-  const latency = field('latency', { value: '80ms', size: 6 });
-  const loss = field('loss', { value: '0', type: 'number', min: 0, max: 1, step: 0.05 });
+  const a = makeField('from', { value: 'v0', size: 6, list: 'known' });
+  const b = makeField('to', { value: 'v1', size: 6, list: 'known' });
+  const latency = makeField('latency', { value: '80ms', size: 6 });
+  const loss = makeField('loss', { value: '0', type: 'number', min: 0, max: 1, step: 0.05 });
   const oneWay = h('input', { type: 'checkbox' });
   const order = () => ({ verb: 'link', a: a.input.value, b: b.input.value, latency: latency.input.value, loss: Number(loss.input.value), one_way: oneWay.checked });
   const button = h('button', { type: 'button' }, 'set the link');
-  button.addEventListener('click', () => busy(button, () => makeFault(order())));
+  button.addEventListener('click', () => runOrder(button, () => makeFault(order())));
   const el = h('div', { class: 'orders' }, a.el, b.el, latency.el, loss.el, h('label', { class: 'field' }, h('span', null, 'one way'), oneWay),
-    h('span', { class: 'action' }, button, copier(() => faultCommand(order()), '$', 'copy as command: link')));
+    h('span', { class: 'action' }, button, makeCopyButton(() => faultCommand(order()), '$', 'copy as command: link')));
   const first = nodes();
   if (first.length > 1) { a.input.value = first[0]; b.input.value = first[1]; }
   return el;

@@ -3,9 +3,9 @@
 import { BACK, fetchReceipts } from './executions.js';
 import { get } from './api.js';
 import { formatCount, formatMoney, formatPlural, shortenID } from './format.js';
-import { empty, fill, h, link, refused, show } from './kit.js';
+import { makeEmptyNote, fillElement, h, makeLink, makeRefusalNote, showIf } from './kit.js';
 import { faultWords } from './faults.js';
-import { isPast, timeOf } from './moment.js';
+import { isPast, finalTimeOf } from './moment.js';
 import * as names from './names.js';
 import { name } from './names.js';
 import { poll } from './poll.js';
@@ -34,7 +34,7 @@ function isRunnerRoutine(r) { return r.status === 'ok' && (r.to === VERIFIER || 
 function executionLine(r) {
   const to = name(r.to) + (r.handler ? '.' + r.handler : '');
   const what = r.origin === 'timer' ? `${to} fired` : `${name(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
-  return [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${formatMoney(r.fee)}`),
+  return [makeLink(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${formatMoney(r.fee)}`),
     r.error ? h('small', { class: 'wrong' }, ` ${r.error.code}: ${r.error.message}`) : r.logs.length ? h('small', { class: 'said' }, ` ${r.logs[r.logs.length - 1]}`) : null];
 }
 
@@ -68,7 +68,7 @@ export function makeFeed() {
     /** @type {[number, number][]} */
     const times = [];
     for (const b of blocks) {
-      const time = timeOf(b);
+      const time = finalTimeOf(b);
       if (time !== null) times.push([b.height, time]);
     }
     const [begin, end] = [times[0]?.[1] ?? Infinity, to < store.head() ? times[times.length - 1]?.[1] ?? 0 : Infinity];
@@ -76,8 +76,8 @@ export function makeFeed() {
     const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: executionLine(r) }));
     for (const j of jobs) {
       const place = selected(`job:${j.id}`);
-      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [link(place, `job ${shortenID(j.id)}`), ` of ${name(j.submitter)} submitted`] });
-      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [link(place, `job ${shortenID(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${name(j.winner)}` : ''] });
+      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [makeLink(place, `job ${shortenID(j.id)}`), ` of ${name(j.submitter)} submitted`] });
+      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [makeLink(place, `job ${shortenID(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${name(j.winner)}` : ''] });
     }
     const heightOf = (/** @type {number} */ ms) => times.filter(([, time]) => time <= ms).pop()?.[0] ?? first;
     for (const f of store.now.faults || []) {
@@ -97,24 +97,24 @@ export function makeFeed() {
     for (const run of runs) {
       const v = run[run.length - 1];
       const height = heightOf(v.began);
-      all.push({ at: sortKeyBehind(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
+      all.push({ at: sortKeyBehind(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [makeLink(selected(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
     }
     const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
-    show(none, !shown.length);
+    showIf(none, !shown.length);
     const next = JSON.stringify([names.stamp(), to < store.head() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
     const fired = blocks.reduce((n, b) => n + b.fired, 0);
     const txs = blocks.reduce((n, b) => n + b.txs, 0);
-    fill(sums, `In ${formatPlural(blocks.length, 'block')} up to ${formatCount(to)}: `, link(there('txs', { kind: 'transaction' }), formatPlural(txs, 'transaction')), ', ', link(there('timers', { status: 'fired' }), formatPlural(fired, 'fire')), ', ', link(there('jobs'), formatPlural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
-      ', ', link(there('views'), formatPlural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
+    fillElement(sums, `In ${formatPlural(blocks.length, 'block')} up to ${formatCount(to)}: `, makeLink(there('txs', { kind: 'transaction' }), formatPlural(txs, 'transaction')), ', ', makeLink(there('timers', { status: 'fired' }), formatPlural(fired, 'fire')), ', ', makeLink(there('jobs'), formatPlural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
+      ', ', makeLink(there('views'), formatPlural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
     if (next === lastDrawn) return;
     lastDrawn = next;
-    fill(list, shown.map((one) => h('li', null, link(selected(`block:${one.height}`), h('span', { class: 'dim' }, formatCount(one.height))), h('span', null, one.line))));
-    if (!shown.length) fill(none, empty('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
+    fillElement(list, shown.map((one) => h('li', null, makeLink(selected(`block:${one.height}`), h('span', { class: 'dim' }, formatCount(one.height))), h('span', null, one.line))));
+    if (!shown.length) fillElement(none, makeEmptyNote('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
   }, fail: (e) => {
     lastDrawn = '';
-    fill(list);
-    show(none, true);
-    fill(none, refused(e));
+    fillElement(list);
+    showIf(none, true);
+    fillElement(none, makeRefusalNote(e));
   } });
   return { el: h('div', null, sums, list, none), draw: lines };
 }

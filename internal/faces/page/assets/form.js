@@ -1,6 +1,6 @@
 // @ts-check
 // Fields for the arguments of a typed handler. A value that is refused is told at its field.
-import { h, show, write } from './kit.js';
+import { h, showIf, writeText } from './kit.js';
 import * as names from './names.js';
 import { words } from './typed.js';
 
@@ -54,7 +54,7 @@ export function makeArgumentForm(schema, fields, key) {
       : h(json ? 'textarea' : 'input', { autocomplete: 'off', spellcheck: 'false', rows: json ? 2 : null, placeholder: optional ? `left out: ${JSON.stringify(f.default)}` : json ? 'JSON' : '',
         list: includesType(f.type, 'Address') && !json ? 'addresses' : null });
     input.value = lastTexts.get(`${key} ${path}`) ?? input.value;
-    input.addEventListener('input', () => { show(wrong, false); input.removeAttribute('aria-invalid'); });
+    input.addEventListener('input', () => { showIf(wrong, false); input.removeAttribute('aria-invalid'); });
     if (input.getAttribute('list')) input.addEventListener('focus', offerAddresses);
     fieldsByPath.set(path, { input, wrong });
     return {
@@ -79,8 +79,8 @@ export function makeArgumentForm(schema, fields, key) {
     const at = [...fieldsByPath.keys()].filter((p) => path === p || path.startsWith(p + '.') || path.startsWith(p + '[')).sort((a, b) => b.length - a.length)[0];
     const place = fieldsByPath.get(at);
     if (!place) return false;
-    write(place.wrong, why);
-    show(place.wrong, true);
+    writeText(place.wrong, why);
+    showIf(place.wrong, true);
     place.input.setAttribute('aria-invalid', 'true');
     place.input.focus();
     return true;
@@ -88,7 +88,7 @@ export function makeArgumentForm(schema, fields, key) {
   return {
     el: h('div', { class: 'orders typedform' }, fields.length ? all.el : h('p', { class: 'dim' }, 'It takes no arguments.')),
     args: all.read,
-    clear() { for (const { input, wrong: w } of fieldsByPath.values()) { show(w, false); input.removeAttribute('aria-invalid'); } },
+    clear() { for (const { input, wrong: w } of fieldsByPath.values()) { showIf(w, false); input.removeAttribute('aria-invalid'); } },
     wrong,
   };
 }

@@ -3,10 +3,10 @@
 import { devnetCommand, get, post, quoteForShell } from './api.js';
 import { formatBytes, formatCount } from './format.js';
 import { makeArgumentForm, Misread } from './form.js';
-import { block, busy, choice, copier, facts, field, fill, h, newest } from './kit.js';
+import { makeTextBlock, runOrder, makeChoice, makeCopyButton, makeFactList, makeField, fillElement, h, trackLatestCall } from './kit.js';
 import { receiptFacts, traceTree } from './receipt.js';
 import { selected } from './route.js';
-import { link } from './kit.js';
+import { makeLink } from './kit.js';
 import * as store from './store.js';
 import { output } from './typed.js';
 
@@ -38,7 +38,7 @@ function fetchSigners() {
  * @returns {HandlerInput}
  */
 function makePayloadField(key) {
-  const payload = field('payload: JSON, text, or 0x and hexadecimal digits', { rows: 2, cols: 40 });
+  const payload = makeField('payload: JSON, text, or 0x and hexadecimal digits', { rows: 2, cols: 40 });
   payload.input.value = lastPayloads.get(key) || '';
   return {
     el: h('div', { class: 'orders' }, payload.el),
@@ -75,16 +75,16 @@ export function makeHandlerForm(actor, handler, open, schema) {
   const to = actor.name || actor.address;
   const typed = schema?.handlers.find((x) => x.name === handler.name);
   const handlerInput = schema && typed && !typed.raw ? makeArgumentFields(schema, typed, `${actor.address} ${handler.name}`) : makePayloadField(`${actor.address} ${handler.name}`);
-  const from = choice('from', ['alice']);
-  fetchSigners().then((list) => { if (list.length) fill(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
-  const value = field('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
+  const from = makeChoice('from', ['alice']);
+  fetchSigners().then((list) => { if (list.length) fillElement(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
+  const value = makeField('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
   const answer = h('div', { class: 'answer', 'aria-live': 'polite' });
   // the answer to the latest order stays
-  const turn = newest();
+  const turn = trackLatestCall();
 
   const button = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
     const el = h('button', { type: 'button', class: kind }, label);
-    el.addEventListener('click', () => busy(el, async () => {
+    el.addEventListener('click', () => runOrder(el, async () => {
       handlerInput.clear();
       try {
         return await run();
@@ -99,19 +99,19 @@ export function makeHandlerForm(actor, handler, open, schema) {
   const read = button('read', async () => {
     const latest = turn();
     const r = await post('/actor/read', { actor: to, handler: handler.name, ...handlerInput.body() });
-    if (latest()) fill(answer, facts([['read at', formatCount(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', formatCount(r.cycles)],
-      ['output', typed ? output(actor.address, handler.name, r.output) : r.text || formatBytes(r.output)]]), r.logs.length ? block(r.logs.join('\n')) : null);
+    if (latest()) fillElement(answer, makeFactList([['read at', formatCount(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', formatCount(r.cycles)],
+      ['output', typed ? output(actor.address, handler.name, r.output) : r.text || formatBytes(r.output)]]), r.logs.length ? makeTextBlock(r.logs.join('\n')) : null);
   });
   const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...handlerInput.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
   const dry = button('dry run', async () => {
     const latest = turn();
     const r = await post('/devnet/send', order(true));
-    if (latest()) fill(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), receiptFacts(r), r.trace ? traceTree(r.trace) : null);
+    if (latest()) fillElement(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), receiptFacts(r), r.trace ? traceTree(r.trace) : null);
   });
   const send = button('send', async () => {
     const latest = turn();
     const r = await post('/devnet/send', order(false));
-    if (latest()) fill(answer, receiptFacts(r), h('p', null, link(selected(`tx:${r.hash}`), 'the transaction')));
+    if (latest()) fillElement(answer, receiptFacts(r), h('p', null, makeLink(selected(`tx:${r.hash}`), 'the transaction')));
     return `${handler.name}: ${r.status} in block ${r.height}`;
   }, 'primary');
   const callers = typed?.callers;
@@ -119,6 +119,6 @@ export function makeHandlerForm(actor, handler, open, schema) {
   return h('details', { class: 'handler', open }, h('summary', null, h('code', null, handler.name), ' ', h('span', { class: 'dim' }, handler.doc)),
     chain ? h('p', { class: 'dim' }, 'Only the chain calls this handler.') : [Array.isArray(callers) ? h('p', { class: 'dim' }, `Callers: ${callers.join(', ')}.`) : null, handlerInput.el,
       h('div', { class: 'orders' },
-        h('span', { class: 'action' }, read, copier(() => devnetCommand(`actor read ${quoteForShell(to)} ${quoteForShell(handler.name)}${handlerInput.words()}`), '$', `copy as command: actor read ${handler.name}`)),
-        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => devnetCommand(`actor call ${quoteForShell(to)} ${quoteForShell(handler.name)}${handlerInput.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
+        h('span', { class: 'action' }, read, makeCopyButton(() => devnetCommand(`actor read ${quoteForShell(to)} ${quoteForShell(handler.name)}${handlerInput.words()}`), '$', `copy as command: actor read ${handler.name}`)),
+        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, makeCopyButton(() => devnetCommand(`actor call ${quoteForShell(to)} ${quoteForShell(handler.name)}${handlerInput.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
 }

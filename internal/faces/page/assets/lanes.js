@@ -23,11 +23,11 @@ const [VIEWS, LEFT, ALONE] = [48, 56, 16];
 const isUsual = (v) => v.outcome !== 'nullified' && !v.gaveUp.length;
 
 /**
- * bandsOf gives each view its place. Views that are open share what the folded ones leave.
+ * placeBands gives each view its place. Views that are open share what the folded ones leave.
  * @param {Data} d
  * @param {number} w
  */
-function bandsOf({ views, frames }, w) {
+function placeBands({ views, frames }, w) {
   const folded = views.filter(isUsual).length;
   const open = views.length - folded;
   const narrow = Math.min(14, (w - LEFT) / (folded + 6 * open));
@@ -42,11 +42,11 @@ function bandsOf({ views, frames }, w) {
 }
 
 /**
- * place is where a time in ms is. A pause takes the logarithm of its length.
+ * positionOfTime takes a time in ms. A pause takes the logarithm of its length.
  * @param {Band[]} bands
  * @param {number} time
  */
-function place(bands, time) {
+function positionOfTime(bands, time) {
   const b = bands.find((one) => time < one.end) || bands[bands.length - 1];
   let [at, all] = [0, 0];
   for (let i = 1; i < b.times.length; i++) {
@@ -59,22 +59,22 @@ function place(bands, time) {
 }
 
 /**
- * touched are the validators whose lanes a fault shades: of a partition the smallest side.
+ * shadedValidators are those whose lanes a fault shades: of a partition the smallest side.
  * @param {any} f
  * @returns {string[]}
  */
-function touched({ verb, order: o }) {
+function shadedValidators({ verb, order: o }) {
   if (verb === 'link') return [o.a, o.b];
   return verb === 'partition' ? o.groups.filter((/** @type {string[]} */ g) => g.length).sort((/** @type {string[]} */ a, /** @type {string[]} */ b) => a.length - b.length)[0] : [o.node];
 }
 
 /**
- * lanesOf are the lanes: of each validator or, of many, of those that voted alike in the open views and have the same faults.
+ * groupLanes is a lane for each validator or, of many, for those that voted alike in the open views and have the same faults.
  * @param {Data} d
  */
-function lanesOf({ names, views, faults }) {
+function groupLanes({ names, views, faults }) {
   const lanes = /** @type {{[alike: string]: string[]}} */ ({});
-  for (const name of names) (lanes[names.length > ALONE ? [views.map((v) => isUsual(v) || voteOf(v, name)), faults.map((f) => touched(f).includes(name))].join() : name] ||= []).push(name);
+  for (const name of names) (lanes[names.length > ALONE ? [views.map((v) => isUsual(v) || voteOf(v, name)), faults.map((f) => shadedValidators(f).includes(name))].join() : name] ||= []).push(name);
   return Object.values(lanes);
 }
 
@@ -84,8 +84,7 @@ function lanesOf({ names, views, faults }) {
  */
 function frameWords(f, n = 1) { return `${f.what} ${f.vote || ''} of ${f.from} to ${f.to}, ${formatCount(f.size)} bytes: ${f.why}${f.by ? `, ${f.by}` : ''}${n > 1 ? `; ${formatCount(n)} such` : ''}`; }
 
-/** lanes is the picture. */
-export function lanes() {
+export function makeSpaceTimeChart() {
   const tall = (/** @type {number} */ hgt, /** @type {Data} */ d) => (hgt - 18) / d.lanes.length;
   const laneOf = (/** @type {Data} */ d, /** @type {string} */ name) => d.lanes.findIndex((l) => l.includes(name));
   const chart = makeChart(/** @type {import('./chart.js').Plan<Data>} */ ({
@@ -100,7 +99,7 @@ export function lanes() {
       return b ? { text: `view ${formatCount(b.v.view)}, ${near ? frameWords(near.f, near.n) : lane && !isUsual(b.v) ? `${lane.join(' ')}: ${voteWord(b.v, lane[0])}` : b.v.text || b.v.outcome}`, href: selected(`view:${b.v.view}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
-      d.bands = bandsOf(d, w);
+      d.bands = placeBands(d, w);
       d.ends = [];
       const hh = tall(hgt, d);
       const y = (/** @type {number} */ lane) => (lane + 0.5) * hh;
@@ -113,8 +112,8 @@ export function lanes() {
       ctx.fillStyle = ink.warn;
       ctx.globalAlpha = 0.25;
       for (const f of d.faults) {
-        const from = place(d.bands, f.began_ms);
-        for (const lane of new Set(touched(f).map((name) => laneOf(d, name)))) ctx.fillRect(from, y(lane) - hh / 2, Math.max(2, place(d.bands, f.ended_ms ?? Infinity) - from), hh);
+        const from = positionOfTime(d.bands, f.began_ms);
+        for (const lane of new Set(shadedValidators(f).map((name) => laneOf(d, name)))) ctx.fillRect(from, y(lane) - hh / 2, Math.max(2, positionOfTime(d.bands, f.ended_ms ?? Infinity) - from), hh);
       }
       ctx.globalAlpha = 1;
       for (const { v, x, w: wide } of d.bands.filter((b) => !isUsual(b.v))) {
@@ -129,8 +128,8 @@ export function lanes() {
       const drawn = /** @type {Map<string, {x: number, y: number, f: any, n: number}>} */ (new Map());
       for (const f of d.frames) {
         const lost = f.arrives_ms === null;
-        const [from, a, b] = [place(d.bands, f.sent_ms), laneOf(d, f.from), laneOf(d, f.to)];
-        const end = lost ? { x: from + 8, y: y(a + (b - a) * 0.6), f, n: 1 } : { x: place(d.bands, f.arrives_ms), y: y(b), f, n: 1 };
+        const [from, a, b] = [positionOfTime(d.bands, f.sent_ms), laneOf(d, f.from), laneOf(d, f.to)];
+        const end = lost ? { x: from + 8, y: y(a + (b - a) * 0.6), f, n: 1 } : { x: positionOfTime(d.bands, f.arrives_ms), y: y(b), f, n: 1 };
         const key = [a, b, f.what, f.vote, f.why, from | 0, end.x | 0].join();
         const like = drawn.get(key);
         if (like) { like.n++; continue; }
@@ -170,7 +169,7 @@ export function lanes() {
       const open = views.filter((v) => !isUsual(v)).map((v) => v.view);
       /** @type {Data} */
       const d = { names: (store.now?.nodes || []).map((/** @type {any} */ n) => n.name || n.address), views, faults: last && faultsWithin(views[0].began, end) || [], frames: frames.filter((f) => f.sent_ms <= end && open.includes(f.view)), lanes: [], bands: [], ends: [] };
-      d.lanes = lanesOf(d);
+      d.lanes = groupLanes(d);
       chart.set(d);
     },
   };

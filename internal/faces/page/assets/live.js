@@ -3,16 +3,16 @@
 import { stream } from './stream.js';
 
 /**
- * follow hands each message on, while the tab is seen.
+ * followBeats hands each message on, while the tab is seen.
  * @param {(m: import('./stream.js').Message) => void} each
  */
-export function follow(each) {
-  if (typeof SharedWorker === 'function') shared(each);
-  else alone(each);
+export function followBeats(each) {
+  if (typeof SharedWorker === 'function') followByWorker(each);
+  else followAlone(each);
 }
 
 /** @param {(m: import('./stream.js').Message) => void} each */
-function shared(each) {
+function followByWorker(each) {
   const worker = new SharedWorker(/** @type {any} */ (scriptURL('/page/bundle/worker.js')), { type: 'module', name: 'devnet' });
   worker.port.addEventListener('message', (m) => each(m.data));
   worker.port.start();
@@ -34,7 +34,7 @@ function scriptURL(path) {
 }
 
 /** @param {(m: import('./stream.js').Message) => void} each */
-function alone(each) {
+function followAlone(each) {
   const beats = stream(each);
   const tell = () => beats.want(!document.hidden);
   document.addEventListener('visibilitychange', tell);

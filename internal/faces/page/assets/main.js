@@ -1,7 +1,7 @@
 // @ts-check
 // The frame: bar, views, drawer, time bar, keys.
 import { formatCount, formatPlural, formatRate, formatDuration } from './format.js';
-import { attr, fill, h, mark, show, write } from './kit.js';
+import { writeAttribute, fillElement, h, markClass, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
 import { ails } from './ring.js';
 import { together } from './troubles.js';
@@ -29,108 +29,108 @@ import { txs } from './views/txs.js';
 /** @type {Place[]} */
 const places = [network, blocks, failed, timers, actors, runners, jobs, txs];
 /** @type {Map<string, {el: any, draw: (r: route.Route) => void}>} */
-const made = new Map();
+const openViews = new Map();
 let now = route.read();
 
 const main = /** @type {any} */ (document.getElementById('main'));
 const tabs = new Map(places.map((p) => [p.id, h('a', { href: route.href(p.id), title: `g ${p.key}` }, p.title)]));
-fill(/** @type {any} */ (document.getElementById('views')), [...tabs.values()]);
+fillElement(/** @type {any} */ (document.getElementById('views')), [...tabs.values()]);
 
 const chain = h('strong', { class: 'brand' }, 'devnet');
 const height = h('span', { class: 'height' });
 const pace = h('span', { class: 'dim pace' });
 const state = h('span', { class: 'state' });
-const heard = h('span', { class: 'unseen', 'aria-live': 'polite' });
-const theme = h('button', { type: 'button', class: 'plain', title: 'dark or light', 'aria-label': 'dark or light', onclick: turnTheme }, '◐');
+const announcement = h('span', { class: 'unseen', 'aria-live': 'polite' });
+const theme = h('button', { type: 'button', class: 'plain', title: 'dark or light', 'aria-label': 'dark or light', onclick: toggleTheme }, '◐');
 const search = searchBox();
-fill(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, state, heard, search.el,
+fillElement(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, state, announcement, search.el,
   h('button', { type: 'button', class: 'plain', title: 'keys (?)', 'aria-label': 'keys', onclick: () => keys.showHelp() }, '?'), theme);
 
 const time = timeBar();
-fill(/** @type {any} */ (document.getElementById('time')), time.el);
+fillElement(/** @type {any} */ (document.getElementById('time')), time.el);
 drawer.mountIn(/** @type {any} */ (document.getElementById('drawer')), kinds);
 
-try { wear(localStorage.getItem('theme') || ''); } catch { /* it follows the system */ }
+try { applyTheme(localStorage.getItem('theme') || ''); } catch { /* it follows the system */ }
 
 /** @param {string} name */
-function wear(name) {
+function applyTheme(name) {
   if (name === 'dark' || name === 'light') document.documentElement.dataset.theme = name;
   else delete document.documentElement.dataset.theme;
   repaintCharts();
 }
 
-function turnTheme() {
+function toggleTheme() {
   const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  wear(dark ? 'light' : 'dark');
+  applyTheme(dark ? 'light' : 'dark');
   try { localStorage.setItem('theme', dark ? 'light' : 'dark'); } catch { /* nothing is kept */ }
 }
 
 /** @param {route.Route} next */
-function arrive(next) {
+function showRoute(next) {
   const place = places.find((p) => p.id === next.view) || places[0];
   // there is no such view
   if (place.id !== next.view) return route.replace(place.id);
-  const another = !made.has(place.id) || now.view !== next.view;
+  const isAnother = !openViews.has(place.id) || now.view !== next.view;
   now = next;
-  if (!made.has(place.id)) made.set(place.id, place.make());
-  if (another) {
-    fill(main, h('h1', { class: 'unseen' }, place.title), /** @type {any} */ (made.get(place.id)).el);
+  if (!openViews.has(place.id)) openViews.set(place.id, place.make());
+  if (isAnother) {
+    fillElement(main, h('h1', { class: 'unseen' }, place.title), /** @type {any} */ (openViews.get(place.id)).el);
     document.title = `${place.title} · devnet`;
     scrollTo(0, 0);
   }
   for (const [id, a] of tabs) {
-    attr(a, 'href', route.href(id, route.moment()));
+    writeAttribute(a, 'href', route.href(id, route.moment()));
     if (id === place.id) {
-      attr(a, 'aria-current', 'page');
-      if (another) centre();
+      writeAttribute(a, 'aria-current', 'page');
+      if (isAnother) centreTab();
     } else a.removeAttribute('aria-current');
   }
   drawer.openThing(next.sel);
-  draw();
+  drawPage();
   return undefined;
 }
 
-/** centre has the name of the view in sight, where there is no room for all names. */
-function centre() {
+/** centreTab has the name of the view in sight, where there is no room for all names. */
+function centreTab() {
   const a = tabs.get(now.view);
   if (a) a.parentElement.scrollLeft = a.offsetLeft - (a.parentElement.clientWidth - a.offsetWidth) / 2;
 }
 
-let spoken = 0;
+let announcedAt = 0;
 
-function draw() {
+function drawPage() {
   drawBar();
-  made.get(now.view)?.draw(now);
+  openViews.get(now.view)?.draw(now);
   drawer.drawThing();
-  time.draw(now, words()[1]);
+  time.draw(now, describeState()[1]);
   names.refresh();
-  attr(main, 'aria-busy', String(!store.now || !names.answered || store.lacks()));
+  writeAttribute(main, 'aria-busy', String(!store.now || !names.answered || store.lacks()));
 }
 
 function drawBar() {
   const ready = store.now?.ready;
-  write(chain, ready ? `devnet ${ready.chain_id}` : 'devnet');
-  attr(chain, 'title', ready ? `${ready.version} · genesis ${ready.genesis}` : '');
-  write(height, store.now ? `height ${formatCount(store.head())}` : '');
-  const [text, tone] = words();
+  writeText(chain, ready ? `devnet ${ready.chain_id}` : 'devnet');
+  writeAttribute(chain, 'title', ready ? `${ready.version} · genesis ${ready.genesis}` : '');
+  writeText(height, store.now ? `height ${formatCount(store.head())}` : '');
+  const [text, tone] = describeState();
   const perSecond = store.pace();
-  write(pace, perSecond && !ready?.paused && !store.lost ? `${formatRate(perSecond)}/s` : '');
-  write(state, text);
-  attr(state, 'data-tone', tone);
-  attr(state, 'title', ready?.hint || '');
-  mark(document.body, 'strict', Boolean(ready?.strict));
-  mark(document.body, 'lost', Boolean(store.lost));
-  if (performance.now() - spoken > 5000 && store.now) {
-    spoken = performance.now();
-    write(heard, `height ${store.head()}, ${text}`);
+  writeText(pace, perSecond && !ready?.paused && !store.lost ? `${formatRate(perSecond)}/s` : '');
+  writeText(state, text);
+  writeAttribute(state, 'data-tone', tone);
+  writeAttribute(state, 'title', ready?.hint || '');
+  markClass(document.body, 'strict', Boolean(ready?.strict));
+  markClass(document.body, 'lost', Boolean(store.lost));
+  if (performance.now() - announcedAt > 5000 && store.now) {
+    announcedAt = performance.now();
+    writeText(announcement, `height ${store.head()}, ${text}`);
   }
 }
 
 /**
- * words are the state of the network.
+ * describeState is the state of the network in words, and its tone.
  * @returns {[string, string]}
  */
-function words() {
+function describeState() {
   const b = store.now;
   if (store.lost) return [`no answer for ${formatDuration(performance.now() - store.lost)}`, 'bad'];
   if (!b) return ['connecting', 'dim'];
@@ -141,13 +141,13 @@ function words() {
   if (b.ready.held) return [`held at ${b.ready.held}`, 'warn'];
   if (b.ready.paused) return ['paused', 'warn'];
   if (b.ready.stalled) return [b.ready.stalled, b.ready.blocked ? 'bad' : 'warn'];
-  const ill = b.nodes.filter((/** @type {any} */ n) => ails(b.nodes, n));
+  const ailing = b.nodes.filter((/** @type {any} */ n) => ails(b.nodes, n));
   const runnersDown = b.runners.all - b.runners.ready;
   const live = b.ready.strict ? 'live, strict' : 'live';
   // as the card of the network lists them
   const troubles = together(b.ready.troubles || []).length;
   const faults = faultsNow().length;
-  const parts = [ill.length && (ill.length > 1 ? `${ill.length} validators ail` : `${ill[0].name} ${ails(b.nodes, ill[0])}`), runnersDown && `${formatPlural(runnersDown, 'runner')} not ready`,
+  const parts = [ailing.length && (ailing.length > 1 ? `${ailing.length} validators ail` : `${ailing[0].name} ${ails(b.nodes, ailing[0])}`), runnersDown && `${formatPlural(runnersDown, 'runner')} not ready`,
     troubles && formatPlural(troubles, 'trouble'), faults && `${formatPlural(faults, 'fault')} in force`].filter(Boolean);
   return [[live, ...parts].join(', '), parts.length ? 'warn' : 'good'];
 }
@@ -157,11 +157,11 @@ function words() {
   e.preventDefault();
   main.focus();
 });
-addEventListener('resize', centre);
+addEventListener('resize', centreTab);
 keys.listenForKeys({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main, shown: time.shown });
-store.listen(draw);
+store.listen(drawPage);
 setInterval(() => { if (store.lost || !store.now) drawBar(); }, 1000);
 store.start();
-route.listen(arrive);
+route.listen(showRoute);
 route.listen(judge);
-show(main, true);
+showIf(main, true);

@@ -3,7 +3,7 @@
 // is looked at: one that left has a name there.
 import { get } from './api.js';
 import { shortenID } from './format.js';
-import { link } from './kit.js';
+import { makeLink } from './kit.js';
 import { momentOf } from './moment.js';
 import { selected } from './route.js';
 import * as store from './store.js';
@@ -107,7 +107,7 @@ export function who(address) {
   if (!address) return '';
   const one = find(address);
   const kind = one ? one.kind : 'account';
-  const el = link(selected(`${kind}:${one && (kind === 'validator' || kind === 'runner') && one.name ? one.name : address}`), name(address));
+  const el = makeLink(selected(`${kind}:${one && (kind === 'validator' || kind === 'runner') && one.name ? one.name : address}`), name(address));
   el.title = address;
   return el;
 }

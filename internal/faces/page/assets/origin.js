@@ -3,7 +3,7 @@
 // Networks that began alike have one genesis, and other blocks all the same.
 import { get, encodePathPart } from './api.js';
 import { formatCount } from './format.js';
-import { say } from './kit.js';
+import { showNotice } from './kit.js';
 import * as route from './route.js';
 
 /** How many digits of a hash are in a link. */
@@ -26,7 +26,7 @@ export async function judge() {
   if (!of) return;
   const asked = /^(\d{1,15})\.([0-9a-f]{8})$/.exec(of);
   const wrong = asked ? await differs(asked[1], asked[2]) : 'This link does not say which chain it is of.';
-  if (wrong) say(wrong, 'wrong', 'The network was begun anew, or set back to an earlier state: what is shown is of this chain.');
+  if (wrong) showNotice(wrong, 'wrong', 'The network was begun anew, or set back to an earlier state: what is shown is of this chain.');
   if (wrong !== null) route.set({ of: '' }, true);
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
 // What a view asks beside the beat: again while blocks are made and the view is looked at, one question at a time.
-import { attr } from './kit.js';
+import { writeAttribute } from './kit.js';
 import { isPast } from './moment.js';
 import * as names from './names.js';
 import * as store from './store.js';
@@ -35,7 +35,7 @@ export function poll({ each, els, of, ask, take, fail }) {
   /** @type {import('./route.js').Route} */
   let route;
 
-  const busy = (/** @type {boolean} */ on) => { for (const el of els) attr(el, 'aria-busy', String(on)); };
+  const busy = (/** @type {boolean} */ on) => { for (const el of els) writeAttribute(el, 'aria-busy', String(on)); };
 
   function draw() {
     const next = JSON.stringify([route.params, names.stamp()]);

@@ -2,7 +2,7 @@
 // Receipts, and traces: what an execution did, and what it cost, to the wei.
 import { get, encodePathPart } from './api.js';
 import { formatBytes, formatCount, formatMoney, formatPlural, shortenID, formatWei } from './format.js';
-import { amount, block, busy, facts, fill, h, link, list } from './kit.js';
+import { makeAmount, makeTextBlock, runOrder, makeFactList, fillElement, h, makeLink, makeTable } from './kit.js';
 import { name, who } from './names.js';
 import { selected } from './route.js';
 import { change, event, output } from './typed.js';
@@ -13,11 +13,11 @@ import { change, event, output } from './typed.js';
  */
 export function receiptFacts(r) {
   return [
-    facts([['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['origin', r.origin],
-      ['block', link(selected(`block:${r.height}`), formatCount(r.height))], ['sender', who(r.sender)], ['to', [who(r.to), r.handler ? '.' + r.handler : '']], ['cycles', formatCount(r.cycles)], ['cells', formatCount(r.cells)],
-      ['fee', amount(r.fee)], ['of that tip', formatWei(r.tip)], ['output', output(r.to, r.handler, r.output)]]),
-    r.logs.length ? [h('h3', null, 'Printed'), block(r.logs.join('\n'))] : null,
-    r.events.length ? h('details', { open: r.events.length <= 3 }, h('summary', null, formatPlural(r.events.length, 'event')), list(['actor', 'event', 'data'], r.events.map((/** @type {any} */ e) => [who(e.actor), e.name, event(e)]))) : null,
+    makeFactList([['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['origin', r.origin],
+      ['block', makeLink(selected(`block:${r.height}`), formatCount(r.height))], ['sender', who(r.sender)], ['to', [who(r.to), r.handler ? '.' + r.handler : '']], ['cycles', formatCount(r.cycles)], ['cells', formatCount(r.cells)],
+      ['fee', makeAmount(r.fee)], ['of that tip', formatWei(r.tip)], ['output', output(r.to, r.handler, r.output)]]),
+    r.logs.length ? [h('h3', null, 'Printed'), makeTextBlock(r.logs.join('\n'))] : null,
+    r.events.length ? h('details', { open: r.events.length <= 3 }, h('summary', null, formatPlural(r.events.length, 'event')), makeTable(['actor', 'event', 'data'], r.events.map((/** @type {any} */ e) => [who(e.actor), e.name, event(e)]))) : null,
   ];
 }
 
@@ -28,9 +28,9 @@ export function receiptFacts(r) {
 export function traceOf(hash) {
   const place = h('div', { class: 'trace' });
   const button = h('button', { type: 'button' }, 'trace');
-  button.addEventListener('click', () => busy(button, async () => {
+  button.addEventListener('click', () => runOrder(button, async () => {
     const t = await get(`/transaction/${encodePathPart(hash)}/trace`);
-    fill(place, traceTree(t));
+    fillElement(place, traceTree(t));
   }));
   return h('div', null, h('h3', null, 'Trace'), h('p', { class: 'dim' }, 'It is executed again, on the state before it. ', button), place);
 }
@@ -41,8 +41,8 @@ export function traceOf(hash) {
  */
 export function traceTree(t) {
   return [feeOf(t.fee, t.receipt), t.call ? h('ul', { class: 'tree' }, callOf(t.call)) : h('p', { class: 'dim' }, 'No program ran.'),
-    t.changes.length ? [h('h3', null, 'State that changed'), list(['actor', 'key', 'before', 'after'], t.changes.map((/** @type {any} */ c) => [who(c.actor), ...change(c)]))] : null,
-    t.sent.length ? [h('h3', null, 'Messages for the next block'), list(['to', 'handler', 'prepaid'], t.sent.map((/** @type {any} */ m) => [who(m.to), m.handler, formatWei(m.prepaid)]))] : null,
+    t.changes.length ? [h('h3', null, 'State that changed'), makeTable(['actor', 'key', 'before', 'after'], t.changes.map((/** @type {any} */ c) => [who(c.actor), ...change(c)]))] : null,
+    t.sent.length ? [h('h3', null, 'Messages for the next block'), makeTable(['to', 'handler', 'prepaid'], t.sent.map((/** @type {any} */ m) => [who(m.to), m.handler, formatWei(m.prepaid)]))] : null,
     t.cut ? h('p', { class: 'warn' }, 'There was more than a trace holds.') : null];
 }
 
@@ -72,7 +72,7 @@ function callOf(c) {
     h('span', { class: 'what' }, c.kind, ' '), who(c.actor), `.${c.handler}(${formatBytes(c.payload).slice(0, 200)})`,
     h('small', null, ` ${formatCount(c.cycles)} cycles, ${formatCount(c.own_cycles)} of its own code, ${formatCount(c.cells)} cells `), h('span', { 'data-tone': c.status === 'ok' ? 'good' : 'bad' }, c.status), c.undone ? ' undone' : '',
     c.error ? h('p', { class: 'wrong' }, `${c.error.code}: ${c.error.message}`) : null,
-    c.failed_at?.length ? block(c.failed_at.map((/** @type {any} */ p) => `line ${p.line} in ${p.function}: ${p.text}`).join('\n')) : null,
+    c.failed_at?.length ? makeTextBlock(c.failed_at.map((/** @type {any} */ p) => `line ${p.line} in ${p.function}: ${p.text}`).join('\n')) : null,
     c.steps?.length ? h('ul', null, c.steps.map(stepOf)) : null);
 }
 

@@ -2,7 +2,7 @@
 // The network as a ring of validators: links as lines, height as a bar, the leader with a star. A line
 // drawn across links is a partition. Elements are made once for each set of names.
 import { formatCount, formatPlural } from './format.js';
-import { attr, fill, h, mark, show, write } from './kit.js';
+import { writeAttribute, fillElement, h, markClass, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
 import { selected } from './route.js';
 import * as route from './route.js';
@@ -32,8 +32,8 @@ export function ring(cut) {
   function build(names) {
     at.clear();
     lines.clear();
-    fill(links);
-    fill(nodes);
+    fillElement(links);
+    fillElement(nodes);
     const radius = names.length === 1 ? 0 : 140;
     names.forEach((name, i) => {
       const turn = -Math.PI / 2 + i * 2 * Math.PI / names.length;
@@ -77,17 +77,17 @@ export function ring(cut) {
   svg.addEventListener('pointermove', (/** @type {any} */ e) => {
     if (!from) return;
     const to = point(e);
-    for (const [name, n] of Object.entries({ x1: from.x, y1: from.y, x2: to.x, y2: to.y })) attr(knife, name, String(n));
+    for (const [name, n] of Object.entries({ x1: from.x, y1: from.y, x2: to.x, y2: to.y })) writeAttribute(knife, name, String(n));
     knife.removeAttribute('hidden');
     const side = new Set(sideOf(from, to));
-    for (const [name, n] of at) mark(n.g, 'aside', side.has(name));
+    for (const [name, n] of at) markClass(n.g, 'aside', side.has(name));
   });
   const end = (/** @type {any} */ e) => {
     if (!from) return;
     const side = e.type === 'pointerup' ? sideOf(from, point(e)) : [];
     from = null;
     knife.setAttribute('hidden', '');
-    for (const n of at.values()) mark(n.g, 'aside', false);
+    for (const n of at.values()) markClass(n.g, 'aside', false);
     if (side.length) cut(side);
   };
   svg.addEventListener('pointerup', end);
@@ -127,14 +127,14 @@ export function ring(cut) {
       for (const n of list) {
         const one = at.get(n.name || n.address);
         if (!one) continue;
-        attr(one.g, 'href', selected(`validator:${n.name || n.address}`));
-        attr(one.g, 'data-tone', toneOf(list, n));
-        mark(one.g, 'selected', sel === `validator:${n.name}`);
-        attr(one.bar, 'width', String(n.elsewhere || n.then ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
-        show(one.star, leader === n.name);
-        write(one.height, n.running && (n.elsewhere || n.then) ? '' : n.running ? String(n.height) : 'down');
-        write(one.sub, n.then ? '' : n.elsewhere ? 'elsewhere' : formatPlural(n.runners, 'runner'));
-        write(one.g.firstElementChild, `${n.name}: ${ails(list, n) || 'runs'}${n.then || n.elsewhere ? '' : `, height ${n.height}, view ${n.view}, ${n.peers} peers`}`);
+        writeAttribute(one.g, 'href', selected(`validator:${n.name || n.address}`));
+        writeAttribute(one.g, 'data-tone', toneOf(list, n));
+        markClass(one.g, 'selected', sel === `validator:${n.name}`);
+        writeAttribute(one.bar, 'width', String(n.elsewhere || n.then ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
+        showIf(one.star, leader === n.name);
+        writeText(one.height, n.running && (n.elsewhere || n.then) ? '' : n.running ? String(n.height) : 'down');
+        writeText(one.sub, n.then ? '' : n.elsewhere ? 'elsewhere' : formatPlural(n.runners, 'runner'));
+        writeText(one.g.firstElementChild, `${n.name}: ${ails(list, n) || 'runs'}${n.then || n.elsewhere ? '' : `, height ${n.height}, view ${n.view}, ${n.peers} peers`}`);
       }
       const odd = new Map();
       for (const l of faulty?.links || []) {
@@ -146,9 +146,9 @@ export function ring(cut) {
         const l = odd.get(id);
         const [a, b] = id.split(' ').map((n) => list.find((v) => (v.name || v.address) === n));
         const state = l?.cut ? 'cut' : !a?.running || !b?.running || l && !l.up ? 'down' : l?.rule ? 'ruled' : 'up';
-        attr(line, 'data-state', state);
-        write(gap, state === 'cut' ? '✕' : state === 'ruled' ? '≈' : '');
-        write(title, `${id.replace(' ', ' – ')}: ${linkWords(l, state)}`);
+        writeAttribute(line, 'data-state', state);
+        writeText(gap, state === 'cut' ? '✕' : state === 'ruled' ? '≈' : '');
+        writeText(title, `${id.replace(' ', ' – ')}: ${linkWords(l, state)}`);
       }
     },
   };

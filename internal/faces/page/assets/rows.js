@@ -1,7 +1,7 @@
 // @ts-check
 // Tables of rows that get other texts, and the link to older ones. Rows are made where a list is longer than all before.
 import { formatCount } from './format.js';
-import { attr, h, mark, show, term, write } from './kit.js';
+import { writeAttribute, h, markClass, showIf, makeTerm, writeText } from './kit.js';
 import { changed, read } from './route.js';
 
 /** MOST is how many rows a list has at most: what one answer of the API has. */
@@ -33,12 +33,12 @@ export function olderLink(what, size) {
    * @param {string} [why] there may be more that no link leads to
    */
   function set(shown, more, why = '') {
-    show(el, more || Boolean(why));
+    showIf(el, more || Boolean(why));
     if (!more && !why) return;
-    show(link, more && shown < MOST);
-    if (!more) return void write(note, why);
-    attr(link, 'href', changed({ rows: String(Math.min(shown + 4 * size, MOST)) }));
-    write(note, shown < MOST ? `${formatCount(shown)} ${what} are shown, and there are more` : `only ${formatCount(MOST)} ${what} are shown`);
+    showIf(link, more && shown < MOST);
+    if (!more) return void writeText(note, why);
+    writeAttribute(link, 'href', changed({ rows: String(Math.min(shown + 4 * size, MOST)) }));
+    writeText(note, shown < MOST ? `${formatCount(shown)} ${what} are shown, and there are more` : `only ${formatCount(MOST)} ${what} are shown`);
   }
   return { el, set };
 }
@@ -54,7 +54,7 @@ export function olderLink(what, size) {
  * @param {{label: string, size: number, columns: Column<T>[], href?: (row: T) => string, sel?: (row: T) => string}} options
  */
 export function pool({ label, size, columns, href, sel }) {
-  const head = h('tr', null, columns.map((c) => h('th', { scope: 'col', class: `${c.kind || ''} ${c.main ? '' : 'wide'}` }, term(c.name))));
+  const head = h('tr', null, columns.map((c) => h('th', { scope: 'col', class: `${c.kind || ''} ${c.main ? '' : 'wide'}` }, makeTerm(c.name))));
   /** @type {{tr: any, cells: any[], link: any}[]} */
   const rows = [];
   const body = h('tbody');
@@ -78,18 +78,18 @@ export function pool({ label, size, columns, href, sel }) {
     for (let i = 0; i < rows.length; i++) {
       const { tr, cells, link } = rows[i];
       const row = list[i];
-      show(tr, row !== undefined);
+      showIf(tr, row !== undefined);
       if (row === undefined) continue;
       columns.forEach((c, n) => {
-        write(n === 0 && link ? link : cells[n], c.text(row));
-        if (c.tone) attr(cells[n], 'data-tone', c.tone(row) || '');
-        if (c.title) attr(cells[n], 'title', c.title(row));
+        writeText(n === 0 && link ? link : cells[n], c.text(row));
+        if (c.tone) writeAttribute(cells[n], 'data-tone', c.tone(row) || '');
+        if (c.title) writeAttribute(cells[n], 'title', c.title(row));
       });
-      if (link && href) attr(link, 'href', href(row));
+      if (link && href) writeAttribute(link, 'href', href(row));
       if (sel) {
         const is = selected !== '' && sel(row) === selected;
-        mark(tr, 'selected', is);
-        if (link) { if (is) attr(link, 'aria-current', 'true'); else link.removeAttribute('aria-current'); }
+        markClass(tr, 'selected', is);
+        if (link) { if (is) writeAttribute(link, 'aria-current', 'true'); else link.removeAttribute('aria-current'); }
       }
     }
   }

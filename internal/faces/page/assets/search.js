@@ -2,7 +2,7 @@
 // Search: hits while one types, of one question to the network, and of the words that the page itself shows.
 import { get } from './api.js';
 import { formatCount } from './format.js';
-import { attr, fill, h, newest, say, show } from './kit.js';
+import { writeAttribute, fillElement, h, trackLatestCall, showNotice, showIf } from './kit.js';
 import * as names from './names.js';
 import * as route from './route.js';
 import { CAUSES, REASONS } from './words.js';
@@ -14,7 +14,7 @@ const WAIT = 150;
 
 /** searchBox is the field in the bar. */
 export function searchBox() {
-  const turn = newest();
+  const turn = trackLatestCall();
   // of fields for names elsewhere
   const known = h('datalist', { id: 'known' });
   const input = h('input', { type: 'search', placeholder: 'height, hash, name, handler, view 17', 'aria-label': 'search', maxlength: 200, autocomplete: 'off', spellcheck: 'false', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'hits' });
@@ -25,8 +25,8 @@ export function searchBox() {
 
   /** @param {boolean} on */
   function open(on) {
-    show(list, on);
-    attr(input, 'aria-expanded', String(on));
+    showIf(list, on);
+    writeAttribute(input, 'aria-expanded', String(on));
     if (!on) chosen = -1;
   }
 
@@ -34,7 +34,7 @@ export function searchBox() {
   function choose(n) {
     const links = [...list.querySelectorAll('a')];
     chosen = links.length ? (n + links.length) % links.length : -1;
-    links.forEach((a, i) => attr(a, 'aria-selected', String(i === chosen)));
+    links.forEach((a, i) => writeAttribute(a, 'aria-selected', String(i === chosen)));
     links[chosen]?.scrollIntoView({ block: 'nearest' });
   }
 
@@ -54,7 +54,7 @@ export function searchBox() {
     if (!text) return open(false);
     const { hits, cut } = await find(text).catch((e) => ({ hits: [], cut: false, wrong: e }));
     if (!latest() || document.activeElement !== input) return undefined;
-    fill(list, hits.map((hit) => h('li', { role: 'presentation' }, h('a', { href: hit.href, role: 'option', 'aria-selected': 'false', tabindex: '-1', onclick: (/** @type {Event} */ e) => { e.preventDefault(); go(hit.href); } }, h('span', null, hit.text), h('small', null, hit.kind)))),
+    fillElement(list, hits.map((hit) => h('li', { role: 'presentation' }, h('a', { href: hit.href, role: 'option', 'aria-selected': 'false', tabindex: '-1', onclick: (/** @type {Event} */ e) => { e.preventDefault(); go(hit.href); } }, h('span', null, hit.text), h('small', null, hit.kind)))),
       cut ? h('li', { class: 'dim' }, 'There are more: type more of it.') : null, hits.length ? null : h('li', { class: 'dim' }, `Nothing is called ${text}.`));
     chosen = -1;
     return open(true);
@@ -86,7 +86,7 @@ export function searchBox() {
     if (!latest() || location.hash !== place) return undefined;
     if (found.hits.length) return go(found.hits[0].href);
     const wrong = /** @type {any} */ (found).wrong;
-    return say(wrong ? wrong.message : `nothing is called ${text}`, 'wrong', wrong ? wrong.hint : 'Give a height, at least four digits of a hash, a part of a name or of a handler, view 17, or a cause such as too few votes.');
+    return showNotice(wrong ? wrong.message : `nothing is called ${text}`, 'wrong', wrong ? wrong.hint : 'Give a height, at least four digits of a hash, a part of a name or of a handler, view 17, or a cause such as too few votes.');
   });
   return { el, focus: () => { input.focus(); input.select(); } };
 }

@@ -2,7 +2,7 @@
 // What the page knows of the network: the latest beat, and rings of blocks and views. Both are of one
 // genesis and one process: another one, or a revert, empties all.
 import { get } from './api.js';
-import { follow } from './live.js';
+import { followBeats } from './live.js';
 
 /**
  * @typedef {{height: number, skipped: number, view: number, proposer: string, at: number, txs: number, cycles: number, cells: number,
@@ -150,7 +150,7 @@ export function later(wait) {
 export function start() {
   get('/page/now').then(take, () => { /* the beats say what is wrong */ }).then(() => {
     tell();
-    follow((m) => {
+    followBeats((m) => {
       if (m.beat) take(JSON.parse(m.beat));
       else if (m.lost && !lost) lost = performance.now();
       tell();

@@ -1,10 +1,10 @@
 // @ts-check
 // The time bar: the latest blocks, failed views among them, and the moment that is looked at.
 import { formatCount, formatPlural } from './format.js';
-import { attr, h, show, write } from './kit.js';
+import { writeAttribute, h, showIf, writeText } from './kit.js';
 import { makeChart, findRange } from './chart.js';
 import { faultWords } from './faults.js';
-import { faultsWithin, timeOf } from './moment.js';
+import { faultsWithin, finalTimeOf } from './moment.js';
 import * as route from './route.js';
 import * as store from './store.js';
 
@@ -17,7 +17,7 @@ export function timeBar() {
     table: (d) => ({ head: ['height', 'view', 'transactions', 'cycles'], rows: d.rows.map((b) => [b.height, b.view, b.txs, b.cycles]) }),
     at: (x, _y, w, _h, d) => {
       const b = d.rows[Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))];
-      const forces = b ? d.faults.filter((f) => isIn(f, timeOf(b))).map(faultWords) : [];
+      const forces = b ? d.faults.filter((f) => isIn(f, finalTimeOf(b))).map(faultWords) : [];
       return b ? { text: `block ${formatCount(b.height)}, ${formatPlural(b.txs, 'transaction')}, ${formatPlural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.changed({ at: `h${b.height}` }) } : null;
     },
     brush: (a, z, w, d) => {
@@ -49,12 +49,12 @@ export function timeBar() {
         const before = store.blocks.get(b.height - 1);
         if (before && b.view > before.view + 1 && !b.skipped) failed.add(b.height);
       }
-      const [first, last] = [timeOf(rows[0]), timeOf(rows[rows.length - 1])];
+      const [first, last] = [finalTimeOf(rows[0]), finalTimeOf(rows[rows.length - 1])];
       const faults = (faultsWithin(first ?? 0, last ?? 0) || []).slice(-40);
       chart.set({ rows, failed, faults, many, from: r.from, to: r.at });
-      write(where, r.at === null ? store.lost ? 'no answer' : store.now?.ready?.held ? 'held' : store.now ? 'live' : '' : r.from === null ? `at ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
-      attr(where, 'data-tone', r.at === null ? tone : 'warn');
-      show(live, r.at !== null);
+      writeText(where, r.at === null ? store.lost ? 'no answer' : store.now?.ready?.held ? 'held' : store.now ? 'live' : '' : r.from === null ? `at ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
+      writeAttribute(where, 'data-tone', r.at === null ? tone : 'warn');
+      showIf(live, r.at !== null);
     },
   };
 }
@@ -99,7 +99,7 @@ function draw(ctx, w, hgt, d, ink) {
   ctx.fillStyle = ink.line;
   ctx.fillRect(0, hgt - 1, w, 1);
   ctx.fillStyle = ink.warn;
-  const times = d.faults.length ? d.rows.map(timeOf) : [];
+  const times = d.faults.length ? d.rows.map(finalTimeOf) : [];
   for (const f of d.faults) {
     times.forEach((time, i) => { if (isIn(f, time)) ctx.fillRect(begin + i * each, 6, each, 2); });
   }

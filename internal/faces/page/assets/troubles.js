@@ -2,7 +2,7 @@
 // Troubles: what ails the network though blocks may be made, each once, with what to do.
 import { devnetCommand } from './api.js';
 import { shortenID, joinNames } from './format.js';
-import { fill, h, link, typed } from './kit.js';
+import { fillElement, h, makeLink, makeCommandLine } from './kit.js';
 import { makeHealButton } from './faults.js';
 import { who } from './names.js';
 import { ails } from './ring.js';
@@ -20,7 +20,7 @@ const DO = /** @type {[RegExp, string, string][]} */ ([
  * @param {string} text
  */
 function parts(text) {
-  return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? link(selected(`hash:${part}`), shortenID(part)) : /^0x[0-9a-f]{40}$/.test(part) ? who(part) : part));
+  return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? makeLink(selected(`hash:${part}`), shortenID(part)) : /^0x[0-9a-f]{40}$/.test(part) ? who(part) : part));
 }
 
 /**
@@ -55,14 +55,14 @@ export function troubles() {
       const any = Boolean(ready && (ready.stalled || ready.troubles?.length || down.length));
       if (key === made) return any;
       made = key;
-      fill(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), parts(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, makeHealButton()) : null) : null,
+      fillElement(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), parts(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, makeHealButton()) : null) : null,
         together(ready?.troubles || []).map(({ nodes, text, ago }) => {
           const todo = DO.find(([what]) => what.test(text));
           const node = nodes[0] || /\bv\d+\b/.exec(text)?.[0];
           return h('li', null, nodes.length ? [h('strong', null, joinNames(nodes)), `, ${ago} ago: `] : null, parts(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
-            todo?.[2] || node ? typed(devnetCommand(todo?.[2] || `logs ${node}`)) : null);
+            todo?.[2] || node ? makeCommandLine(devnetCommand(todo?.[2] || `logs ${node}`)) : null);
         }),
-        down.map((/** @type {any} */ n) => h('li', null, link(selected(`validator:${n.name}`), n.name), `: ${n.why}`)));
+        down.map((/** @type {any} */ n) => h('li', null, makeLink(selected(`validator:${n.name}`), n.name), `: ${n.why}`)));
       return any;
     },
   };

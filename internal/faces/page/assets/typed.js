@@ -2,7 +2,7 @@
 // Schemas of actors: what a typed value shows, in events, outputs and state.
 import { get, encodePathPart } from './api.js';
 import { formatBytes, formatCount } from './format.js';
-import { h, link, write } from './kit.js';
+import { h, makeLink, writeText } from './kit.js';
 import { name } from './names.js';
 import { selected } from './route.js';
 import { momentOf } from './moment.js';
@@ -94,7 +94,7 @@ function later(address, hex, typeOf) {
   const el = h('span', null, formatBytes(hex));
   if (hex && hex !== '0x') schemaOf(address).then((s) => {
     const t = s && typeOf(s);
-    if (s && t) try { write(el, text(s, t, JSON.parse(formatBytes(hex)))); } catch { /* the bytes stay */ }
+    if (s && t) try { writeText(el, text(s, t, JSON.parse(formatBytes(hex)))); } catch { /* the bytes stay */ }
   });
   return el;
 }
@@ -129,7 +129,7 @@ export function entry(s, { typed }) {
  * thing is a value. One that is the hash of a timer, a job or a transaction leads to it.
  * @param {string} value
  */
-export function thing(value) { return /^0x[0-9a-f]{64}$/.test(value) ? link(selected(`hash:${value}`), value) : value; }
+export function thing(value) { return /^0x[0-9a-f]{64}$/.test(value) ? makeLink(selected(`hash:${value}`), value) : value; }
 
 /** @param {string} attribute */
 function keyWords(attribute) { return attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => name(address)); }

@@ -1,7 +1,7 @@
 // @ts-check
 import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
-import { action, amount, facts, h } from '../kit.js';
+import { makeActionButton, makeAmount, makeFactList, h } from '../kit.js';
 import { makeThingFromAnswer } from '../drawer.js';
 import { momentOf } from '../moment.js';
 import * as store from '../store.js';
@@ -12,8 +12,8 @@ export const account = {
   json: (id) => `/account/${encodePathPart(id)}`,
   command: (id) => `account ${id}`,
   make: (id) => makeThingFromAnswer((signal) => get(`/account/${encodePathPart(id)}`, { at: momentOf() }, signal), (a) => [
-    facts([['name', a.name], ['address', a.address], ['balance', amount(a.balance)], ['next nonce', formatCount(a.nonce)]]),
-    store.now?.ready?.strict ? null : h('p', null, action('faucet', devnetCommand(`faucet ${id}`), async () => {
+    makeFactList([['name', a.name], ['address', a.address], ['balance', makeAmount(a.balance)], ['next nonce', formatCount(a.nonce)]]),
+    store.now?.ready?.strict ? null : h('p', null, makeActionButton('faucet', devnetCommand(`faucet ${id}`), async () => {
       const f = await post('/faucet', { address: id });
       return `${formatMoney(f.amount)} for ${shortenID(id)}`;
     })),

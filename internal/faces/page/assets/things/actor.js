@@ -1,9 +1,9 @@
 // @ts-check
 import { devnetCommand, get, encodePathPart } from '../api.js';
 import { formatBytes, formatCount, formatMoney, shortenID } from '../format.js';
-import { block, facts, h, link, list, typed } from '../kit.js';
+import { makeTextBlock, makeFactList, h, makeLink, makeTable, makeCommandLine } from '../kit.js';
 import { makeThingFromAnswer } from '../drawer.js';
-import { bornAfter, momentOf, notYet } from '../moment.js';
+import { heightIfBornLater, momentOf, makeNotYetNote } from '../moment.js';
 import { who } from '../names.js';
 import { selected, there } from '../route.js';
 import { entry, schemaOf, thing } from '../typed.js';
@@ -27,7 +27,7 @@ function some(rows, none, make) {
  * @param {string} why
  * @param {string} text
  */
-function more(why, text) { return [why ? h('p', { class: 'dim' }, why) : null, typed(devnetCommand(text))]; }
+function more(why, text) { return [why ? h('p', { class: 'dim' }, why) : null, makeCommandLine(devnetCommand(text))]; }
 
 /** @type {import('../drawer.js').Kind} */
 export const actor = {
@@ -36,7 +36,7 @@ export const actor = {
   command: (id) => `actor show ${id}`,
   make: (id) => makeThingFromAnswer(async (signal) => {
     const at = momentOf();
-    const born = await bornAfter(`/actor/${encodePathPart(id)}`, 'deployed_at', at, signal);
+    const born = await heightIfBornLater(`/actor/${encodePathPart(id)}`, 'deployed_at', at, signal);
     if (born) return { born, at };
     const a = await get(`/actor/${encodePathPart(id)}`, { at }, signal);
     const [own, late] = [`/actor/${encodePathPart(a.address)}`, (/** @type {any} */ e) => ({ wrong: e.message, hint: e.hint })];
@@ -50,20 +50,20 @@ export const actor = {
 /** @param {any} told */
 function content({ born, a, at, schema, state, logs, receipts, timers }) {
   const then = at && `at block ${formatCount(Number(at.slice(1)))}`;
-  if (born) return notYet('deployed', born, at);
+  if (born) return makeNotYetNote('deployed', born, at);
   const id = a.name || a.address;
   return [
     at ? h('p', { class: 'present' }, `As it was ${then}.`) : null,
-    facts([['name', a.name], ['address', a.address], ['owner', who(a.owner)], ['balance', formatMoney(a.balance)], ['deployed at', link(selected(`block:${a.deployed_at}`), formatCount(a.deployed_at))],
+    makeFactList([['name', a.name], ['address', a.address], ['owner', who(a.owner)], ['balance', formatMoney(a.balance)], ['deployed at', makeLink(selected(`block:${a.deployed_at}`), formatCount(a.deployed_at))],
       ['timers pending', `${formatCount(a.timers.pending)}${a.timers.next_due === null ? '' : `, the next due at ${formatCount(a.timers.next_due)}`}`], ['code', shortenID(a.code_hash)]]),
-    h('p', null, link(there('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
+    h('p', null, makeLink(there('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
     h('h3', null, `State ${then}`),
-    some(state, 'It keeps nothing.', (all) => [list(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => entry(schema, e) || [formatBytes(e.key), thing(valueOf(e))])),
+    some(state, 'It keeps nothing.', (all) => [makeTable(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => entry(schema, e) || [formatBytes(e.key), thing(valueOf(e))])),
       all.length > STATE ? more(`The first ${STATE} keys are shown, and there are more:`, `actor state ${id}`) : null]),
     h('h3', null, `Printed, the latest first${logs.length > FEW ? `: ${FEW} lines, and there are more` : ''}`),
-    some(logs, 'It printed nothing.', (all) => [block(all.slice(0, FEW).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > FEW ? more('', `actor logs ${id}`) : null]),
-    timers.length === 0 ? null : [h('h3', null, 'Timers'), some(timers, '', (all) => [list(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [link(selected(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
-      all.length > FEW ? h('p', null, `The latest ${FEW} are shown: `, link(there('timers', { actor: id }), 'all of them')) : null])],
+    some(logs, 'It printed nothing.', (all) => [makeTextBlock(all.slice(0, FEW).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > FEW ? more('', `actor logs ${id}`) : null]),
+    timers.length === 0 ? null : [h('h3', null, 'Timers'), some(timers, '', (all) => [makeTable(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [makeLink(selected(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
+      all.length > FEW ? h('p', null, `The latest ${FEW} are shown: `, makeLink(there('timers', { actor: id }), 'all of them')) : null])],
     receipts.length === 0 ? null : receiptsOf(receipts),
   ];
 }
@@ -71,7 +71,7 @@ function content({ born, a, at, schema, state, logs, receipts, timers }) {
 /** @param {any} receipts */
 function receiptsOf(receipts) {
   return h('details', null, h('summary', null, `Receipts of the last 100 blocks, the latest first${receipts.length > FEW ? `: ${FEW} of more` : ''}`),
-    some(receipts, '', (all) => list(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
+    some(receipts, '', (all) => makeTable(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [makeLink(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
       h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), formatCount(r.cycles), formatMoney(r.fee)]))));
 }
 

@@ -1,13 +1,13 @@
 // @ts-check
 import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatBytes, formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
-import { action, block, facts, h, link, list, typed } from '../kit.js';
+import { makeActionButton, makeTextBlock, makeFactList, h, makeLink, makeTable, makeCommandLine } from '../kit.js';
 import { reloadThing, makeThingFromAnswer } from '../drawer.js';
 import { name, who } from '../names.js';
 import { read, selected } from '../route.js';
 import * as store from '../store.js';
 import { makeJobChart } from '../gantt.js';
-import { bornAfter, momentOf, notYet } from '../moment.js';
+import { heightIfBornLater, momentOf, makeNotYetNote } from '../moment.js';
 import { explainFailedJob } from '../because.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -17,7 +17,7 @@ export const job = {
   command: (id) => `job show ${id}`,
   make: (id) => makeThingFromAnswer(async (signal) => {
     const at = momentOf();
-    const born = await bornAfter(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal);
+    const born = await heightIfBornLater(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal);
     if (born) return { born, at };
     const story = await get(`/job/${encodePathPart(id)}/story`, { limit: 2000, at }, signal);
     const runners = await get(`/job/${encodePathPart(id)}/runners`, { limit: 1000, at }, signal);
@@ -25,28 +25,28 @@ export const job = {
     await Promise.all([from, to ?? story.height].map((height) => store.filled('blocks', 1, height)));
     return { story, runners, at };
   }, (/** @type {any} */ { born, story, runners, at }) => {
-    if (born) return notYet('submitted', born, at);
+    if (born) return makeNotYetNote('submitted', born, at);
     const j = story.job;
     return [
       at ? h('p', { class: 'present' }, `As it was at block ${formatCount(story.height)}.`) : null,
       explainFailedJob(j, runners, story.height),
       // that view has the chart
       read().view === 'jobs' ? null : makeJobChart(j, story.story, runners, story.height),
-      facts([['status', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status)], ['error', j.error ? `${j.error.code}: ${j.error.message}` : ''], ['kind', j.kind], ['mode', j.mode],
-        ['submitter', who(j.submitter)], ['submitted at', link(selected(`block:${j.submitted_at}`), formatCount(j.submitted_at))], ['deadline', formatCount(j.deadline)], ['commitments until', j.commit_deadline === null ? '' : formatCount(j.commit_deadline)],
-        ['ended at', j.completed_at === null ? '' : link(selected(`block:${j.completed_at}`), formatCount(j.completed_at))], ['draws', formatCount(j.attempts)], ['committee', j.committee.map((/** @type {string} */ a) => [who(a), ' '])], ['winner', who(j.winner)],
+      makeFactList([['status', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status)], ['error', j.error ? `${j.error.code}: ${j.error.message}` : ''], ['kind', j.kind], ['mode', j.mode],
+        ['submitter', who(j.submitter)], ['submitted at', makeLink(selected(`block:${j.submitted_at}`), formatCount(j.submitted_at))], ['deadline', formatCount(j.deadline)], ['commitments until', j.commit_deadline === null ? '' : formatCount(j.commit_deadline)],
+        ['ended at', j.completed_at === null ? '' : makeLink(selected(`block:${j.completed_at}`), formatCount(j.completed_at))], ['draws', formatCount(j.attempts)], ['committee', j.committee.map((/** @type {string} */ a) => [who(a), ' '])], ['winner', who(j.winner)],
         ['callback', j.callback ? [who(j.callback.actor), '.', j.callback.handler] : ''], ['max price', formatMoney(j.max_price)], ['escrow', formatMoney(j.escrow)], ['price', formatMoney(j.price)]]),
       j.pool ? h('p', { class: 'warn' }, `${formatPlural(j.pool.eligible, 'runner')} of ${formatCount(j.pool.wanted)} wanted may be drawn. `, j.pool.left_out.map((/** @type {any} */ l) => `${l.runners} left out: ${l.filter} (${l.why}). `)) : null,
-      j.result !== null ? [h('h3', null, 'Result'), block(formatBytes(j.result))] : null,
-      runners.length ? [h('h3', null, 'Runners'), list(['runner', 'draw', 'committed', 'revealed', 'outcome'], runners.map((/** @type {any} */ r) => [who(r.address), r.attempt, r.committed_at === null ? '' : formatCount(r.committed_at), r.revealed_at === null ? '' : formatCount(r.revealed_at),
+      j.result !== null ? [h('h3', null, 'Result'), makeTextBlock(formatBytes(j.result))] : null,
+      runners.length ? [h('h3', null, 'Runners'), makeTable(['runner', 'draw', 'committed', 'revealed', 'outcome'], runners.map((/** @type {any} */ r) => [who(r.address), r.attempt, r.committed_at === null ? '' : formatCount(r.committed_at), r.revealed_at === null ? '' : formatCount(r.revealed_at),
         h('span', { 'data-tone': r.outcome === 'agreed' ? 'good' : r.outcome === 'pending' ? '' : 'bad' }, r.outcome === 'disagreed' ? '≠ disagreed' : r.outcome)]))] : null,
-      !at && j.completed_at === null && !store.now?.ready?.strict ? h('p', null, action('cancel', devnetCommand(`job cancel ${shortenID(j.id)}`), async () => {
+      !at && j.completed_at === null && !store.now?.ready?.strict ? h('p', null, makeActionButton('cancel', devnetCommand(`job cancel ${shortenID(j.id)}`), async () => {
         await post('/devnet/job/cancel', { id: j.id });
         reloadThing();
         return 'the job is cancelled';
       }, 'danger')) : null,
-      story.next === null ? null : [h('p', { class: 'dim' }, `The first ${formatCount(story.story.length)} events are shown, and there are more:`), typed(devnetCommand(`job show ${shortenID(j.id)}`))],
-      h('details', null, h('summary', null, formatPlural(story.story.length, 'event')), list(['block', 'what', 'who', 'detail'], story.story.map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), formatCount(e.height)), e.what.replaceAll('_', ' '),
+      story.next === null ? null : [h('p', { class: 'dim' }, `The first ${formatCount(story.story.length)} events are shown, and there are more:`), makeCommandLine(devnetCommand(`job show ${shortenID(j.id)}`))],
+      h('details', null, h('summary', null, formatPlural(story.story.length, 'event')), makeTable(['block', 'what', 'who', 'detail'], story.story.map((/** @type {any} */ e) => [makeLink(selected(`block:${e.height}`), formatCount(e.height)), e.what.replaceAll('_', ' '),
         [e.runner ? who(e.runner) : '', e.validator ? [' at ', name(e.validator)] : ''], told(e)]))),
     ];
   }),

@@ -1,10 +1,10 @@
 // @ts-check
 import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatBytes, formatCount, formatMoney, formatPlural, shortenID, formatWei } from '../format.js';
-import { action, amount, block, facts, h, link, list, term, typed } from '../kit.js';
+import { makeActionButton, makeAmount, makeTextBlock, makeFactList, h, makeLink, makeTable, makeTerm, makeCommandLine } from '../kit.js';
 import { explainTimer } from '../because.js';
 import { reloadThing, makeThingFromAnswer } from '../drawer.js';
-import { bornAfter, momentOf, notYet } from '../moment.js';
+import { heightIfBornLater, momentOf, makeNotYetNote } from '../moment.js';
 import { who } from '../names.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
@@ -19,7 +19,7 @@ export const timer = {
   command: (id) => `timer show ${id}`,
   make: (id) => makeThingFromAnswer(async (signal) => {
     const at = momentOf();
-    const born = await bornAfter(`/timer/${encodePathPart(id)}`, 'scheduled_at', at, signal);
+    const born = await heightIfBornLater(`/timer/${encodePathPart(id)}`, 'scheduled_at', at, signal);
     if (born) return { born, at };
     const story = await get(`/timer/${encodePathPart(id)}/story`, { at }, signal);
     const detail = story.timer.status === 'fired' ? await get(`/timer/${encodePathPart(story.timer.id)}`, { at }, signal) : null;
@@ -27,22 +27,22 @@ export const timer = {
     await Promise.all([Math.min(height, story.height), ended ?? story.height].map((n) => store.filled('blocks', 1, n)));
     return { story, detail };
   }, (/** @type {any} */ { born, story, detail, at }) => {
-    if (born) return notYet('scheduled', born, at);
+    if (born) return makeNotYetNote('scheduled', born, at);
     const t = story.timer;
     return [
       h('p', { class: 'sentence' }, sentence(t)),
       storyLane(t, story.story, story.height),
       explainTimer(t, story.story, story.height),
       h('h3', null, 'Its story'),
-      list(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? link(selected(`block:${e.from}`), formatCount(e.from)) : `${formatCount(e.from)}–${formatCount(e.to)}`,
-        what(e), [e.reason ? term(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${formatMoney(e.paid.fee_paid)}` : '']])),
-      story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), typed(devnetCommand(`timer show ${shortenID(t.id)}`))] : null,
-      facts([['actor', [who(t.actor), '.', t.handler]], ['due at', link(selected(`block:${t.height}`), formatCount(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
-        ['tier', term(t.tier || '')], ['reason', term((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? formatPlural(t.deferrals, 'time') : ''], ['scheduled at', link(selected(`block:${t.scheduled_at}`), formatCount(t.scheduled_at))], ['ended at', t.ended_at ? link(selected(`block:${t.ended_at}`), formatCount(t.ended_at)) : ''],
+      makeTable(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? makeLink(selected(`block:${e.from}`), formatCount(e.from)) : `${formatCount(e.from)}–${formatCount(e.to)}`,
+        what(e), [e.reason ? makeTerm(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${formatMoney(e.paid.fee_paid)}` : '']])),
+      story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), makeCommandLine(devnetCommand(`timer show ${shortenID(t.id)}`))] : null,
+      makeFactList([['actor', [who(t.actor), '.', t.handler]], ['due at', makeLink(selected(`block:${t.height}`), formatCount(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
+        ['tier', makeTerm(t.tier || '')], ['reason', makeTerm((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? formatPlural(t.deferrals, 'time') : ''], ['scheduled at', makeLink(selected(`block:${t.scheduled_at}`), formatCount(t.scheduled_at))], ['ended at', t.ended_at ? makeLink(selected(`block:${t.ended_at}`), formatCount(t.ended_at)) : ''],
         ['expires at', formatCount(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', formatBytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${formatCount(t.cycles_used)} of ${t.gas_limit ? formatCount(t.gas_limit) : 'the cap'}`],
-        ['fee', t.fee_paid === '0' ? '' : amount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${formatCount(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
-      t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), block(formatBytes(t.payload))] : null,
-      t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, action('cancel', devnetCommand(`timer cancel ${shortenID(t.id)}`), async () => {
+        ['fee', t.fee_paid === '0' ? '' : makeAmount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${formatCount(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
+      t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), makeTextBlock(formatBytes(t.payload))] : null,
+      t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, makeActionButton('cancel', devnetCommand(`timer cancel ${shortenID(t.id)}`), async () => {
         const r = await post('/devnet/timer/cancel', { id: t.id });
         reloadThing();
         return `the timer is ${r.status}`;

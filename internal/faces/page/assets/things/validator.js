@@ -1,7 +1,7 @@
 // @ts-check
 import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatDuration } from '../format.js';
-import { action, block, choice, facts, fill, h, link, newest, typed } from '../kit.js';
+import { makeActionButton, makeTextBlock, makeChoice, makeFactList, fillElement, h, makeLink, trackLatestCall, makeCommandLine } from '../kit.js';
 import { makeFaultButtons } from '../faults.js';
 import { ails, toneOf } from '../ring.js';
 import { selected } from '../route.js';
@@ -17,7 +17,7 @@ export const validator = {
     const top = h('div');
     const votes = h('p', { class: 'votes' });
     const orders = makeFaultButtons('validator', id);
-    const moves = h('div', { class: 'orders cheats' }, action('leave', devnetCommand(`validator leave ${id}`), async () => {
+    const moves = h('div', { class: 'orders cheats' }, makeActionButton('leave', devnetCommand(`validator leave ${id}`), async () => {
       const m = await post('/devnet/validator/leave', { name: id });
       return `${m.name} leaves at height ${formatCount(m.height)}`;
     }));
@@ -32,8 +32,8 @@ export const validator = {
         const text = JSON.stringify(n) + store.head() + ails(store.now?.nodes || [], n || {});
         if (text !== last) {
           last = text;
-          fill(top, n ? facts([['state', h('span', { 'data-tone': toneOf(store.now.nodes, n) }, ails(store.now.nodes, n) || 'runs')], ['status', n.status],
-            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [formatCount(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : link(selected(`view:${n.view}`), formatCount(n.view))],
+          fillElement(top, n ? makeFactList([['state', h('span', { 'data-tone': toneOf(store.now.nodes, n) }, ails(store.now.nodes, n) || 'runs')], ['status', n.status],
+            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [formatCount(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : makeLink(selected(`view:${n.view}`), formatCount(n.view))],
             ['peers', n.elsewhere ? '' : formatCount(n.peers)], ['runners', n.elsewhere ? '' : formatCount(n.runners)], ['dead letters', n.dead_letters ? formatCount(n.dead_letters) : ''], ['made again', n.restarted ? formatCount(n.restarted) : '']])
             : h('p', null, `No validator is called ${id}.`));
         }
@@ -42,7 +42,7 @@ export const validator = {
         const voted = JSON.stringify(store.views.last(24).map((v) => [v.view, voteOf(v, id)]));
         if (voted === lastVotes) return;
         lastVotes = voted;
-        fill(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: selected(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${voteWord(v, id)}` }, LETTER[voteOf(v, id)])));
+        fillElement(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: selected(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${voteWord(v, id)}` }, LETTER[voteOf(v, id)])));
       },
     };
   },
@@ -86,10 +86,10 @@ export function voteWord(v, name) {
  */
 export function logOf(name) {
   const place = h('div');
-  const level = choice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
-  const el = h('details', null, h('summary', null, 'log'), level.el, place, typed(devnetCommand(`logs ${name} -f`)));
+  const level = makeChoice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
+  const el = h('details', null, h('summary', null, 'log'), level.el, place, makeCommandLine(devnetCommand(`logs ${name} -f`)));
   let last = '';
-  const turn = newest();
+  const turn = trackLatestCall();
   const load = async (/** @type {AbortSignal|undefined} */ signal) => {
     if (!el.open) return;
     const latest = turn();
@@ -98,13 +98,13 @@ export function logOf(name) {
       const text = log.lines.map((/** @type {any} */ l) => l.text).join('\n');
       if (!latest() || text === last) return;
       last = text;
-      fill(place, text ? block(text) : h('p', { class: 'dim' }, 'It logged nothing of that level.'));
+      fillElement(place, text ? makeTextBlock(text) : h('p', { class: 'dim' }, 'It logged nothing of that level.'));
       const pre = place.querySelector('pre');
       if (pre) pre.scrollTop = pre.scrollHeight;
     } catch (e) {
       if (!latest()) return;
       last = '';
-      fill(place, h('p', { class: 'dim' }, /** @type {any} */ (e).message));
+      fillElement(place, h('p', { class: 'dim' }, /** @type {any} */ (e).message));
     }
   };
   el.addEventListener('toggle', () => load(undefined));

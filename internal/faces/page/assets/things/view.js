@@ -1,6 +1,6 @@
 // @ts-check
 import { formatCount, formatDuration, joinNames } from '../format.js';
-import { facts, fill, h, link, list, term } from '../kit.js';
+import { makeFactList, fillElement, h, makeLink, makeTable, makeTerm } from '../kit.js';
 import * as names from '../names.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
@@ -28,16 +28,16 @@ export const view = {
         last = text;
         // it is asked for
         if (text === 'false') return void el.replaceChildren();
-        if (!v) return void fill(el, h('p', { class: 'dim' }, `Nothing is known of view ${id}: the devnet keeps the latest 4,096 since it was started.`));
+        if (!v) return void fillElement(el, h('p', { class: 'dim' }, `Nothing is known of view ${id}: the devnet keeps the latest 4,096 since it was started.`));
         const all = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
         const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
-        fill(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
+        fillElement(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
           explainFailedView(v), describeSimilarFailures(v) ? h('p', { class: 'dim' }, describeSimilarFailures(v)) : null,
-          facts([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', formatCount(v.epoch)],
-            ['block', v.height === null ? '' : link(selected(`block:${v.height}`), formatCount(v.height))], ['took', v.took === null ? '' : formatDuration(v.took / 1000)],
+          makeFactList([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', formatCount(v.epoch)],
+            ['block', v.height === null ? '' : makeLink(selected(`block:${v.height}`), formatCount(v.height))], ['took', v.took === null ? '' : formatDuration(v.took / 1000)],
             ['to notarize', joinNames(v.notarize)], ['to finalize', joinNames(v.finalize)], ['to nullify', joinNames(v.nullify)], ['silent', joinNames(silent)]]),
-          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), list(['validator', 'cause', 'what happened'], v.gaveUp.map((g) => [link(selected(`validator:${g.validator}`), g.validator), term(g.cause.replaceAll('_', ' ')), g.detail || CAUSES[g.cause] || '']))] : null,
-          h('p', null, link(selected(`view:${v.view - 1}`), '‹ before'), ' ', link(selected(`view:${v.view + 1}`), 'next ›')));
+          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), makeTable(['validator', 'cause', 'what happened'], v.gaveUp.map((g) => [makeLink(selected(`validator:${g.validator}`), g.validator), makeTerm(g.cause.replaceAll('_', ' ')), g.detail || CAUSES[g.cause] || '']))] : null,
+          h('p', null, makeLink(selected(`view:${v.view - 1}`), '‹ before'), ' ', makeLink(selected(`view:${v.view + 1}`), 'next ›')));
       },
     };
   },

@@ -2,9 +2,9 @@
 // Actors: the list, and forms for the handlers of the one that is selected, with a dry run before sending.
 import { devnetCommand, get, encodePathPart } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
-import { empty, fill, h, refused, show, write } from '../kit.js';
+import { makeEmptyNote, fillElement, h, makeRefusalNote, showIf, writeText } from '../kit.js';
 import { makeHandlerForm } from '../handler.js';
-import { isPast, momentOf, presentNote } from '../moment.js';
+import { isPast, momentOf, makePresentNote } from '../moment.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
@@ -18,7 +18,7 @@ const ROWS = 40;
 
 function make() {
   const none = h('div');
-  const note = presentNote('Reads, dry runs and calls are');
+  const note = makePresentNote('Reads, dry runs and calls are');
   const forms = h('div');
   const title = h('h2', null, 'Handlers');
   const table = pool({
@@ -36,13 +36,13 @@ function make() {
     const rows = wanted(r.params, ROWS);
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
-    show(none, !all.length);
-    if (!all.length) fill(none, isPast(r) ? empty('No actor was deployed then.') : empty('No actor is deployed. Begin with one of the examples:', devnetCommand('actor deploy fixtures/actors/heartbeat.py --fund 10')));
+    showIf(none, !all.length);
+    if (!all.length) fillElement(none, isPast(r) ? makeEmptyNote('No actor was deployed then.') : makeEmptyNote('No actor is deployed. Begin with one of the examples:', devnetCommand('actor deploy fixtures/actors/heartbeat.py --fund 10')));
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
-    show(none, true);
-    fill(none, refused(e));
+    showIf(none, true);
+    fillElement(none, makeRefusalNote(e));
   } });
   let made = '';
   // The one that is selected, or else the first; the list has no handlers.
@@ -55,12 +55,12 @@ function make() {
     // what was typed into its forms stays
     if (key === made) return;
     made = key;
-    write(title, a ? `Handlers of ${a.name || shortenID(a.address)}` : 'Handlers');
-    if (!a) return void fill(forms, h('p', { class: 'dim' }, 'Select an actor: its handlers are shown here, each with a form.'));
-    fill(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => makeHandlerForm(a, handler, r.params.q === handler.name, schema)));
+    writeText(title, a ? `Handlers of ${a.name || shortenID(a.address)}` : 'Handlers');
+    if (!a) return void fillElement(forms, h('p', { class: 'dim' }, 'Select an actor: its handlers are shown here, each with a form.'));
+    fillElement(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => makeHandlerForm(a, handler, r.params.q === handler.name, schema)));
   }, fail: (e) => {
     made = '';
-    fill(forms, refused(e));
+    fillElement(forms, makeRefusalNote(e));
   } });
   return {
     el,

@@ -1,7 +1,7 @@
 // @ts-check
 // Blocks: the latest, or those up to a moment. Where blocks are many, a row stands for a bin of them.
 import { formatTime, formatCompact, formatCount, formatDuration } from '../format.js';
-import { attr, h, show, write } from '../kit.js';
+import { writeAttribute, h, showIf, writeText } from '../kit.js';
 import { drawAxis, makeChart, findRange, makeScale } from '../chart.js';
 import { pool } from '../rows.js';
 import * as route from '../route.js';
@@ -58,16 +58,16 @@ function make() {
       table.set(bins, r.sel);
       chart.set({ list: list.slice(-STRIP), sel: Number(/^block:(\d+)$/.exec(r.sel)?.[1] ?? -1) });
       for (const a of some.children) {
-        attr(a, 'href', route.changed({ bin: a.getAttribute('data-bin') }));
-        if (Number(a.getAttribute('data-bin')) === bin) attr(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
+        writeAttribute(a, 'href', route.changed({ bin: a.getAttribute('data-bin') }));
+        if (Number(a.getAttribute('data-bin')) === bin) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
       const low = bins.length ? bins[bins.length - 1].from : 0;
-      show(older, low > 1);
-      attr(older, 'href', route.changed({ at: `h${Math.max(1, low - 1)}` }));
-      show(newer, r.at !== null);
+      showIf(older, low > 1);
+      writeAttribute(older, 'href', route.changed({ at: `h${Math.max(1, low - 1)}` }));
+      showIf(newer, r.at !== null);
       const up = to + ROWS * bin;
-      attr(newer, 'href', route.changed({ at: up >= store.head() ? '' : `h${up}` }));
-      write(note, r.at === null ? store.now?.ready?.paused ? 'no block is made: the network is paused' : '' : r.from === null ? `up to ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
+      writeAttribute(newer, 'href', route.changed({ at: up >= store.head() ? '' : `h${up}` }));
+      writeText(note, r.at === null ? store.now?.ready?.paused ? 'no block is made: the network is paused' : '' : r.from === null ? `up to ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
     },
   };
 }

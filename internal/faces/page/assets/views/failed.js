@@ -2,10 +2,10 @@
 // Views: each that failed as a sentence, with its cause and who gave it up.
 import { devnetCommand } from '../api.js';
 import { formatTime, formatCount, formatPlural } from '../format.js';
-import { attr, empty, fill, h, show, write } from '../kit.js';
+import { writeAttribute, makeEmptyNote, fillElement, h, showIf, writeText } from '../kit.js';
 import { olderLink, pool, wanted as rowsOf } from '../rows.js';
-import { lanes } from '../lanes.js';
-import { presentNote } from '../moment.js';
+import { makeSpaceTimeChart } from '../lanes.js';
+import { makePresentNote } from '../moment.js';
 import { CAUSES } from '../words.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
@@ -35,8 +35,8 @@ function make() {
       { name: 'began', text: (v) => formatTime(v.began) },
     ]) });
   const older = olderLink('views', ROWS);
-  const picture = lanes();
-  const note = presentNote('Votes of the last view are');
+  const picture = makeSpaceTimeChart();
+  const note = makePresentNote('Votes of the last view are');
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Space-time'), note.el, picture.el), h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, older.el, none));
   let causesMade = '';
   return {
@@ -58,22 +58,22 @@ function make() {
       const rows = rowsOf(r.params, ROWS);
       table.set(shown.slice(-rows).reverse(), r.sel);
       older.set(rows, shown.length > rows);
-      write(sum, list.length ? `Validators gave up ${formatPlural(bad.length, 'view')} of the last ${formatCount(list.length)}; nullified since the devnet began: ${formatCount(store.now?.views?.failed ?? bad.length)}.` : '');
-      attr(all, 'href', route.changed({ all: every ? '' : '1' }));
-      write(all, every ? 'failed ones only' : 'all views');
+      writeText(sum, list.length ? `Validators gave up ${formatPlural(bad.length, 'view')} of the last ${formatCount(list.length)}; nullified since the devnet began: ${formatCount(store.now?.views?.failed ?? bad.length)}.` : '');
+      writeAttribute(all, 'href', route.changed({ all: every ? '' : '1' }));
+      writeText(all, every ? 'failed ones only' : 'all views');
       const counts = /** @type {{[cause: string]: number}} */ ({});
       for (const v of bad) counts[v.cause || 'other'] = (counts[v.cause || 'other'] || 0) + 1;
       const key = JSON.stringify([counts, wanted, location.hash]);
       if (key !== causesMade) {
         causesMade = key;
-        fill(causes, Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([cause, n]) => h('a', { href: route.changed({ q: wanted === cause ? '' : `cause:${cause}` }), 'aria-current': wanted === cause ? 'true' : null }, `${cause.replaceAll('_', ' ')} ${n}`)),
+        fillElement(causes, Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([cause, n]) => h('a', { href: route.changed({ q: wanted === cause ? '' : `cause:${cause}` }), 'aria-current': wanted === cause ? 'true' : null }, `${cause.replaceAll('_', ' ')} ${n}`)),
           wanted && !counts[wanted] ? h('a', { href: route.changed({ q: '' }), 'aria-current': 'true' }, `${wanted} 0`) : null);
       }
       const why = shown.length ? '' : !list.length ? 'no view' : 'no failed view';
-      show(none, !shown.length);
+      showIf(none, !shown.length);
       if (none.dataset.why !== why) {
         none.dataset.why = why;
-        fill(none, !why ? null : list.length ? empty('No view failed: each leader proposed, and enough votes came in time. Make one fail:', devnetCommand('fault freeze v0')) : empty('No view is told of yet. The devnet keeps the latest 4,096 since it was started.'));
+        fillElement(none, !why ? null : list.length ? makeEmptyNote('No view failed: each leader proposed, and enough votes came in time. Make one fail:', devnetCommand('fault freeze v0')) : makeEmptyNote('No view is told of yet. The devnet keeps the latest 4,096 since it was started.'));
       }
     },
   };

@@ -2,9 +2,9 @@
 // Jobs: the list, the chart of the one that is selected, and a form.
 import { devnetCommand, get, encodePathPart, post, quoteForShell } from '../api.js';
 import { formatCount, formatMoney, shortenID } from '../format.js';
-import { attr, busy, choice, copier, empty, field, fill, h, link, refused, show } from '../kit.js';
+import { writeAttribute, runOrder, makeChoice, makeCopyButton, makeEmptyNote, makeField, fillElement, h, makeLink, makeRefusalNote, showIf } from '../kit.js';
 import { makeJobChart, compareResults } from '../gantt.js';
-import { bornAfter, isPast, momentOf, rowsAt } from '../moment.js';
+import { heightIfBornLater, isPast, momentOf, fetchRows } from '../moment.js';
 import * as names from '../names.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
@@ -39,33 +39,33 @@ function make() {
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, older.el, none),
     h('section', { class: 'card whole cheats' }, submitForm()));
 
-  const rows = poll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...filterOf(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? rowsAt('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
+  const rows = poll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...filterOf(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? fetchRows('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
     : { list: await get('/jobs', { ...q, limit }, signal), cut: false }), take: ({ list, cut }, r) => {
     const rows = wanted(r.params, ROWS);
     table.set(list.slice(0, rows), r.sel);
     older.set(rows, list.length > rows || rows === 1000 && list.length === rows, cut ? 'only the latest 10,000 were looked at' : '');
-    show(none, !list.length);
+    showIf(none, !list.length);
     if (!list.length) {
-      fill(none, isPast(r) ? empty(`No job had been submitted by block ${formatCount(/** @type {number} */ (r.at))}${r.params.status ? ' that was like that' : ''}.`) : r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', devnetCommand('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
+      fillElement(none, isPast(r) ? makeEmptyNote(`No job had been submitted by block ${formatCount(/** @type {number} */ (r.at))}${r.params.status ? ' that was like that' : ''}.`) : r.params.status || r.params.runner || r.params.submitter ? makeEmptyNote('No job is like that.') : makeEmptyNote('No job was submitted yet. Submit one:', devnetCommand('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
     }
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
-    show(none, true);
-    fill(none, refused(e));
+    showIf(none, true);
+    fillElement(none, makeRefusalNote(e));
   } });
   // The one that is selected, or else the latest.
   const chosen = poll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: filterOf(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
     const one = id || (await get('/jobs', { limit: 1, ...latest, at }, signal))[0]?.id;
     const missing = (/** @type {any} */ e) => (e.status === 404 ? null : Promise.reject(e));
-    const later = id ? await bornAfter(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal).catch(missing) : 0;
+    const later = id ? await heightIfBornLater(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal).catch(missing) : 0;
     const story = one && !later ? await get(`/job/${encodePathPart(one)}/story`, { limit: 2000, at }, signal).catch(missing) : null;
     const runners = story ? await get(`/job/${encodePathPart(one)}/runners`, { limit: 1000, at }, signal).catch(missing) || [] : [];
     return { story, runners };
   }, take: ({ story, runners }, r) => drawStory(story, runners, isPast(r) ? r.at : null), fail: (e) => {
     made = null;
-    fill(title, 'From submission to callback');
-    fill(picture, refused(e));
+    fillElement(title, 'From submission to callback');
+    fillElement(picture, makeRefusalNote(e));
   } });
   /** @type {string|null} */
   let made = null;
@@ -79,13 +79,13 @@ function make() {
     if (key === made) return;
     made = key;
     if (!story) {
-      fill(title, 'From submission to callback');
-      return void fill(picture, h('p', { class: 'dim' }, at === null ? 'The latest job is shown here.' : `No such job had been submitted by block ${formatCount(at)}.`));
+      fillElement(title, 'From submission to callback');
+      return void fillElement(picture, h('p', { class: 'dim' }, at === null ? 'The latest job is shown here.' : `No such job had been submitted by block ${formatCount(at)}.`));
     }
     const j = story.job;
     const compared = compareResults(runners);
-    fill(title, `Job ${shortenID(j.id)}${at === null ? '' : ` at block ${formatCount(at)}`}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status), compared ? h('span', { 'data-tone': 'bad' }, ` · ${compared}`) : null);
-    fill(picture, makeJobChart(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'details of the job')));
+    fillElement(title, `Job ${shortenID(j.id)}${at === null ? '' : ` at block ${formatCount(at)}`}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status), compared ? h('span', { 'data-tone': 'bad' }, ` · ${compared}`) : null);
+    fillElement(picture, makeJobChart(j, story.story, runners, story.height), h('p', null, makeLink(route.selected(`job:${j.id}`), 'details of the job')));
   }
   return {
     el,
@@ -93,8 +93,8 @@ function make() {
     draw(r) {
       for (const a of states.children) {
         const s = a.getAttribute('data-state') || '';
-        attr(a, 'href', route.changed({ status: s }));
-        if (s === (r.params.status || '')) attr(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
+        writeAttribute(a, 'href', route.changed({ status: s }));
+        if (s === (r.params.status || '')) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
       rows(r);
       chosen(r);
@@ -112,11 +112,11 @@ function filterOf(params) {
 
 /** submitForm submits a job of the executor that needs nothing outside. */
 function submitForm() {
-  const kind = choice('kind', ['custom', 'http', 'llm'], 'custom');
-  const what = field('executor, address or model', { value: 'echo', size: 18 });
-  const input = field('params or prompt', { value: 'hello', size: 18 });
-  const runners = field('runners', { type: 'number', value: 3, min: 1, max: 100 });
-  const mode = choice('mode', ['none', 'majority_vote', 'deterministic', 'semantic_similarity'], 'majority_vote');
+  const kind = makeChoice('kind', ['custom', 'http', 'llm'], 'custom');
+  const what = makeField('executor, address or model', { value: 'echo', size: 18 });
+  const input = makeField('params or prompt', { value: 'hello', size: 18 });
+  const runners = makeField('runners', { type: 'number', value: 3, min: 1, max: 100 });
+  const mode = makeChoice('mode', ['none', 'majority_vote', 'deterministic', 'semantic_similarity'], 'majority_vote');
   const body = () => {
     const k = kind.input.value;
     const of = k === 'custom' ? { executor: what.input.value, params: input.input.value } : k === 'http' ? { url: what.input.value } : { model: what.input.value, prompt: input.input.value };
@@ -127,11 +127,11 @@ function submitForm() {
     return devnetCommand(`job submit --kind ${b.kind} ${['executor', 'params', 'url', 'model', 'prompt'].filter((f) => b[f]).map((f) => `--${f} ${quoteForShell(b[f])}`).join(' ')} --runners ${b.runners} --mode ${b.mode}`);
   };
   const go = h('button', { type: 'button', class: 'primary' }, 'submit');
-  go.addEventListener('click', () => busy(go, async () => {
+  go.addEventListener('click', () => runOrder(go, async () => {
     const s = await post('/devnet/job/submit', body());
     if (s.id) route.select(`job:${s.id}`);
     return `job ${shortenID(s.id || s.hash || '')} is submitted`;
   }));
-  return h('details', null, h('summary', null, 'submit a job'), h('div', { class: 'orders' }, kind.el, what.el, input.el, runners.el, mode.el, h('span', { class: 'action' }, go, copier(typed, '$', 'copy as command: job submit'))));
+  return h('details', null, h('summary', null, 'submit a job'), h('div', { class: 'orders' }, kind.el, what.el, input.el, runners.el, mode.el, h('span', { class: 'action' }, go, makeCopyButton(typed, '$', 'copy as command: job submit'))));
 }
 

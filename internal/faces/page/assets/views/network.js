@@ -1,12 +1,12 @@
 // @ts-check
 // Network: who is linked with whom, who voted how, what is wrong, and who made it so.
 import { formatCount, formatPlural, joinNames } from '../format.js';
-import { busy, copier, fill, h, link, say, show, write } from '../kit.js';
+import { runOrder, makeCopyButton, fillElement, h, makeLink, showNotice, showIf, writeText } from '../kit.js';
 import { effectWords, makeEndButton, faultWords, makeHealButton, makeLinkForm, makeFault, faultCommand } from '../faults.js';
 import { makeFeed } from '../feed.js';
-import { faultsAt, faultsNow, isPast, linksAt, nodesAt, presentNote } from '../moment.js';
+import { faultsAt, faultsNow, isPast, linksAt, nodesAt, makePresentNote } from '../moment.js';
 import { ails, linkWords, MOST, ring, toneOf } from '../ring.js';
-import { matrix } from '../matrix.js';
+import { makeLinkMatrix } from '../matrix.js';
 import { pool } from '../rows.js';
 import { selected } from '../route.js';
 import { steering } from '../steering.js';
@@ -20,7 +20,7 @@ function makeView() {
   const line = h('p', { class: 'sentence' });
   const offer = h('div', { class: 'offer', hidden: true, role: 'group', 'aria-label': 'a partition to be made' });
   const circle = ring((side) => propose(side));
-  const grid = matrix();
+  const grid = makeLinkMatrix();
   const legend = h('p', { class: 'dim small' }, '★ leads. Bar and first number: height. A runner has links with several nodes.');
   const hint = h('p', { class: 'dim small cheats' }, 'Draw a line across links to cut them.');
   const voted = votes();
@@ -41,8 +41,8 @@ function makeView() {
   const ailments = troublesOf();
   const happens = makeFeed();
   const then = h('p', { class: 'present', hidden: true });
-  const notes = [presentNote('Links and nodes are'), presentNote('States, heights and views are'), presentNote('Faults are')];
-  const noteOfVotes = presentNote('Votes are');
+  const notes = [makePresentNote('Links and nodes are'), makePresentNote('States, heights and views are'), makePresentNote('Faults are')];
+  const noteOfVotes = makePresentNote('Votes are');
   const sides = h('div', { class: 'orders' });
   const steer = steering();
   let sidesMade = '';
@@ -67,14 +67,14 @@ function makeView() {
   function propose(side) {
     const order = { verb: 'partition', groups: [side, []] };
     const go = h('button', { type: 'button', class: 'danger' }, 'cut');
-    const close = () => show(offer, false);
-    go.addEventListener('click', () => busy(go, async () => {
+    const close = () => showIf(offer, false);
+    go.addEventListener('click', () => runOrder(go, async () => {
       const told = await makeFault(order);
       close();
       return told;
     }));
-    fill(offer, h('span', null, `${side.join(' and ')} cut off from all others: `), go, copier(faultCommand(order), '$', 'copy as command: partition'), h('button', { type: 'button', class: 'plain', onclick: close }, 'not now'));
-    show(offer, true);
+    fillElement(offer, h('span', null, `${side.join(' and ')} cut off from all others: `), go, makeCopyButton(faultCommand(order), '$', 'copy as command: partition'), h('button', { type: 'button', class: 'plain', onclick: close }, 'not now'));
+    showIf(offer, true);
     go.focus();
   }
 
@@ -84,11 +84,11 @@ function makeView() {
     if (key === sidesMade) return;
     sidesMade = key;
     chosen.clear();
-    fill(sides, nodes.map((n) => {
+    fillElement(sides, nodes.map((n) => {
       const box = h('input', { type: 'checkbox' });
       box.addEventListener('change', () => { if (box.checked) chosen.add(n.name); else chosen.delete(n.name); });
       return h('label', { class: 'chip' }, box, n.name);
-    }), h('button', { type: 'button', onclick: () => (chosen.size ? propose([...chosen]) : say('Choose who is cut off.', 'wrong')) }, 'partition…'));
+    }), h('button', { type: 'button', onclick: () => (chosen.size ? propose([...chosen]) : showNotice('Choose who is cut off.', 'wrong')) }, 'partition…'));
   }
 
   let faultsMade = '';
@@ -100,8 +100,8 @@ function makeView() {
     const text = JSON.stringify([list, past]);
     if (text === faultsMade) return;
     faultsMade = text;
-    if (!list.length) return void fill(faults, h('p', { class: 'dim' }, past ? 'None was in force.' : 'None. Draw a line across links, or open a node.'));
-    fill(faults, h('ul', { class: 'plainlist' }, list.slice(-40).reverse().map((/** @type {any} */ f) => h('li', null, faultWords(f), effectWords(f) ? h('small', null, ' · ' + effectWords(f)) : null, ' ',
+    if (!list.length) return void fillElement(faults, h('p', { class: 'dim' }, past ? 'None was in force.' : 'None. Draw a line across links, or open a node.'));
+    fillElement(faults, h('ul', { class: 'plainlist' }, list.slice(-40).reverse().map((/** @type {any} */ f) => h('li', null, faultWords(f), effectWords(f) ? h('small', null, ' · ' + effectWords(f)) : null, ' ',
       past ? h('small', null, f.ended ? ' · it has ended since' : ' · it lasts still') : f.order && LINK_VERBS.includes(f.verb) ? null : makeEndButton(f)))),
     list.length > 40 ? h('p', { class: 'dim' }, `and ${formatCount(list.length - 40)} older ones: devnet fault list`) : null,
     !past && list.some((/** @type {any} */ f) => LINK_VERBS.includes(f.verb)) ? h('p', null, makeHealButton()) : null);
@@ -121,28 +121,28 @@ function makeView() {
       const view = seen !== null && seen >= (b.views?.kept_from || Infinity) ? seen : null;
       const last = forces && view !== null ? store.views.get(view) : store.views.last(1)[0];
       // Where faults of then are not known, all is of the present.
-      for (const note of notes) if (forces) show(note.el, false); else note.draw(r);
-      if (view === null) noteOfVotes.draw(r); else show(noteOfVotes.el, false);
-      show(then, forces !== null);
-      if (forces) write(then, `As faults left it at block ${formatCount(/** @type {number} */ (r.at))}. Heights and connections of then are not kept, and the validators are those of now.`);
+      for (const note of notes) if (forces) showIf(note.el, false); else note.draw(r);
+      if (view === null) noteOfVotes.draw(r); else showIf(noteOfVotes.el, false);
+      showIf(then, forces !== null);
+      if (forces) writeText(then, `As faults left it at block ${formatCount(/** @type {number} */ (r.at))}. Heights and connections of then are not kept, and the validators are those of now.`);
       const running = nodes.filter((/** @type {any} */ n) => n.running).length;
-      write(line, `${last ? `View ${formatCount(last.view)}${last.leader ? `, ${last.leader} ${forces ? 'led' : 'leads'}` : ''}. ` : ''}${formatPlural(running, 'validator')} of ${nodes.length} ${forces ? 'ran' : running === 1 ? 'runs' : 'run'}.`);
+      writeText(line, `${last ? `View ${formatCount(last.view)}${last.leader ? `, ${last.leader} ${forces ? 'led' : 'leads'}` : ''}. ` : ''}${formatPlural(running, 'validator')} of ${nodes.length} ${forces ? 'ran' : running === 1 ? 'runs' : 'run'}.`);
       const few = nodes.length <= MOST;
-      show(circle.el, few);
-      show(hint, few);
-      show(legend, few && !forces);
-      show(grid.el, !few);
+      showIf(circle.el, few);
+      showIf(hint, few);
+      showIf(legend, few && !forces);
+      showIf(grid.el, !few);
       if (few) circle.draw(nodes, links, last?.leader || '', store.head());
       else grid.draw(nodes, links, store.head());
       table.set(nodes);
-      write(more, past || !b.runners.all ? '' : `${b.runners.ready} of ${formatPlural(b.runners.all, 'runner')} ready.`);
+      writeText(more, past || !b.runners.all ? '' : `${b.runners.ready} of ${formatPlural(b.runners.all, 'runner')} ready.`);
       lines(waiting, past ? [] : b.runners.waiting.slice(0, 12).map((/** @type {any} */ w) => [`runner:${w.name}`, w.name, w.missing.join('; ')]).concat(b.runners.waiting.length > 12 ? [['', '', `and ${b.runners.waiting.length - 12} more: devnet runner list`]] : []));
-      show(trouble, ailments.draw());
-      show(trouble.children[1], past);
-      if (past) write(trouble.children[1], `These are of the present, block ${formatCount(store.head())}.`);
+      showIf(trouble, ailments.draw());
+      showIf(trouble.children[1], past);
+      if (past) writeText(trouble.children[1], `These are of the present, block ${formatCount(store.head())}.`);
       const odd = (links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up);
-      show(linked, odd.length > 0);
-      write(odds, oddWords(odd));
+      showIf(linked, odd.length > 0);
+      writeText(odds, oddWords(odd));
       lines(linkList, odd.slice(0, 24).map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]).concat(odd.length > 24 ? [['', '', `and ${formatCount(odd.length - 24)} more: devnet links`]] : []));
       voted.draw(nodes.map((/** @type {any} */ n) => n.name), view);
       drawFaults(forces || faultsNow(), forces !== null);
@@ -180,6 +180,6 @@ function lines(el, list) {
   const key = JSON.stringify(list);
   if (el.made === key) return;
   el.made = key;
-  fill(el, list.map(([sel, name, text]) => h('li', null, sel ? link(selected(sel), name) : h('strong', null, name), name ? ' ' : '', text)));
+  fillElement(el, list.map(([sel, name, text]) => h('li', null, sel ? makeLink(selected(sel), name) : h('strong', null, name), name ? ' ' : '', text)));
 }
 

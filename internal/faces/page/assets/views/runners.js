@@ -2,7 +2,7 @@
 // Runners: who was present at which height, how many of its validators saw it, and the list.
 import { devnetCommand, get } from '../api.js';
 import { hasBit, decodeBitmap, formatCount, formatMoney, formatPlural } from '../format.js';
-import { empty, fill, h, refused, show, typed, write } from '../kit.js';
+import { makeEmptyNote, fillElement, h, makeRefusalNote, showIf, makeCommandLine, writeText } from '../kit.js';
 import { makeChart } from '../chart.js';
 import { isPast, momentOf } from '../moment.js';
 import { poll } from '../poll.js';
@@ -51,7 +51,7 @@ function make() {
     if (!latest) return;
     map.set({ ...latest, known });
     const last = latest.p?.heights[latest.p.heights.length - 1];
-    write(sum, last ? `${formatCount(last.count)} of ${formatPlural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${formatCount(last.height)}: a runner counts where ${formatPlural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
+    writeText(sum, last ? `${formatCount(last.count)} of ${formatPlural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${formatCount(last.height)}: a runner counts where ${formatPlural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
   }
   const list = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: 1000, at: momentOf(r) }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
     const rows = wanted(r.params, ROWS);
@@ -59,13 +59,13 @@ function make() {
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
     known = all;
     drawMap();
-    show(none, !all.length);
-    if (!all.length) fill(none, isPast(r) ? empty('No runner had registered then.') : empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(devnetCommand('runner join')));
+    showIf(none, !all.length);
+    if (!all.length) fillElement(none, isPast(r) ? makeEmptyNote('No runner had registered then.') : makeEmptyNote('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), makeCommandLine(devnetCommand('runner join')));
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
-    show(none, true);
-    fill(none, refused(e));
+    showIf(none, true);
+    fillElement(none, makeRefusalNote(e));
   } });
   const seen = poll({ each: 1000, els: [sum, map.el], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
     // the latest block's presence is in the votes for the next

@@ -2,10 +2,10 @@
 // Timers: the lane's last blocks, the calendar of what is to come, and the list.
 import { devnetCommand, get } from '../api.js';
 import { formatCompact, formatCount, formatPlural } from '../format.js';
-import { attr, empty, fill, h, refused, show, write } from '../kit.js';
+import { writeAttribute, makeEmptyNote, fillElement, h, makeRefusalNote, showIf, writeText } from '../kit.js';
 import { REASONS } from '../words.js';
 import { drawAxis, makeChart, findRange, makeScale } from '../chart.js';
-import { isPast, momentOf, rowsAt } from '../moment.js';
+import { isPast, momentOf, fetchRows } from '../moment.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
 import { olderLink, pool, wanted } from '../rows.js';
@@ -48,36 +48,36 @@ function make() {
   let of = null;
   const now = () => of ?? store.head();
   const rows = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: momentOf(r), from: r.from }),
-    ask: async ({ from, limit, why, ...q }, signal) => (why || from !== null ? rowsAt('/timers', q, (t) => (!why || t.reason === why) && t.height >= (from ?? 0), limit, signal)
+    ask: async ({ from, limit, why, ...q }, signal) => (why || from !== null ? fetchRows('/timers', q, (t) => (!why || t.reason === why) && t.height >= (from ?? 0), limit, signal)
       : { list: await get('/timers', { limit, ...q }, signal), cut: false }), take: ({ list, cut }, r) => {
     const many = wanted(r.params, ROWS);
     of = isPast(r) ? r.at : null;
     table.set(list.slice(0, many), r.sel);
     older.set(many, list.length > many || many === 1000 && list.length === many, cut ? 'only the latest 10,000 were looked at' : '');
-    show(none, !list.length);
+    showIf(none, !list.length);
     if (!list.length) {
-      fill(none, r.params.why ? empty(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? empty(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${formatCount(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
-        : empty('No timer was scheduled yet. An actor that schedules itself is an example:', devnetCommand('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, devnetCommand('actor call heartbeat start'))));
+      fillElement(none, r.params.why ? makeEmptyNote(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? makeEmptyNote(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${formatCount(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? makeEmptyNote(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
+        : makeEmptyNote('No timer was scheduled yet. An actor that schedules itself is an example:', devnetCommand('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, devnetCommand('actor call heartbeat start'))));
     }
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
-    show(none, true);
-    fill(none, refused(e));
+    showIf(none, true);
+    fillElement(none, makeRefusalNote(e));
   } });
   const recent = poll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.within(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
     const parts = [[sums.fired, 'fired'], [sums.deferred, sums.deferred === 1 ? 'was left for later' : 'were left for later'], [sums.ended, 'ended unfired']].filter(([n], i) => n || !i).map(([n, what], i) => `${i ? formatCount(n) : formatPlural(Number(n), 'timer')} ${what}`);
-    write(sum, last ? `Policy ${last.policy}. In ${formatPlural(list.length, 'block')} up to ${formatCount(last.height)}: ${parts.join(', ')}. The lane's base fee was ${formatCount(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
+    writeText(sum, last ? `Policy ${last.policy}. In ${formatPlural(list.length, 'block')} up to ${formatCount(last.height)}: ${parts.join(', ')}. The lane's base fee was ${formatCount(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
     const reasons = /** @type {{[r: string]: number}} */ ({});
     for (const b of list) for (const d of b.deferred_for) reasons[d.reason] = (reasons[d.reason] || 0) + d.count;
-    write(why, Object.entries(reasons).map(([reason, n]) => `left for later ${n === 1 ? 'once' : `${formatCount(n)} times`}: ${REASONS[reason] || reason.replaceAll('_', ' ')} (${reason})`).join('; '));
+    writeText(why, Object.entries(reasons).map(([reason, n]) => `left for later ${n === 1 ? 'once' : `${formatCount(n)} times`}: ${REASONS[reason] || reason.replaceAll('_', ' ')} (${reason})`).join('; '));
   }, fail: (e) => {
     lane.set([]);
-    write(sum, e.message);
-    write(why, e.hint || '');
+    writeText(sum, e.message);
+    writeText(why, e.hint || '');
   } });
   const due = poll({ each: 1000, els: [calendar.el], of: (r) => ({ bins: 64, at: momentOf(r) }), ask: (q, signal) => get('/timers/calendar', q, signal), take: (c) => calendar.set(c), fail: (e) => calendar.set({ error: e.message }) });
   return {
@@ -86,12 +86,12 @@ function make() {
     draw(r) {
       for (const a of states.children) {
         const s = a.getAttribute('data-state') || '';
-        attr(a, 'href', route.changed({ status: s }));
-        if (s === (r.params.status || '')) attr(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
+        writeAttribute(a, 'href', route.changed({ status: s }));
+        if (s === (r.params.status || '')) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
-      show(reason, Boolean(r.params.why));
-      write(reason, `${r.params.why || ''} ×`);
-      attr(reason, 'href', route.changed({ why: '' }));
+      showIf(reason, Boolean(r.params.why));
+      writeText(reason, `${r.params.why || ''} ×`);
+      writeAttribute(reason, 'href', route.changed({ why: '' }));
       rows(r);
       recent(r);
       due(r);

@@ -2,7 +2,7 @@
 // Transactions: what the latest blocks executed, and one of it: trace, fee to the wei.
 import { devnetCommand } from '../api.js';
 import { formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
-import { attr, empty, fill, h, refused, show, write } from '../kit.js';
+import { writeAttribute, makeEmptyNote, fillElement, h, makeRefusalNote, showIf, writeText } from '../kit.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
 import { BACK, fetchReceipts } from '../executions.js';
@@ -55,18 +55,18 @@ function make() {
   }, take: ({ found, rows, back, before }, r) => {
     table.set(found.slice(0, rows), r.sel);
     older.set(rows, found.length > rows);
-    show(rest, before > 0);
-    attr(further, 'href', route.changed({ at: `h${before - 1}` }));
-    write(further, `look from block ${formatCount(before - 1)} down`);
-    write(unseen, `${formatPlural(found.length, 'execution')} from block ${formatCount(before)} on. Those before are not looked at: `);
-    show(none, !found.length);
-    if (!found.length) fill(none, back ? empty(`No execution from block ${formatCount(back)} on is like that.`) : empty('Nothing was executed in the latest 2,000 blocks. Send something:', devnetCommand('transfer bob 5')));
+    showIf(rest, before > 0);
+    writeAttribute(further, 'href', route.changed({ at: `h${before - 1}` }));
+    writeText(further, `look from block ${formatCount(before - 1)} down`);
+    writeText(unseen, `${formatPlural(found.length, 'execution')} from block ${formatCount(before)} on. Those before are not looked at: `);
+    showIf(none, !found.length);
+    if (!found.length) fillElement(none, back ? makeEmptyNote(`No execution from block ${formatCount(back)} on is like that.`) : makeEmptyNote('Nothing was executed in the latest 2,000 blocks. Send something:', devnetCommand('transfer bob 5')));
   }, fail: (e) => {
     table.set([]);
-    show(rest, false);
+    showIf(rest, false);
     older.set(0, false);
-    show(none, true);
-    fill(none, refused(e));
+    showIf(none, true);
+    fillElement(none, makeRefusalNote(e));
   } });
   return {
     el,
@@ -74,11 +74,11 @@ function make() {
     draw(r) {
       for (const a of kinds.children) {
         const s = a.getAttribute('data-kind') || '';
-        attr(a, 'href', route.changed({ kind: s }));
-        if (s === (r.params.kind || '')) attr(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
+        writeAttribute(a, 'href', route.changed({ kind: s }));
+        if (s === (r.params.kind || '')) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
-      attr(bad, 'href', route.changed({ failed: r.params.failed === '1' ? '' : '1' }));
-      if (r.params.failed === '1') attr(bad, 'aria-current', 'true'); else bad.removeAttribute('aria-current');
+      writeAttribute(bad, 'href', route.changed({ failed: r.params.failed === '1' ? '' : '1' }));
+      if (r.params.failed === '1') writeAttribute(bad, 'aria-current', 'true'); else bad.removeAttribute('aria-current');
       list(r);
     },
   };
