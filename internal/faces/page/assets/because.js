@@ -5,7 +5,7 @@ import { formatCount, formatPlural, shortenID, formatDuration, joinNames } from 
 import { h, makeCommandLine } from './kit.js';
 import { effectWords, makeEndButton, faultWords, makeRepeatButton } from './faults.js';
 import { faultsWithin, finalTimeOf } from './moment.js';
-import { name } from './names.js';
+import { nameOf } from './names.js';
 import * as store from './store.js';
 import { CAUSES, FAILURES, PARAMETERS, REASONS } from './words.js';
 
@@ -119,10 +119,10 @@ function finalTimeAt(height) { return finalTimeOf(store.blocks.last(1, height)[0
 export function explainFailedJob(j, runners, height) {
   const bad = runners.filter((r) => ['disagreed', 'silent', 'refused'].includes(r.outcome));
   if (j.status !== 'Failed' && !bad.length) return null;
-  const names = runners.map((r) => name(r.address));
+  const names = runners.map((r) => nameOf(r.address));
   const [from, to] = [finalTimeAt(j.submitted_at), finalTimeAt(j.completed_at ?? height)];
   const faults = (from && faultsWithin(from, to) || []).filter((f) => names.includes(f.order.node) || f.verb === 'partition' || f.verb === 'bridge');
-  const who = bad.length ? `${joinNames([...new Set(bad.map((r) => `${name(r.address)} ${{ disagreed: 'gave another result', silent: 'gave none', refused: 'refused it' }[/** @type {string} */ (r.outcome)]}`))])}.` : '';
+  const who = bad.length ? `${joinNames([...new Set(bad.map((r) => `${nameOf(r.address)} ${{ disagreed: 'gave another result', silent: 'gave none', refused: 'refused it' }[/** @type {string} */ (r.outcome)]}`))])}.` : '';
   const means = j.error ? `${FAILURES[j.error.code] || j.error.code}. ` : '';
   return makeCauseBox(means, who, faults.slice(0, 3).map((f) => explainFault(f, from, 'it was submitted')), j.error?.code === 'no_candidates' ? makeCommandLine(devnetCommand('runner list')) : null,
     j.status === 'Failed' && j.error?.code !== 'no_candidates' ? makeCommandLine(devnetCommand(`job show ${shortenID(j.id)}`)) : null);

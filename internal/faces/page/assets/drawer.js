@@ -3,7 +3,7 @@
 import { devnetCommand } from './api.js';
 import { writeAttribute, makeCopyButton, fillElement, h, showIf } from './kit.js';
 import { momentOf, makePresentNote } from './moment.js';
-import { linkHere } from './origin.js';
+import { makeShareLink } from './origin.js';
 import * as names from './names.js';
 import * as route from './route.js';
 import * as store from './store.js';
@@ -80,10 +80,10 @@ export function openThing(sel) {
   const json = kind.json(id);
   note = kind.present ? makePresentNote(kind.present) : null;
   fillElement(el, h('div', { class: 'head' }, h('h2', { tabindex: '-1' }, kind.word, ' ', h('span', { class: 'id' }, id)),
-    h('button', { type: 'button', class: 'plain', 'aria-label': 'close', title: 'close (Esc)', onclick: () => route.select('') }, '×')),
+    h('button', { type: 'button', class: 'plain', 'aria-label': 'close', title: 'close (Esc)', onclick: () => route.selectThing('') }, '×')),
   note && note.el, thing.el,
   h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, makeCopyButton(commandOrCurl(kind.command(id)), 'copy as command'),
-    makeCopyButton(linkHere, 'copy link', 'copy link')));
+    makeCopyButton(makeShareLink, 'copy link', 'copy link')));
   el.scrollTop = 0;
   loadedAt = 0;
   loadedHead = -1;
@@ -104,7 +104,7 @@ export function drawThing() {
     openThing(sel);
     return;
   }
-  note?.draw(route.read());
+  note?.draw(route.readRoute());
   thing.draw?.();
   writeAttribute(el, 'aria-busy', String(!isLoaded || !store.now));
   loadIfStale();
@@ -154,7 +154,7 @@ export function makeThingFromAnswer(ask, make) {
   let drawn = '';
   function draw() {
     if (!answer || !store.now) return;
-    const next = answer.text + names.stamp();
+    const next = answer.text + names.versionText();
     if (next === drawn || place.contains(document.activeElement) && document.activeElement?.matches('input, textarea, select')) return;
     drawn = next;
     const opened = new Set([...place.querySelectorAll('details[open] > summary')].map((s) => s.textContent));

@@ -7,9 +7,9 @@ import { makeEmptyNote, fillElement, h, makeLink, makeRefusalNote, showIf } from
 import { faultWords } from './faults.js';
 import { isPast, finalTimeOf } from './moment.js';
 import * as names from './names.js';
-import { name } from './names.js';
-import { poll } from './poll.js';
-import { selected, there } from './route.js';
+import { nameOf } from './names.js';
+import { makePoll } from './poll.js';
+import { thingHref, viewHref } from './route.js';
 import * as store from './store.js';
 
 const [VERIFIER, REGISTRY] = ['0x' + '0'.repeat(39) + '3', '0x' + '0'.repeat(39) + '1'];
@@ -32,9 +32,9 @@ function isRunnerRoutine(r) { return r.status === 'ok' && (r.to === VERIFIER || 
  * @param {any} r
  */
 function executionLine(r) {
-  const to = name(r.to) + (r.handler ? '.' + r.handler : '');
-  const what = r.origin === 'timer' ? `${to} fired` : `${name(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
-  return [makeLink(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${formatMoney(r.fee)}`),
+  const to = nameOf(r.to) + (r.handler ? '.' + r.handler : '');
+  const what = r.origin === 'timer' ? `${to} fired` : `${nameOf(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
+  return [makeLink(thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${formatMoney(r.fee)}`),
     r.error ? h('small', { class: 'wrong' }, ` ${r.error.code}: ${r.error.message}`) : r.logs.length ? h('small', { class: 'said' }, ` ${r.logs[r.logs.length - 1]}`) : null];
 }
 
@@ -50,7 +50,7 @@ export function makeFeed() {
   const none = h('div');
   const sums = h('p', { class: 'dim small' });
   let lastDrawn = '';
-  const lines = poll({ each: 700, els: [list, none], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
+  const lines = makePoll({ each: 700, els: [list, none], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
     const to = at ?? store.head();
     await Promise.all([store.filled('blocks', BACK, to), store.filled('views', store.SIZE)]);
     const blocks = store.blocks.last(BACK, to);
@@ -75,9 +75,9 @@ export function makeFeed() {
     /** @type {Line[]} */
     const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: executionLine(r) }));
     for (const j of jobs) {
-      const place = selected(`job:${j.id}`);
-      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [makeLink(place, `job ${shortenID(j.id)}`), ` of ${name(j.submitter)} submitted`] });
-      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [makeLink(place, `job ${shortenID(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${name(j.winner)}` : ''] });
+      const place = thingHref(`job:${j.id}`);
+      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [makeLink(place, `job ${shortenID(j.id)}`), ` of ${nameOf(j.submitter)} submitted`] });
+      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [makeLink(place, `job ${shortenID(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${nameOf(j.winner)}` : ''] });
     }
     const heightOf = (/** @type {number} */ ms) => times.filter(([, time]) => time <= ms).pop()?.[0] ?? first;
     for (const f of store.now.faults || []) {
@@ -97,18 +97,18 @@ export function makeFeed() {
     for (const run of runs) {
       const v = run[run.length - 1];
       const height = heightOf(v.began);
-      all.push({ at: sortKeyBehind(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [makeLink(selected(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
+      all.push({ at: sortKeyBehind(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [makeLink(thingHref(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
     }
     const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
     showIf(none, !shown.length);
-    const next = JSON.stringify([names.stamp(), to < store.head() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
+    const next = JSON.stringify([names.versionText(), to < store.head() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
     const fired = blocks.reduce((n, b) => n + b.fired, 0);
     const txs = blocks.reduce((n, b) => n + b.txs, 0);
-    fillElement(sums, `In ${formatPlural(blocks.length, 'block')} up to ${formatCount(to)}: `, makeLink(there('txs', { kind: 'transaction' }), formatPlural(txs, 'transaction')), ', ', makeLink(there('timers', { status: 'fired' }), formatPlural(fired, 'fire')), ', ', makeLink(there('jobs'), formatPlural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
-      ', ', makeLink(there('views'), formatPlural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
+    fillElement(sums, `In ${formatPlural(blocks.length, 'block')} up to ${formatCount(to)}: `, makeLink(viewHref('txs', { kind: 'transaction' }), formatPlural(txs, 'transaction')), ', ', makeLink(viewHref('timers', { status: 'fired' }), formatPlural(fired, 'fire')), ', ', makeLink(viewHref('jobs'), formatPlural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
+      ', ', makeLink(viewHref('views'), formatPlural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
     if (next === lastDrawn) return;
     lastDrawn = next;
-    fillElement(list, shown.map((one) => h('li', null, makeLink(selected(`block:${one.height}`), h('span', { class: 'dim' }, formatCount(one.height))), h('span', null, one.line))));
+    fillElement(list, shown.map((one) => h('li', null, makeLink(thingHref(`block:${one.height}`), h('span', { class: 'dim' }, formatCount(one.height))), h('span', null, one.line))));
     if (!shown.length) fillElement(none, makeEmptyNote('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
   }, fail: (e) => {
     lastDrawn = '';

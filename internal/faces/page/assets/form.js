@@ -130,5 +130,5 @@ const addressList = h('datalist', { id: 'addresses' });
 
 function offerAddresses() {
   if (!addressList.isConnected) document.body.append(addressList);
-  addressList.replaceChildren(...names.all().slice(0, 300).map((k) => h('option', { value: k.name }, k.kind)));
+  addressList.replaceChildren(...names.listNames().slice(0, 300).map((k) => h('option', { value: k.name }, k.kind)));
 }

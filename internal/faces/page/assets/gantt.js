@@ -2,8 +2,8 @@
 // A job from its submission to its callback: the job's own lane, and one for each runner of its draws, in phases.
 import { formatCount } from './format.js';
 import { makeChart, FONT, makeScale } from './chart.js';
-import { name } from './names.js';
-import { selected } from './route.js';
+import { nameOf } from './names.js';
+import { thingHref } from './route.js';
 
 const LANE = 26;
 const LEFT = 88;
@@ -27,7 +27,7 @@ export function compareResults(runners) {
   if (of('disagreed').length || of('silent').length || of('refused').length) {
     if (of('agreed').length) parts.push(`${of('agreed').length} agree`);
     for (const [outcome, verb] of [['disagreed', 'disagrees'], ['silent', 'gave nothing'], ['refused', 'refused']]) {
-      const who = of(outcome).map((r) => name(r.address));
+      const who = of(outcome).map((r) => nameOf(r.address));
       if (who.length) parts.push(`${who.slice(0, 3).join(', ')}${who.length > 3 ? ` and ${who.length - 3} more` : ''} ${who.length > 1 && verb === 'disagrees' ? 'disagree' : verb}`);
     }
   }
@@ -99,14 +99,14 @@ export function makeJobChart(j, story, runners, head) {
   const chart = makeChart({
     title: `blocks ${formatCount(from)} to ${formatCount(to)}`, height: (lanes.length + 1) * LANE + 22,
     words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners${compareResults(runners) ? `: ${compareResults(runners)}` : ''}; its deadline is block ${j.deadline}`,
-    table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), name(e.runner), name(e.validator)]) }),
+    table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), nameOf(e.runner), nameOf(e.validator)]) }),
     keys: () => [['dim', 'wait, push'], ['hue1', 'work'], ['hue5', 'commit'], ['good', 'reveal, completed'], ['bad', 'disagrees, silent, refused, failed']],
     at: (px, py, w) => {
       const at = x(w);
       const lane = Math.floor((py - 4) / LANE);
       const near = story.filter((e) => laneOf(e) === lane && Math.abs(at(e.height + 0.5) - px) < 12);
       if (!near.length) return null;
-      return { text: near.map((e) => `block ${formatCount(e.height)}: ${e.what.replaceAll('_', ' ')}${e.runner ? ' by ' + name(e.runner) : ''}${e.detail ? ', ' + e.detail : ''}`).slice(0, 4).join(' · '), href: selected(`block:${near[0].height}`) };
+      return { text: near.map((e) => `block ${formatCount(e.height)}: ${e.what.replaceAll('_', ' ')}${e.runner ? ' by ' + nameOf(e.runner) : ''}${e.detail ? ', ' + e.detail : ''}`).slice(0, 4).join(' · '), href: thingHref(`block:${near[0].height}`) };
     },
     draw(ctx, w, hgt, _d, ink) {
       const at = x(w);
@@ -116,7 +116,7 @@ export function makeJobChart(j, story, runners, head) {
         const bad = i > 0 && BAD[latest(lanes[i - 1])?.outcome];
         ctx.font = '11px ' + FONT;
         ctx.fillStyle = bad ? ink.bad : ink.text;
-        ctx.fillText((i ? name(lanes[i - 1]) : 'the job').slice(0, 12), 2, y + LANE / 2);
+        ctx.fillText((i ? nameOf(lanes[i - 1]) : 'the job').slice(0, 12), 2, y + LANE / 2);
         ctx.fillStyle = ink.line;
         ctx.fillRect(LEFT, y + LANE / 2, w - LEFT - 6, 1);
         for (const p of phases) {

@@ -4,8 +4,8 @@ import { devnetCommand, get, post, quoteForShell } from './api.js';
 import { formatBytes, formatCount } from './format.js';
 import { makeArgumentForm, Misread } from './form.js';
 import { makeTextBlock, runOrder, makeChoice, makeCopyButton, makeFactList, makeField, fillElement, h, trackLatestCall } from './kit.js';
-import { receiptFacts, traceTree } from './receipt.js';
-import { selected } from './route.js';
+import { makeReceipt, makeTraceTree } from './receipt.js';
+import { thingHref } from './route.js';
 import { makeLink } from './kit.js';
 import * as store from './store.js';
 import { output } from './typed.js';
@@ -106,12 +106,12 @@ export function makeHandlerForm(actor, handler, open, schema) {
   const dry = button('dry run', async () => {
     const latest = turn();
     const r = await post('/devnet/send', order(true));
-    if (latest()) fillElement(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), receiptFacts(r), r.trace ? traceTree(r.trace) : null);
+    if (latest()) fillElement(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), makeReceipt(r), r.trace ? makeTraceTree(r.trace) : null);
   });
   const send = button('send', async () => {
     const latest = turn();
     const r = await post('/devnet/send', order(false));
-    if (latest()) fillElement(answer, receiptFacts(r), h('p', null, makeLink(selected(`tx:${r.hash}`), 'the transaction')));
+    if (latest()) fillElement(answer, makeReceipt(r), h('p', null, makeLink(thingHref(`tx:${r.hash}`), 'the transaction')));
     return `${handler.name}: ${r.status} in block ${r.height}`;
   }, 'primary');
   const callers = typed?.callers;

@@ -1,7 +1,7 @@
 // @ts-check
 // Keys. Each does what some button or link does as well.
 import { h } from './kit.js';
-import { along, step } from './rows.js';
+import { openNeighbour, moveFocus } from './rows.js';
 import * as route from './route.js';
 import * as store from './store.js';
 
@@ -27,8 +27,8 @@ function handleKey(e) {
   if (e.key === 'Escape') {
     if (dialog?.open) return;
     if (target.matches?.('input, textarea, select')) target.blur();
-    else if (route.read().sel) route.select('');
-    else if (route.read().from !== null) route.set({ at: '' });
+    else if (route.readRoute().sel) route.selectThing('');
+    else if (route.readRoute().from !== null) route.setParams({ at: '' });
     return;
   }
   if (target.matches?.('input, textarea, select') || dialog?.open) return;
@@ -37,7 +37,7 @@ function handleKey(e) {
     const place = page.places.find((p) => p.key === e.key);
     if (place) {
       e.preventDefault();
-      route.go(place.id);
+      route.openView(place.id);
     }
     return;
   }
@@ -52,13 +52,13 @@ const actions = {
   '/': () => page.search(),
   '?': () => showHelp(),
   g: () => { goKeyAt = performance.now(); },
-  j: () => step(page.main, 1),
-  k: () => step(page.main, -1),
-  '[': () => along(page.main, -1),
-  ']': () => along(page.main, 1),
+  j: () => moveFocus(page.main, 1),
+  k: () => moveFocus(page.main, -1),
+  '[': () => openNeighbour(page.main, -1),
+  ']': () => openNeighbour(page.main, 1),
   e: () => openFailedView(),
   t: () => toggleTables(),
-  l: () => route.set({ at: '' }),
+  l: () => route.setParams({ at: '' }),
   ',': () => moveMoment(-1),
   '.': () => moveMoment(1),
   w: () => zoomRange(0.5),
@@ -69,10 +69,10 @@ const actions = {
 
 /** openFailedView opens the failed view behind the one that is open; the latest first. */
 function openFailedView() {
-  const open = /^view:(\d+)$/.exec(route.read().sel);
+  const open = /^view:(\d+)$/.exec(route.readRoute().sel);
   const list = store.views.last(store.SIZE).filter((v) => v.outcome === 'nullified').reverse();
   const next = list.find((v) => !open || v.view < Number(open[1])) || list[0];
-  if (next) route.select(`view:${next.view}`);
+  if (next) route.selectThing(`view:${next.view}`);
 }
 
 /**
@@ -82,13 +82,13 @@ function openFailedView() {
 function moveMoment(by) {
   const head = store.head();
   if (!head) return;
-  const to = (route.read().at ?? head) + by;
-  route.set({ at: to > head ? '' : `h${Math.max(1, to)}` }, true);
+  const to = (route.readRoute().at ?? head) + by;
+  route.setParams({ at: to > head ? '' : `h${Math.max(1, to)}` }, true);
 }
 
 /** rangeInSight is that of the time bar, unless heights were chosen. */
 function rangeInSight() {
-  const { from, at } = route.read();
+  const { from, at } = route.readRoute();
   return from !== null && at !== null ? [from, at] : page.shown();
 }
 
@@ -101,7 +101,7 @@ function chooseRange(from, to) {
   const head = store.head();
   const many = Math.min(to - from + 1, store.SIZE, head);
   const end = Math.min(head, Math.max(to, many));
-  if (head) route.set({ from: end - many + 1, to: end }, true);
+  if (head) route.setParams({ from: end - many + 1, to: end }, true);
 }
 
 /**

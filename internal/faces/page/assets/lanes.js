@@ -7,8 +7,8 @@ import { makeChart } from './chart.js';
 import { faultWords } from './faults.js';
 import { formatCount, formatDuration } from './format.js';
 import { faultsWithin } from './moment.js';
-import { poll } from './poll.js';
-import { selected } from './route.js';
+import { makePoll } from './poll.js';
+import { thingHref } from './route.js';
 import * as store from './store.js';
 import { voteOf, voteWord } from './things/validator.js';
 
@@ -96,7 +96,7 @@ export function makeSpaceTimeChart() {
       const near = d.ends.find((e) => Math.hypot(x - e.x, y - e.y) < 8);
       const b = d.bands.find((one) => x >= one.x && x < one.x + one.w);
       const lane = d.lanes[Math.floor(y / tall(hgt, d))];
-      return b ? { text: `view ${formatCount(b.v.view)}, ${near ? frameWords(near.f, near.n) : lane && !isUsual(b.v) ? `${lane.join(' ')}: ${voteWord(b.v, lane[0])}` : b.v.text || b.v.outcome}`, href: selected(`view:${b.v.view}`) } : null;
+      return b ? { text: `view ${formatCount(b.v.view)}, ${near ? frameWords(near.f, near.n) : lane && !isUsual(b.v) ? `${lane.join(' ')}: ${voteWord(b.v, lane[0])}` : b.v.text || b.v.outcome}`, href: thingHref(`view:${b.v.view}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
       d.bands = placeBands(d, w);
@@ -153,7 +153,7 @@ export function makeSpaceTimeChart() {
   let views = [];
   /** @type {any[]} */
   let frames = [];
-  const asked = poll({ each: 1000, els: [chart.el.querySelector('.readout')], of: () => (store.now?.ready?.held ? { from: views[0]?.view, to: views[views.length - 1]?.view } : {}), ask: async (q, signal) => (q.to ? (await get('/hold/frames', q, signal)).frames : []), take: (list) => { frames = list; store.nudge(); }, fail: () => { frames = []; } });
+  const asked = makePoll({ each: 1000, els: [chart.el.querySelector('.readout')], of: () => (store.now?.ready?.held ? { from: views[0]?.view, to: views[views.length - 1]?.view } : {}), ask: async (q, signal) => (q.to ? (await get('/hold/frames', q, signal)).frames : []), take: (list) => { frames = list; store.nudge(); }, fail: () => { frames = []; } });
   return {
     el: chart.el,
     /**

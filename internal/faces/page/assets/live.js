@@ -1,6 +1,6 @@
 // @ts-check
 // Beats, by one connection a browser: a shared worker has it. Where there is none, each tab that is seen has its own.
-import { stream } from './stream.js';
+import { makeBeatStream } from './stream.js';
 
 /**
  * followBeats hands each message on, while the tab is seen.
@@ -35,7 +35,7 @@ function scriptURL(path) {
 
 /** @param {(m: import('./stream.js').Message) => void} each */
 function followAlone(each) {
-  const beats = stream(each);
+  const beats = makeBeatStream(each);
   const tell = () => beats.want(!document.hidden);
   document.addEventListener('visibilitychange', tell);
   addEventListener('pagehide', () => beats.want(false));

@@ -3,15 +3,15 @@
 import { formatCount, formatPlural, formatRate, formatDuration } from './format.js';
 import { writeAttribute, fillElement, h, markClass, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
-import { ails } from './ring.js';
+import { findAilment } from './ring.js';
 import { together } from './troubles.js';
 import { repaintCharts } from './chart.js';
 import * as drawer from './drawer.js';
 import * as keys from './keys.js';
 import * as names from './names.js';
-import { judge } from './origin.js';
+import { checkLinkChain } from './origin.js';
 import * as route from './route.js';
-import { searchBox } from './search.js';
+import { makeSearchBox } from './search.js';
 import * as store from './store.js';
 import { kinds } from './things/all.js';
 import { timeBar } from './timebar.js';
@@ -30,10 +30,10 @@ import { txs } from './views/txs.js';
 const places = [network, blocks, failed, timers, actors, runners, jobs, txs];
 /** @type {Map<string, {el: any, draw: (r: route.Route) => void}>} */
 const openViews = new Map();
-let now = route.read();
+let now = route.readRoute();
 
 const main = /** @type {any} */ (document.getElementById('main'));
-const tabs = new Map(places.map((p) => [p.id, h('a', { href: route.href(p.id), title: `g ${p.key}` }, p.title)]));
+const tabs = new Map(places.map((p) => [p.id, h('a', { href: route.makeHref(p.id), title: `g ${p.key}` }, p.title)]));
 fillElement(/** @type {any} */ (document.getElementById('views')), [...tabs.values()]);
 
 const chain = h('strong', { class: 'brand' }, 'devnet');
@@ -42,7 +42,7 @@ const pace = h('span', { class: 'dim pace' });
 const state = h('span', { class: 'state' });
 const announcement = h('span', { class: 'unseen', 'aria-live': 'polite' });
 const theme = h('button', { type: 'button', class: 'plain', title: 'dark or light', 'aria-label': 'dark or light', onclick: toggleTheme }, '◐');
-const search = searchBox();
+const search = makeSearchBox();
 fillElement(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, state, announcement, search.el,
   h('button', { type: 'button', class: 'plain', title: 'keys (?)', 'aria-label': 'keys', onclick: () => keys.showHelp() }, '?'), theme);
 
@@ -69,7 +69,7 @@ function toggleTheme() {
 function showRoute(next) {
   const place = places.find((p) => p.id === next.view) || places[0];
   // there is no such view
-  if (place.id !== next.view) return route.replace(place.id);
+  if (place.id !== next.view) return route.replaceView(place.id);
   const isAnother = !openViews.has(place.id) || now.view !== next.view;
   now = next;
   if (!openViews.has(place.id)) openViews.set(place.id, place.make());
@@ -79,7 +79,7 @@ function showRoute(next) {
     scrollTo(0, 0);
   }
   for (const [id, a] of tabs) {
-    writeAttribute(a, 'href', route.href(id, route.moment()));
+    writeAttribute(a, 'href', route.makeHref(id, route.momentParams()));
     if (id === place.id) {
       writeAttribute(a, 'aria-current', 'page');
       if (isAnother) centreTab();
@@ -103,8 +103,8 @@ function drawPage() {
   openViews.get(now.view)?.draw(now);
   drawer.drawThing();
   time.draw(now, describeState()[1]);
-  names.refresh();
-  writeAttribute(main, 'aria-busy', String(!store.now || !names.answered || store.lacks()));
+  names.refreshNames();
+  writeAttribute(main, 'aria-busy', String(!store.now || !names.areKnown || store.lacks()));
 }
 
 function drawBar() {
@@ -141,13 +141,13 @@ function describeState() {
   if (b.ready.held) return [`held at ${b.ready.held}`, 'warn'];
   if (b.ready.paused) return ['paused', 'warn'];
   if (b.ready.stalled) return [b.ready.stalled, b.ready.blocked ? 'bad' : 'warn'];
-  const ailing = b.nodes.filter((/** @type {any} */ n) => ails(b.nodes, n));
+  const ailingValidators = b.nodes.filter((/** @type {any} */ n) => findAilment(b.nodes, n));
   const runnersDown = b.runners.all - b.runners.ready;
   const live = b.ready.strict ? 'live, strict' : 'live';
   // as the card of the network lists them
   const troubles = together(b.ready.troubles || []).length;
   const faults = faultsNow().length;
-  const parts = [ailing.length && (ailing.length > 1 ? `${ailing.length} validators ail` : `${ailing[0].name} ${ails(b.nodes, ailing[0])}`), runnersDown && `${formatPlural(runnersDown, 'runner')} not ready`,
+  const parts = [ailingValidators.length && (ailingValidators.length > 1 ? `${ailingValidators.length} validators ail` : `${ailingValidators[0].name} ${findAilment(b.nodes, ailingValidators[0])}`), runnersDown && `${formatPlural(runnersDown, 'runner')} not ready`,
     troubles && formatPlural(troubles, 'trouble'), faults && `${formatPlural(faults, 'fault')} in force`].filter(Boolean);
   return [[live, ...parts].join(', '), parts.length ? 'warn' : 'good'];
 }
@@ -162,6 +162,6 @@ keys.listenForKeys({ places: places.map((p) => ({ id: p.id, key: p.key, title: p
 store.listen(drawPage);
 setInterval(() => { if (store.lost || !store.now) drawBar(); }, 1000);
 store.start();
-route.listen(showRoute);
-route.listen(judge);
+route.listenToRoutes(showRoute);
+route.listenToRoutes(checkLinkChain);
 showIf(main, true);

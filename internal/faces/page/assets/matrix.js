@@ -2,7 +2,7 @@
 // The links of many validators as a matrix: a row sends to a column.
 import { makeChart } from './chart.js';
 import { linkWords } from './ring.js';
-import { selected } from './route.js';
+import { thingHref } from './route.js';
 
 /** makeLinkMatrix is for more validators than a ring has room for. */
 export function makeLinkMatrix() {
@@ -16,9 +16,9 @@ export function makeLinkMatrix() {
       const [col, row] = [Math.floor((x - 40) / each), Math.floor((y - 4) / each)];
       const [a, b] = [d.nodes[row], d.nodes[col]];
       if (!a || !b) return null;
-      if (a === b) return { text: `${a.name}: ${a.missing?.join('; ') || 'runs'}, height ${a.height}`, href: selected(`validator:${a.name}`) };
+      if (a === b) return { text: `${a.name}: ${a.missing?.join('; ') || 'runs'}, height ${a.height}`, href: thingHref(`validator:${a.name}`) };
       const l = d.odd.get(a.name + ' ' + b.name);
-      return { text: `${a.name} → ${b.name}: ${l ? linkWords(l, linkState(l)) : a.running && b.running ? 'up' : 'down'}`, href: selected(`validator:${a.name}`) };
+      return { text: `${a.name} → ${b.name}: ${l ? linkWords(l, linkState(l)) : a.running && b.running ? 'up' : 'down'}`, href: thingHref(`validator:${a.name}`) };
     },
     draw(ctx, w, hgt, d, ink) {
       const each = cellSize(w, hgt, d.nodes.length);

@@ -3,7 +3,7 @@
 import { get } from './api.js';
 import { formatCount } from './format.js';
 import { h, showIf, writeText } from './kit.js';
-import { read } from './route.js';
+import { readRoute } from './route.js';
 import * as store from './store.js';
 
 /**
@@ -16,7 +16,7 @@ export function isPast(r) { return r.at !== null && r.at < store.head(); }
  * momentOf is the moment of a route, as questions have it; '' is the present.
  * @param {import('./route.js').Route} [r]
  */
-export function momentOf(r = read()) { return isPast(r) ? `h${r.at}` : ''; }
+export function momentOf(r = readRoute()) { return isPast(r) ? `h${r.at}` : ''; }
 
 /**
  * heightIfBornLater is 0 for a thing that existed at a moment. To ask for one at a moment before it began would be a failed question, of

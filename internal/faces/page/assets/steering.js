@@ -5,8 +5,7 @@ import { formatCount, formatPlural } from './format.js';
 import { makeActionButton, runOrder, makeCopyButton, makeField, fillElement, h, makeTable, trackLatestCall, showIf } from './kit.js';
 import * as store from './store.js';
 
-/** steering are the orders to the whole network. */
-export function steering() {
+export function makeSteering() {
   const pause = makeActionButton('pause', devnetCommand('pause'), async () => {
     const p = await post('/devnet/pause');
     return `paused at height ${formatCount(p.height)}`;
@@ -17,10 +16,10 @@ export function steering() {
   }, 'primary');
   const blocks = makeField('blocks', { type: 'number', value: 100, min: 1, max: 1000000 });
   const go = h('button', { type: 'button' }, 'advance');
-  go.addEventListener('click', () => runOrder(go, async () => advanced(await post('/devnet/advance', { blocks: Number(blocks.input.value) }))));
+  go.addEventListener('click', () => runOrder(go, async () => describeAdvance(await post('/devnet/advance', { blocks: Number(blocks.input.value) }))));
   blocks.el.firstElementChild.remove();
   blocks.input.setAttribute('aria-label', 'how many blocks to advance');
-  const next = makeActionButton('to the next timer', devnetCommand('advance --to-next-timer'), async () => advanced(await post('/devnet/advance', { to_next_timer: true })));
+  const next = makeActionButton('to the next timer', devnetCommand('advance --to-next-timer'), async () => describeAdvance(await post('/devnet/advance', { to_next_timer: true })));
   const join = makeActionButton('a validator joins', devnetCommand('validator join'), async () => {
     const m = await post('/devnet/validator/join', {});
     return `${m.name} joins at height ${formatCount(m.height)}`;
@@ -36,7 +35,7 @@ export function steering() {
   });
   const el = h('div', null,
     h('div', { class: 'orders' }, pause, resume, h('span', { class: 'action' }, blocks.el, go, makeCopyButton(() => devnetCommand(`advance --blocks ${blocks.input.value}`), '$', 'copy as command: advance')), next),
-    h('div', { class: 'orders' }, join, runner, retell), paramsOf());
+    h('div', { class: 'orders' }, join, runner, retell), makeParameterTable());
   return {
     el,
     draw() {
@@ -48,12 +47,12 @@ export function steering() {
 }
 
 /** @param {any} a */
-function advanced(a) {
+function describeAdvance(a) {
   return `from height ${formatCount(a.from)} to ${formatCount(a.to)}: ${formatPlural(a.blocks, 'block')}, ${formatCount(a.skipped)} skipped, ${formatPlural(a.fired, 'timer')} fired`;
 }
 
-/** paramsOf are the parameters in force, asked for when they are opened. */
-function paramsOf() {
+/** makeParameterTable asks for the parameters in force when it is opened. */
+function makeParameterTable() {
   const place = h('div');
   const key = makeField('parameter', { list: 'params', size: 24 });
   const value = makeField('value', { size: 10 });

@@ -2,15 +2,14 @@
 // One timer's life as a lane of blocks: where it stood in the calendar, where it waited and why, how it ended.
 import { formatCount } from './format.js';
 import { makeChart, makeScale } from './chart.js';
-import { selected } from './route.js';
+import { thingHref } from './route.js';
 
 /**
- * storyLane draws it.
  * @param {any} t
  * @param {any[]} story
  * @param {number} head
  */
-export function storyLane(t, story, head) {
+export function makeStoryLane(t, story, head) {
   const from = Math.max(1, Math.min(t.scheduled_at || 1, ...story.map((e) => e.from)));
   const to = Math.max(t.ended_at || head, t.height, from + 1);
   const x = (/** @type {number} */ w) => makeScale([from, to + 1], [4, w - 4]);
@@ -22,7 +21,7 @@ export function storyLane(t, story, head) {
       const n = Math.floor(from + (px - 4) / (w - 8) * (to + 1 - from));
       if (n < from || n > to) return null;
       const e = story.filter((one) => one.from <= n && n <= one.to).pop();
-      return { text: `block ${formatCount(n)}${e ? `: ${e.kind}${e.reason ? ', ' + e.reason : ''}` : ''}`, href: selected(`block:${n}`) };
+      return { text: `block ${formatCount(n)}${e ? `: ${e.kind}${e.reason ? ', ' + e.reason : ''}` : ''}`, href: thingHref(`block:${n}`) };
     },
     draw(ctx, w, hgt, _d, ink) {
       const at = x(w);

@@ -18,16 +18,16 @@ export function timeBar() {
     at: (x, _y, w, _h, d) => {
       const b = d.rows[Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))];
       const forces = b ? d.faults.filter((f) => isIn(f, finalTimeOf(b))).map(faultWords) : [];
-      return b ? { text: `block ${formatCount(b.height)}, ${formatPlural(b.txs, 'transaction')}, ${formatPlural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.changed({ at: `h${b.height}` }) } : null;
+      return b ? { text: `block ${formatCount(b.height)}, ${formatPlural(b.txs, 'transaction')}, ${formatPlural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.hrefWith({ at: `h${b.height}` }) } : null;
     },
     brush: (a, z, w, d) => {
       const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))))];
-      return d.rows.length ? route.changed({ from: at(a).height, to: at(z).height }) : null;
+      return d.rows.length ? route.hrefWith({ from: at(a).height, to: at(z).height }) : null;
     },
   });
   const where = h('span', { class: 'where' });
   const keys = h('span', { class: 'keys legend', 'aria-hidden': 'true' }, [['accent', 'executed'], ['dim', 'empty'], ['bad', 'failed view'], ['warn', 'fault']].map(([ink, text]) => h('span', null, h('i', { 'data-ink': ink }), text)));
-  const live = h('button', { type: 'button', hidden: true, title: 'follow the latest block (l)', onclick: () => route.set({ at: '' }) }, 'follow');
+  const live = h('button', { type: 'button', hidden: true, title: 'follow the latest block (l)', onclick: () => route.setParams({ at: '' }) }, 'follow');
   const el = h('div', { class: 'timebar' }, where, chart.el, keys, live);
   /** @type {[number, number]} */
   let ends = [1, 1];

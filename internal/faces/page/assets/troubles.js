@@ -4,9 +4,9 @@ import { devnetCommand } from './api.js';
 import { shortenID, joinNames } from './format.js';
 import { fillElement, h, makeLink, makeCommandLine } from './kit.js';
 import { makeHealButton } from './faults.js';
-import { who } from './names.js';
-import { ails } from './ring.js';
-import { selected } from './route.js';
+import { makeNameLink } from './names.js';
+import { findAilment } from './ring.js';
+import { thingHref } from './route.js';
 import * as store from './store.js';
 
 /** What to do about a trouble, where it does not say that itself: the first whose words are in it. */
@@ -20,7 +20,7 @@ const DO = /** @type {[RegExp, string, string][]} */ ([
  * @param {string} text
  */
 function parts(text) {
-  return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? makeLink(selected(`hash:${part}`), shortenID(part)) : /^0x[0-9a-f]{40}$/.test(part) ? who(part) : part));
+  return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? makeLink(thingHref(`hash:${part}`), shortenID(part)) : /^0x[0-9a-f]{40}$/.test(part) ? makeNameLink(part) : part));
 }
 
 /**
@@ -50,7 +50,7 @@ export function troubles() {
     draw() {
       const b = store.now;
       const ready = b?.ready;
-      const down = (b?.nodes || []).map((/** @type {any} */ n) => ({ name: n.name, why: ails(b.nodes, n) })).filter((/** @type {any} */ n) => n.why);
+      const down = (b?.nodes || []).map((/** @type {any} */ n) => ({ name: n.name, why: findAilment(b.nodes, n) })).filter((/** @type {any} */ n) => n.why);
       const key = JSON.stringify([ready?.troubles, ready?.stalled, ready?.hint, down]);
       const any = Boolean(ready && (ready.stalled || ready.troubles?.length || down.length));
       if (key === made) return any;
@@ -62,7 +62,7 @@ export function troubles() {
           return h('li', null, nodes.length ? [h('strong', null, joinNames(nodes)), `, ${ago} ago: `] : null, parts(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
             todo?.[2] || node ? makeCommandLine(devnetCommand(todo?.[2] || `logs ${node}`)) : null);
         }),
-        down.map((/** @type {any} */ n) => h('li', null, makeLink(selected(`validator:${n.name}`), n.name), `: ${n.why}`)));
+        down.map((/** @type {any} */ n) => h('li', null, makeLink(thingHref(`validator:${n.name}`), n.name), `: ${n.why}`)));
       return any;
     },
   };

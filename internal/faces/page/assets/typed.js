@@ -3,8 +3,8 @@
 import { get, encodePathPart } from './api.js';
 import { formatBytes, formatCount } from './format.js';
 import { h, makeLink, writeText } from './kit.js';
-import { name } from './names.js';
-import { selected } from './route.js';
+import { nameOf } from './names.js';
+import { thingHref } from './route.js';
 import { momentOf } from './moment.js';
 import * as store from './store.js';
 
@@ -70,7 +70,7 @@ export function text(s, t, v) {
   if (v === null || v === undefined) return 'nothing';
   // of whatever the actor counts: a token's unit is not the chain's
   if (t === 'Amount') return formatCount(v);
-  if (t === 'Address') return name(String(v));
+  if (t === 'Address') return nameOf(String(v));
   if (t === 'bytes') return formatBytes(v) || '0x';
   if (t === 'int' || typeof t === 'string' && /^u\d+$/.test(t)) return formatCount(v);
   if (typeof t === 'string') {
@@ -129,10 +129,10 @@ export function entry(s, { typed }) {
  * thing is a value. One that is the hash of a timer, a job or a transaction leads to it.
  * @param {string} value
  */
-export function thing(value) { return /^0x[0-9a-f]{64}$/.test(value) ? makeLink(selected(`hash:${value}`), value) : value; }
+export function thing(value) { return /^0x[0-9a-f]{64}$/.test(value) ? makeLink(thingHref(`hash:${value}`), value) : value; }
 
 /** @param {string} attribute */
-function keyWords(attribute) { return attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => name(address)); }
+function keyWords(attribute) { return attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => nameOf(address)); }
 
 /**
  * change is a row of state that an execution changed: the key, before and after, in the words that state has.

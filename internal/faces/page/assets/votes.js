@@ -2,7 +2,7 @@
 // The votes of the last views: columns are views, rows are validators.
 import { makeChart } from './chart.js';
 import { formatCount } from './format.js';
-import { selected } from './route.js';
+import { thingHref } from './route.js';
 import * as store from './store.js';
 import { LETTER, voteOf, voteWord } from './things/validator.js';
 
@@ -20,7 +20,7 @@ export function votes() {
       const v = d.views[Math.floor((x - LEFT) / wide(w)) - (VIEWS - d.views.length)];
       const name = d.names[Math.floor((y - 2) / tall(hgt, d.names.length))];
       if (!v) return null;
-      return { text: `view ${formatCount(v.view)}${name ? `, ${name}: ${voteWord(v, name)}` : `: ${v.text || v.outcome}`}`, href: selected(`view:${v.view}`) };
+      return { text: `view ${formatCount(v.view)}${name ? `, ${name}: ${voteWord(v, name)}` : `: ${v.text || v.outcome}`}`, href: thingHref(`view:${v.view}`) };
     },
     draw(ctx, w, hgt, d, ink) {
       const [ww, hh] = [wide(w), tall(hgt, d.names.length)];

@@ -4,8 +4,8 @@ import { formatBytes, formatCount, formatMoney, shortenID } from '../format.js';
 import { makeTextBlock, makeFactList, h, makeLink, makeTable, makeCommandLine } from '../kit.js';
 import { makeThingFromAnswer } from '../drawer.js';
 import { heightIfBornLater, momentOf, makeNotYetNote } from '../moment.js';
-import { who } from '../names.js';
-import { selected, there } from '../route.js';
+import { makeNameLink } from '../names.js';
+import { thingHref, viewHref } from '../route.js';
 import { entry, schemaOf, thing } from '../typed.js';
 
 /** How many keys, and how many lines, timers and receipts are shown. */
@@ -54,16 +54,16 @@ function content({ born, a, at, schema, state, logs, receipts, timers }) {
   const id = a.name || a.address;
   return [
     at ? h('p', { class: 'present' }, `As it was ${then}.`) : null,
-    makeFactList([['name', a.name], ['address', a.address], ['owner', who(a.owner)], ['balance', formatMoney(a.balance)], ['deployed at', makeLink(selected(`block:${a.deployed_at}`), formatCount(a.deployed_at))],
+    makeFactList([['name', a.name], ['address', a.address], ['owner', makeNameLink(a.owner)], ['balance', formatMoney(a.balance)], ['deployed at', makeLink(thingHref(`block:${a.deployed_at}`), formatCount(a.deployed_at))],
       ['timers pending', `${formatCount(a.timers.pending)}${a.timers.next_due === null ? '' : `, the next due at ${formatCount(a.timers.next_due)}`}`], ['code', shortenID(a.code_hash)]]),
-    h('p', null, makeLink(there('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
+    h('p', null, makeLink(viewHref('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
     h('h3', null, `State ${then}`),
     some(state, 'It keeps nothing.', (all) => [makeTable(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => entry(schema, e) || [formatBytes(e.key), thing(valueOf(e))])),
       all.length > STATE ? more(`The first ${STATE} keys are shown, and there are more:`, `actor state ${id}`) : null]),
     h('h3', null, `Printed, the latest first${logs.length > FEW ? `: ${FEW} lines, and there are more` : ''}`),
     some(logs, 'It printed nothing.', (all) => [makeTextBlock(all.slice(0, FEW).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > FEW ? more('', `actor logs ${id}`) : null]),
-    timers.length === 0 ? null : [h('h3', null, 'Timers'), some(timers, '', (all) => [makeTable(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [makeLink(selected(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
-      all.length > FEW ? h('p', null, `The latest ${FEW} are shown: `, makeLink(there('timers', { actor: id }), 'all of them')) : null])],
+    timers.length === 0 ? null : [h('h3', null, 'Timers'), some(timers, '', (all) => [makeTable(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [makeLink(thingHref(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
+      all.length > FEW ? h('p', null, `The latest ${FEW} are shown: `, makeLink(viewHref('timers', { actor: id }), 'all of them')) : null])],
     receipts.length === 0 ? null : receiptsOf(receipts),
   ];
 }
@@ -71,7 +71,7 @@ function content({ born, a, at, schema, state, logs, receipts, timers }) {
 /** @param {any} receipts */
 function receiptsOf(receipts) {
   return h('details', null, h('summary', null, `Receipts of the last 100 blocks, the latest first${receipts.length > FEW ? `: ${FEW} of more` : ''}`),
-    some(receipts, '', (all) => makeTable(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [makeLink(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
+    some(receipts, '', (all) => makeTable(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [makeLink(thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
       h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), formatCount(r.cycles), formatMoney(r.fee)]))));
 }
 

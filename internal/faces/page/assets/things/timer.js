@@ -5,11 +5,11 @@ import { makeActionButton, makeAmount, makeTextBlock, makeFactList, h, makeLink,
 import { explainTimer } from '../because.js';
 import { reloadThing, makeThingFromAnswer } from '../drawer.js';
 import { heightIfBornLater, momentOf, makeNotYetNote } from '../moment.js';
-import { who } from '../names.js';
-import { selected } from '../route.js';
+import { makeNameLink } from '../names.js';
+import { thingHref } from '../route.js';
 import * as store from '../store.js';
-import { receiptFacts, traceOf } from '../receipt.js';
-import { storyLane } from '../storylane.js';
+import { makeReceipt, makeTraceButton } from '../receipt.js';
+import { makeStoryLane } from '../storylane.js';
 import { REASONS } from '../words.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -31,15 +31,15 @@ export const timer = {
     const t = story.timer;
     return [
       h('p', { class: 'sentence' }, sentence(t)),
-      storyLane(t, story.story, story.height),
+      makeStoryLane(t, story.story, story.height),
       explainTimer(t, story.story, story.height),
       h('h3', null, 'Its story'),
-      makeTable(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? makeLink(selected(`block:${e.from}`), formatCount(e.from)) : `${formatCount(e.from)}–${formatCount(e.to)}`,
+      makeTable(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? makeLink(thingHref(`block:${e.from}`), formatCount(e.from)) : `${formatCount(e.from)}–${formatCount(e.to)}`,
         what(e), [e.reason ? makeTerm(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${formatMoney(e.paid.fee_paid)}` : '']])),
       story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), makeCommandLine(devnetCommand(`timer show ${shortenID(t.id)}`))] : null,
-      makeFactList([['actor', [who(t.actor), '.', t.handler]], ['due at', makeLink(selected(`block:${t.height}`), formatCount(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
-        ['tier', makeTerm(t.tier || '')], ['reason', makeTerm((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? formatPlural(t.deferrals, 'time') : ''], ['scheduled at', makeLink(selected(`block:${t.scheduled_at}`), formatCount(t.scheduled_at))], ['ended at', t.ended_at ? makeLink(selected(`block:${t.ended_at}`), formatCount(t.ended_at)) : ''],
-        ['expires at', formatCount(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', formatBytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${formatCount(t.cycles_used)} of ${t.gas_limit ? formatCount(t.gas_limit) : 'the cap'}`],
+      makeFactList([['actor', [makeNameLink(t.actor), '.', t.handler]], ['due at', makeLink(thingHref(`block:${t.height}`), formatCount(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
+        ['tier', makeTerm(t.tier || '')], ['reason', makeTerm((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? formatPlural(t.deferrals, 'time') : ''], ['scheduled at', makeLink(thingHref(`block:${t.scheduled_at}`), formatCount(t.scheduled_at))], ['ended at', t.ended_at ? makeLink(thingHref(`block:${t.ended_at}`), formatCount(t.ended_at)) : ''],
+        ['expires at', formatCount(t.expires_at)], ['payer', makeNameLink(t.fee_payer)], ['watches', t.watch ? [makeNameLink(t.watch.actor), ' ', formatBytes(t.watch.key)] : ''], ['agent', makeNameLink(t.gba)], ['cycles', `${formatCount(t.cycles_used)} of ${t.gas_limit ? formatCount(t.gas_limit) : 'the cap'}`],
         ['fee', t.fee_paid === '0' ? '' : makeAmount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${formatCount(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
       t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), makeTextBlock(formatBytes(t.payload))] : null,
       t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, makeActionButton('cancel', devnetCommand(`timer cancel ${shortenID(t.id)}`), async () => {
@@ -47,7 +47,7 @@ export const timer = {
         reloadThing();
         return `the timer is ${r.status}`;
       }, 'danger')) : null,
-      detail?.receipt ? [h('h3', null, 'Receipt of its fire'), receiptFacts(detail.receipt), traceOf(t.id)] : null,
+      detail?.receipt ? [h('h3', null, 'Receipt of its fire'), makeReceipt(detail.receipt), makeTraceButton(t.id)] : null,
     ];
   }),
 };

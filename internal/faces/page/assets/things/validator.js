@@ -3,8 +3,8 @@ import { devnetCommand, get, encodePathPart, post } from '../api.js';
 import { formatCount, formatDuration } from '../format.js';
 import { makeActionButton, makeTextBlock, makeChoice, makeFactList, fillElement, h, makeLink, trackLatestCall, makeCommandLine } from '../kit.js';
 import { makeFaultButtons } from '../faults.js';
-import { ails, toneOf } from '../ring.js';
-import { selected } from '../route.js';
+import { findAilment, toneOf } from '../ring.js';
+import { thingHref } from '../route.js';
 import * as store from '../store.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -29,11 +29,11 @@ export const validator = {
       load: log.load,
       draw() {
         const n = store.now?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
-        const text = JSON.stringify(n) + store.head() + ails(store.now?.nodes || [], n || {});
+        const text = JSON.stringify(n) + store.head() + findAilment(store.now?.nodes || [], n || {});
         if (text !== last) {
           last = text;
-          fillElement(top, n ? makeFactList([['state', h('span', { 'data-tone': toneOf(store.now.nodes, n) }, ails(store.now.nodes, n) || 'runs')], ['status', n.status],
-            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [formatCount(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : makeLink(selected(`view:${n.view}`), formatCount(n.view))],
+          fillElement(top, n ? makeFactList([['state', h('span', { 'data-tone': toneOf(store.now.nodes, n) }, findAilment(store.now.nodes, n) || 'runs')], ['status', n.status],
+            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [formatCount(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : makeLink(thingHref(`view:${n.view}`), formatCount(n.view))],
             ['peers', n.elsewhere ? '' : formatCount(n.peers)], ['runners', n.elsewhere ? '' : formatCount(n.runners)], ['dead letters', n.dead_letters ? formatCount(n.dead_letters) : ''], ['made again', n.restarted ? formatCount(n.restarted) : '']])
             : h('p', null, `No validator is called ${id}.`));
         }
@@ -42,7 +42,7 @@ export const validator = {
         const voted = JSON.stringify(store.views.last(24).map((v) => [v.view, voteOf(v, id)]));
         if (voted === lastVotes) return;
         lastVotes = voted;
-        fillElement(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: selected(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${voteWord(v, id)}` }, LETTER[voteOf(v, id)])));
+        fillElement(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: thingHref(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${voteWord(v, id)}` }, LETTER[voteOf(v, id)])));
       },
     };
   },

@@ -2,7 +2,7 @@
 import { formatCount, formatDuration, joinNames } from '../format.js';
 import { makeFactList, fillElement, h, makeLink, makeTable, makeTerm } from '../kit.js';
 import * as names from '../names.js';
-import { selected } from '../route.js';
+import { thingHref } from '../route.js';
 import * as store from '../store.js';
 import { describeSimilarFailures, explainFailedView } from '../because.js';
 import { CAUSES } from '../words.js';
@@ -23,7 +23,7 @@ export const view = {
         store.fill('views', store.SIZE);
         if (!v) store.fill('views', 1, Number(id));
         const faults = (store.now?.faults || []).map((/** @type {any} */ f) => [f.began_ms, f.ended_ms]);
-        const text = v ? JSON.stringify([v, names.stamp(), v.outcome === 'final' ? 0 : faults, describeSimilarFailures(v)]) : String(Boolean(store.now) && store.absent(Number(id)));
+        const text = v ? JSON.stringify([v, names.versionText(), v.outcome === 'final' ? 0 : faults, describeSimilarFailures(v)]) : String(Boolean(store.now) && store.absent(Number(id)));
         if (text === last) return;
         last = text;
         // it is asked for
@@ -34,10 +34,10 @@ export const view = {
         fillElement(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
           explainFailedView(v), describeSimilarFailures(v) ? h('p', { class: 'dim' }, describeSimilarFailures(v)) : null,
           makeFactList([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', formatCount(v.epoch)],
-            ['block', v.height === null ? '' : makeLink(selected(`block:${v.height}`), formatCount(v.height))], ['took', v.took === null ? '' : formatDuration(v.took / 1000)],
+            ['block', v.height === null ? '' : makeLink(thingHref(`block:${v.height}`), formatCount(v.height))], ['took', v.took === null ? '' : formatDuration(v.took / 1000)],
             ['to notarize', joinNames(v.notarize)], ['to finalize', joinNames(v.finalize)], ['to nullify', joinNames(v.nullify)], ['silent', joinNames(silent)]]),
-          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), makeTable(['validator', 'cause', 'what happened'], v.gaveUp.map((g) => [makeLink(selected(`validator:${g.validator}`), g.validator), makeTerm(g.cause.replaceAll('_', ' ')), g.detail || CAUSES[g.cause] || '']))] : null,
-          h('p', null, makeLink(selected(`view:${v.view - 1}`), '‹ before'), ' ', makeLink(selected(`view:${v.view + 1}`), 'next ›')));
+          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), makeTable(['validator', 'cause', 'what happened'], v.gaveUp.map((g) => [makeLink(thingHref(`validator:${g.validator}`), g.validator), makeTerm(g.cause.replaceAll('_', ' ')), g.detail || CAUSES[g.cause] || '']))] : null,
+          h('p', null, makeLink(thingHref(`view:${v.view - 1}`), '‹ before'), ' ', makeLink(thingHref(`view:${v.view + 1}`), 'next ›')));
       },
     };
   },

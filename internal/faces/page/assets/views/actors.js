@@ -5,9 +5,9 @@ import { formatCount, formatMoney, shortenID } from '../format.js';
 import { makeEmptyNote, fillElement, h, makeRefusalNote, showIf, writeText } from '../kit.js';
 import { makeHandlerForm } from '../handler.js';
 import { isPast, momentOf, makePresentNote } from '../moment.js';
-import { name } from '../names.js';
-import { poll } from '../poll.js';
-import { olderLink, pool, wanted } from '../rows.js';
+import { nameOf } from '../names.js';
+import { makePoll } from '../poll.js';
+import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 import { schemaOf } from '../typed.js';
@@ -21,19 +21,19 @@ function make() {
   const note = makePresentNote('Reads, dry runs and calls are');
   const forms = h('div');
   const title = h('h2', null, 'Handlers');
-  const table = pool({
-    label: 'actors', size: ROWS, href: (a) => route.selected(`actor:${a.address}`), sel: (a) => `actor:${a.address}`, columns: [
+  const table = makeRowTable({
+    label: 'actors', size: ROWS, href: (a) => route.thingHref(`actor:${a.address}`), sel: (a) => `actor:${a.address}`, columns: [
       { name: 'actor', text: (a) => a.name || shortenID(a.address), main: true },
       { name: 'address', text: (a) => shortenID(a.address) },
       { name: 'timers', kind: 'num', text: (a) => formatCount(a.timers.pending), main: true },
       { name: 'balance', kind: 'num', text: (a) => formatMoney(a.balance), main: true },
-      { name: 'owner', text: (a) => name(a.owner) },
+      { name: 'owner', text: (a) => nameOf(a.owner) },
       { name: 'deployed', kind: 'num', text: (a) => formatCount(a.deployed_at) },
     ] });
-  const older = olderLink('actors', ROWS);
+  const older = makeOlderLink('actors', ROWS);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), table.el, older.el, none), h('section', { class: 'card whole' }, title, note.el, forms));
-  const list = poll({ each: 1500, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), at: momentOf(r) }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
-    const rows = wanted(r.params, ROWS);
+  const list = makePoll({ each: 1500, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r) }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
+    const rows = wantedRows(r.params, ROWS);
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
     showIf(none, !all.length);
@@ -46,7 +46,7 @@ function make() {
   } });
   let made = '';
   // The one that is selected, or else the first; the list has no handlers.
-  const one = poll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
+  const one = makePoll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
     const id = wanted || (await get('/actors', { limit: 1 }, signal))[0]?.address;
     const a = id ? await get(`/actor/${encodePathPart(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
     return { a, schema: a ? await schemaOf(a.address, a.code_hash, '') : null };

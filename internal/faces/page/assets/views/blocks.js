@@ -3,7 +3,7 @@
 import { formatTime, formatCompact, formatCount, formatDuration } from '../format.js';
 import { writeAttribute, h, showIf, writeText } from '../kit.js';
 import { drawAxis, makeChart, findRange, makeScale } from '../chart.js';
-import { pool } from '../rows.js';
+import { makeRowTable } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
@@ -21,8 +21,8 @@ function make() {
   const older = h('a', { href: '#' }, 'older');
   const newer = h('a', { href: '#' }, 'newer');
   const note = h('span', { class: 'dim' });
-  const table = pool({
-    label: 'blocks', size: ROWS, href: (r) => route.selected(`block:${r.to}`), sel: (r) => `block:${r.to}`, columns: /** @type {import('../rows.js').Column<Bin>[]} */ ([
+  const table = makeRowTable({
+    label: 'blocks', size: ROWS, href: (r) => route.thingHref(`block:${r.to}`), sel: (r) => `block:${r.to}`, columns: /** @type {import('../rows.js').Column<Bin>[]} */ ([
       { name: 'height', text: (r) => (r.from === r.to ? formatCount(r.to) : `${formatCount(r.from)}–${formatCount(r.to)}`), main: true },
       { name: 'view', kind: 'num', text: (r) => (r.from === r.to ? formatCount(r.list[0].view) : formatBinRange(r, (b) => b.view)) },
       { name: 'proposer', text: (r) => (r.from === r.to ? r.list[0].proposer : `${new Set(r.list.map((b) => b.proposer)).size} of them`) },
@@ -58,15 +58,15 @@ function make() {
       table.set(bins, r.sel);
       chart.set({ list: list.slice(-STRIP), sel: Number(/^block:(\d+)$/.exec(r.sel)?.[1] ?? -1) });
       for (const a of some.children) {
-        writeAttribute(a, 'href', route.changed({ bin: a.getAttribute('data-bin') }));
+        writeAttribute(a, 'href', route.hrefWith({ bin: a.getAttribute('data-bin') }));
         if (Number(a.getAttribute('data-bin')) === bin) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
       const low = bins.length ? bins[bins.length - 1].from : 0;
       showIf(older, low > 1);
-      writeAttribute(older, 'href', route.changed({ at: `h${Math.max(1, low - 1)}` }));
+      writeAttribute(older, 'href', route.hrefWith({ at: `h${Math.max(1, low - 1)}` }));
       showIf(newer, r.at !== null);
       const up = to + ROWS * bin;
-      writeAttribute(newer, 'href', route.changed({ at: up >= store.head() ? '' : `h${up}` }));
+      writeAttribute(newer, 'href', route.hrefWith({ at: up >= store.head() ? '' : `h${up}` }));
       writeText(note, r.at === null ? store.now?.ready?.paused ? 'no block is made: the network is paused' : '' : r.from === null ? `up to ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
     },
   };
@@ -117,7 +117,7 @@ function strip() {
     at(x, _y, w, _h, d) {
       const each = w / STRIP;
       const b = d.list[Math.floor((x - (w - d.list.length * each)) / each)];
-      return b ? { text: `block ${formatCount(b.height)} of ${b.proposer}: ${formatCount(b.cycles)} cycles, ${b.txs} transactions, ${b.fired} timers fired`, href: route.selected(`block:${b.height}`) } : null;
+      return b ? { text: `block ${formatCount(b.height)} of ${b.proposer}: ${formatCount(b.cycles)} cycles, ${b.txs} transactions, ${b.fired} timers fired`, href: route.thingHref(`block:${b.height}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
       const each = w / STRIP;

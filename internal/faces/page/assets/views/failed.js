@@ -3,7 +3,7 @@
 import { devnetCommand } from '../api.js';
 import { formatTime, formatCount, formatPlural } from '../format.js';
 import { writeAttribute, makeEmptyNote, fillElement, h, showIf, writeText } from '../kit.js';
-import { olderLink, pool, wanted as rowsOf } from '../rows.js';
+import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import { makeSpaceTimeChart } from '../lanes.js';
 import { makePresentNote } from '../moment.js';
 import { CAUSES } from '../words.js';
@@ -25,8 +25,8 @@ function make() {
   const causes = h('div', { class: 'choices', role: 'group', 'aria-label': 'causes' });
   const all = h('a', { href: '#' }, 'all views');
   const none = h('div');
-  const table = pool({
-    label: 'views', size: ROWS, href: (v) => route.selected(`view:${v.view}`), sel: (v) => `view:${v.view}`, columns: /** @type {import('../rows.js').Column<store.View>[]} */ ([
+  const table = makeRowTable({
+    label: 'views', size: ROWS, href: (v) => route.thingHref(`view:${v.view}`), sel: (v) => `view:${v.view}`, columns: /** @type {import('../rows.js').Column<store.View>[]} */ ([
       { name: 'view', text: (v) => formatCount(v.view), main: true },
       { name: 'leader', text: (v) => v.leader },
       { name: 'outcome', kind: 'words', text: (v) => v.text || v.outcome, main: true, tone: (v) => (gaveUp(v) ? 'bad' : '') },
@@ -34,7 +34,7 @@ function make() {
       { name: 'block', kind: 'num', text: (v) => (v.height === null ? '' : formatCount(v.height)) },
       { name: 'began', text: (v) => formatTime(v.began) },
     ]) });
-  const older = olderLink('views', ROWS);
+  const older = makeOlderLink('views', ROWS);
   const picture = makeSpaceTimeChart();
   const note = makePresentNote('Votes of the last view are');
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Space-time'), note.el, picture.el), h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, older.el, none));
@@ -55,19 +55,19 @@ function make() {
       const every = r.params.all === '1';
       const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';
       const shown = (every ? list : bad).filter((v) => !wanted || v.cause === wanted);
-      const rows = rowsOf(r.params, ROWS);
+      const rows = wantedRows(r.params, ROWS);
       table.set(shown.slice(-rows).reverse(), r.sel);
       older.set(rows, shown.length > rows);
       writeText(sum, list.length ? `Validators gave up ${formatPlural(bad.length, 'view')} of the last ${formatCount(list.length)}; nullified since the devnet began: ${formatCount(store.now?.views?.failed ?? bad.length)}.` : '');
-      writeAttribute(all, 'href', route.changed({ all: every ? '' : '1' }));
+      writeAttribute(all, 'href', route.hrefWith({ all: every ? '' : '1' }));
       writeText(all, every ? 'failed ones only' : 'all views');
       const counts = /** @type {{[cause: string]: number}} */ ({});
       for (const v of bad) counts[v.cause || 'other'] = (counts[v.cause || 'other'] || 0) + 1;
       const key = JSON.stringify([counts, wanted, location.hash]);
       if (key !== causesMade) {
         causesMade = key;
-        fillElement(causes, Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([cause, n]) => h('a', { href: route.changed({ q: wanted === cause ? '' : `cause:${cause}` }), 'aria-current': wanted === cause ? 'true' : null }, `${cause.replaceAll('_', ' ')} ${n}`)),
-          wanted && !counts[wanted] ? h('a', { href: route.changed({ q: '' }), 'aria-current': 'true' }, `${wanted} 0`) : null);
+        fillElement(causes, Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([cause, n]) => h('a', { href: route.hrefWith({ q: wanted === cause ? '' : `cause:${cause}` }), 'aria-current': wanted === cause ? 'true' : null }, `${cause.replaceAll('_', ' ')} ${n}`)),
+          wanted && !counts[wanted] ? h('a', { href: route.hrefWith({ q: '' }), 'aria-current': 'true' }, `${wanted} 0`) : null);
       }
       const why = shown.length ? '' : !list.length ? 'no view' : 'no failed view';
       showIf(none, !shown.length);

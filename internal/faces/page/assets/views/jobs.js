@@ -6,8 +6,8 @@ import { writeAttribute, runOrder, makeChoice, makeCopyButton, makeEmptyNote, ma
 import { makeJobChart, compareResults } from '../gantt.js';
 import { heightIfBornLater, isPast, momentOf, fetchRows } from '../moment.js';
 import * as names from '../names.js';
-import { poll } from '../poll.js';
-import { olderLink, pool, wanted } from '../rows.js';
+import { makePoll } from '../poll.js';
+import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 
 export const jobs = { id: 'jobs', title: 'Jobs', key: 'j', make };
@@ -20,28 +20,28 @@ function make() {
   const none = h('div');
   const picture = h('div');
   const title = h('h2', null, 'From submission to callback');
-  const table = pool({
-    label: 'jobs', size: ROWS, href: (j) => route.selected(`job:${j.id}`), sel: (j) => `job:${j.id}`, columns: [
+  const table = makeRowTable({
+    label: 'jobs', size: ROWS, href: (j) => route.thingHref(`job:${j.id}`), sel: (j) => `job:${j.id}`, columns: [
       { name: 'job', text: (j) => shortenID(j.id), main: true },
       { name: 'kind', text: (j) => j.kind, main: true },
       { name: 'status', text: (j) => j.status + (j.error ? ': ' + j.error.code : ''), main: true, tone: (j) => (j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn') },
-      { name: 'submitter', text: (j) => names.name(j.submitter) },
+      { name: 'submitter', text: (j) => names.nameOf(j.submitter) },
       { name: 'mode', text: (j) => j.mode.replaceAll('_', ' ') },
-      { name: 'committee', text: (j) => j.committee.map(names.name).join(' ') },
+      { name: 'committee', text: (j) => j.committee.map(names.nameOf).join(' ') },
       { name: 'submitted', kind: 'num', text: (j) => formatCount(j.submitted_at) },
       { name: 'ended', kind: 'num', text: (j) => (j.completed_at === null ? '' : formatCount(j.completed_at)) },
       { name: 'deadline', kind: 'num', text: (j) => formatCount(j.deadline) },
       { name: 'price', kind: 'num', text: (j) => formatMoney(j.price) },
     ] });
-  const older = olderLink('jobs', ROWS);
+  const older = makeOlderLink('jobs', ROWS);
   const el = h('div', { class: 'cards' },
     h('section', { class: 'card whole' }, title, picture),
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, older.el, none),
     h('section', { class: 'card whole cheats' }, submitForm()));
 
-  const rows = poll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...filterOf(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? fetchRows('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
+  const rows = makePoll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...filterOf(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? fetchRows('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
     : { list: await get('/jobs', { ...q, limit }, signal), cut: false }), take: ({ list, cut }, r) => {
-    const rows = wanted(r.params, ROWS);
+    const rows = wantedRows(r.params, ROWS);
     table.set(list.slice(0, rows), r.sel);
     older.set(rows, list.length > rows || rows === 1000 && list.length === rows, cut ? 'only the latest 10,000 were looked at' : '');
     showIf(none, !list.length);
@@ -55,7 +55,7 @@ function make() {
     fillElement(none, makeRefusalNote(e));
   } });
   // The one that is selected, or else the latest.
-  const chosen = poll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: filterOf(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
+  const chosen = makePoll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: filterOf(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
     const one = id || (await get('/jobs', { limit: 1, ...latest, at }, signal))[0]?.id;
     const missing = (/** @type {any} */ e) => (e.status === 404 ? null : Promise.reject(e));
     const later = id ? await heightIfBornLater(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal).catch(missing) : 0;
@@ -75,7 +75,7 @@ function make() {
    * @param {number|null} at
    */
   function drawStory(story, runners, at) {
-    const key = story ? JSON.stringify([names.stamp(), at, story.story.length, story.job, runners, story.job.completed_at === null ? story.height : 0]) : '';
+    const key = story ? JSON.stringify([names.versionText(), at, story.story.length, story.job, runners, story.job.completed_at === null ? story.height : 0]) : '';
     if (key === made) return;
     made = key;
     if (!story) {
@@ -85,7 +85,7 @@ function make() {
     const j = story.job;
     const compared = compareResults(runners);
     fillElement(title, `Job ${shortenID(j.id)}${at === null ? '' : ` at block ${formatCount(at)}`}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status), compared ? h('span', { 'data-tone': 'bad' }, ` · ${compared}`) : null);
-    fillElement(picture, makeJobChart(j, story.story, runners, story.height), h('p', null, makeLink(route.selected(`job:${j.id}`), 'details of the job')));
+    fillElement(picture, makeJobChart(j, story.story, runners, story.height), h('p', null, makeLink(route.thingHref(`job:${j.id}`), 'details of the job')));
   }
   return {
     el,
@@ -93,7 +93,7 @@ function make() {
     draw(r) {
       for (const a of states.children) {
         const s = a.getAttribute('data-state') || '';
-        writeAttribute(a, 'href', route.changed({ status: s }));
+        writeAttribute(a, 'href', route.hrefWith({ status: s }));
         if (s === (r.params.status || '')) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
       rows(r);
@@ -129,7 +129,7 @@ function submitForm() {
   const go = h('button', { type: 'button', class: 'primary' }, 'submit');
   go.addEventListener('click', () => runOrder(go, async () => {
     const s = await post('/devnet/job/submit', body());
-    if (s.id) route.select(`job:${s.id}`);
+    if (s.id) route.selectThing(`job:${s.id}`);
     return `job ${shortenID(s.id || s.hash || '')} is submitted`;
   }));
   return h('details', null, h('summary', null, 'submit a job'), h('div', { class: 'orders' }, kind.el, what.el, input.el, runners.el, mode.el, h('span', { class: 'action' }, go, makeCopyButton(typed, '$', 'copy as command: job submit'))));

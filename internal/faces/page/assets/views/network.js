@@ -5,11 +5,11 @@ import { runOrder, makeCopyButton, fillElement, h, makeLink, showNotice, showIf,
 import { effectWords, makeEndButton, faultWords, makeHealButton, makeLinkForm, makeFault, faultCommand } from '../faults.js';
 import { makeFeed } from '../feed.js';
 import { faultsAt, faultsNow, isPast, linksAt, nodesAt, makePresentNote } from '../moment.js';
-import { ails, linkWords, MOST, ring, toneOf } from '../ring.js';
+import { findAilment, linkWords, MOST, makeRing, toneOf } from '../ring.js';
 import { makeLinkMatrix } from '../matrix.js';
-import { pool } from '../rows.js';
-import { selected } from '../route.js';
-import { steering } from '../steering.js';
+import { makeRowTable } from '../rows.js';
+import { thingHref } from '../route.js';
+import { makeSteering } from '../steering.js';
 import * as store from '../store.js';
 import { troubles as troublesOf } from '../troubles.js';
 import { votes } from '../votes.js';
@@ -19,15 +19,15 @@ export const network = { id: 'network', title: 'Network', key: 'n', make: makeVi
 function makeView() {
   const line = h('p', { class: 'sentence' });
   const offer = h('div', { class: 'offer', hidden: true, role: 'group', 'aria-label': 'a partition to be made' });
-  const circle = ring((side) => propose(side));
+  const circle = makeRing((side) => propose(side));
   const grid = makeLinkMatrix();
   const legend = h('p', { class: 'dim small' }, '★ leads. Bar and first number: height. A runner has links with several nodes.');
   const hint = h('p', { class: 'dim small cheats' }, 'Draw a line across links to cut them.');
   const voted = votes();
-  const table = pool({
-    label: 'validators', size: 24, href: (n) => selected(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
+  const table = makeRowTable({
+    label: 'validators', size: 24, href: (n) => thingHref(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
       { name: 'node', text: (n) => n.name || n.address, main: true },
-      { name: 'state', text: (n) => ails(store.now.nodes, n) || (n.then ? 'no fault' : n.status === 'active' ? 'runs' : n.status), tone: (n) => toneOf(store.now.nodes, n), main: true },
+      { name: 'state', text: (n) => findAilment(store.now.nodes, n) || (n.then ? 'no fault' : n.status === 'active' ? 'runs' : n.status), tone: (n) => toneOf(store.now.nodes, n), main: true },
       { name: 'height', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : formatCount(n.height)), main: true },
       { name: 'view', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : formatCount(n.view)) },
       { name: 'runners', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : n.runners) },
@@ -44,7 +44,7 @@ function makeView() {
   const notes = [makePresentNote('Links and nodes are'), makePresentNote('States, heights and views are'), makePresentNote('Faults are')];
   const noteOfVotes = makePresentNote('Votes are');
   const sides = h('div', { class: 'orders' });
-  const steer = steering();
+  const steer = makeSteering();
   let sidesMade = '';
   /** @type {Set<string>} */
   const chosen = new Set();
@@ -180,6 +180,6 @@ function lines(el, list) {
   const key = JSON.stringify(list);
   if (el.made === key) return;
   el.made = key;
-  fillElement(el, list.map(([sel, name, text]) => h('li', null, sel ? makeLink(selected(sel), name) : h('strong', null, name), name ? ' ' : '', text)));
+  fillElement(el, list.map(([sel, name, text]) => h('li', null, sel ? makeLink(thingHref(sel), name) : h('strong', null, name), name ? ' ' : '', text)));
 }
 

@@ -5,8 +5,8 @@ import { hasBit, decodeBitmap, formatCount, formatMoney, formatPlural } from '..
 import { makeEmptyNote, fillElement, h, makeRefusalNote, showIf, makeCommandLine, writeText } from '../kit.js';
 import { makeChart } from '../chart.js';
 import { isPast, momentOf } from '../moment.js';
-import { poll } from '../poll.js';
-import { olderLink, pool, wanted } from '../rows.js';
+import { makePoll } from '../poll.js';
+import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
@@ -29,8 +29,8 @@ function make() {
   const map = heat();
   const sum = h('p', { class: 'sentence' });
   const none = h('div');
-  const table = pool({
-    label: 'runners', size: ROWS, href: (r) => route.selected(`runner:${r.name || r.address}`), sel: (r) => `runner:${r.name || r.address}`, columns: [
+  const table = makeRowTable({
+    label: 'runners', size: ROWS, href: (r) => route.thingHref(`runner:${r.name || r.address}`), sel: (r) => `runner:${r.name || r.address}`, columns: [
       { name: 'runner', text: (r) => r.name || r.address, main: true },
       { name: 'health', text: (r) => r.health, main: true, tone: (r) => (r.health === 'Healthy' ? 'good' : 'bad') },
       { name: 'present', text: (r) => (r.present ? 'yes' : 'no'), main: true, tone: (r) => (r.present ? '' : 'bad') },
@@ -41,7 +41,7 @@ function make() {
       { name: 'stake', kind: 'num', text: (r) => formatMoney(r.stake) },
       { name: 'offers', text: (r) => r.capabilities.join(', ') },
     ] });
-  const older = olderLink('runners', ROWS);
+  const older = makeOlderLink('runners', ROWS);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), table.el, older.el, none));
   /** @type {any[]} */
   let known = [];
@@ -53,8 +53,8 @@ function make() {
     const last = latest.p?.heights[latest.p.heights.length - 1];
     writeText(sum, last ? `${formatCount(last.count)} of ${formatPlural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${formatCount(last.height)}: a runner counts where ${formatPlural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
   }
-  const list = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: 1000, at: momentOf(r) }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
-    const rows = wanted(r.params, ROWS);
+  const list = makePoll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: 1000, at: momentOf(r) }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
+    const rows = wantedRows(r.params, ROWS);
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
     known = all;
@@ -67,7 +67,7 @@ function make() {
     showIf(none, true);
     fillElement(none, makeRefusalNote(e));
   } });
-  const seen = poll({ each: 1000, els: [sum, map.el], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
+  const seen = makePoll({ each: 1000, els: [sum, map.el], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
     // the latest block's presence is in the votes for the next
     const to = Math.min(at ?? Infinity, store.head() - 1);
     return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, Math.min(from ?? 1, to), to - HEIGHTS + 1), to }, signal);
@@ -112,7 +112,7 @@ function heat() {
       const runner = rows[Math.floor((y - 2) / tall(hgt, rows.length))];
       if (!one || !runner) return null;
       const votes = one.votes.filter((/** @type {any} */ v) => hasBit(decodeBitmap(v.bitmap), runner.index)).map((/** @type {any} */ v) => d.p.validators[v.validator]?.name);
-      return { text: `${runner.name || runner.address} at ${formatCount(one.height)}: ${hasBit(decodeBitmap(one.present), runner.index) ? 'present' : 'absent'}; shown by ${votes.length ? votes.join(' ') : 'nobody'}`, href: route.selected(`runner:${runner.name || runner.address}`) };
+      return { text: `${runner.name || runner.address} at ${formatCount(one.height)}: ${hasBit(decodeBitmap(one.present), runner.index) ? 'present' : 'absent'}; shown by ${votes.length ? votes.join(' ') : 'nobody'}`, href: route.thingHref(`runner:${runner.name || runner.address}`) };
     },
     draw(ctx, w, hgt, d, ink) {
       ctx.textBaseline = 'middle';

@@ -6,9 +6,9 @@ import { writeAttribute, makeEmptyNote, fillElement, h, makeRefusalNote, showIf,
 import { REASONS } from '../words.js';
 import { drawAxis, makeChart, findRange, makeScale } from '../chart.js';
 import { isPast, momentOf, fetchRows } from '../moment.js';
-import { name } from '../names.js';
-import { poll } from '../poll.js';
-import { olderLink, pool, wanted } from '../rows.js';
+import { nameOf } from '../names.js';
+import { makePoll } from '../poll.js';
+import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
@@ -26,10 +26,10 @@ function make() {
   const reason = h('a', { href: '#', 'aria-current': 'true', hidden: true });
   const states = h('span', { class: 'choices', role: 'group', 'aria-label': 'states' }, STATES.map((s) => h('a', { href: '#', 'data-state': s }, s ? s.replaceAll('_', ' ') : 'all')));
   const none = h('div');
-  const table = pool({
-    label: 'timers', size: ROWS, href: (t) => route.selected(`timer:${t.id}`), sel: (t) => `timer:${t.id}`, columns: [
+  const table = makeRowTable({
+    label: 'timers', size: ROWS, href: (t) => route.thingHref(`timer:${t.id}`), sel: (t) => `timer:${t.id}`, columns: [
       { name: 'due', text: (t) => formatCount(t.height), main: true },
-      { name: 'actor', text: (t) => name(t.actor), main: true },
+      { name: 'actor', text: (t) => nameOf(t.actor), main: true },
       { name: 'handler', text: (t) => t.handler },
       { name: 'status', text: (t) => t.status.replaceAll('_', ' '), main: true, tone: (t) => (t.status === 'fired' ? 'good' : t.status === 'pending' ? (t.deferrals ? 'warn' : '') : 'bad') },
       { name: 'tier', text: (t) => t.tier || '' },
@@ -38,7 +38,7 @@ function make() {
       { name: 'deferred', kind: 'num', text: (t) => t.deferrals || '' },
       { name: 'why', text: (t) => t.reason.replaceAll('_', ' '), title: (t) => REASONS[t.reason] || '' },
     ] });
-  const older = olderLink('timers', ROWS);
+  const older = makeOlderLink('timers', ROWS);
   const el = h('div', { class: 'cards' },
     h('section', { class: 'card whole' }, h('h2', null, 'The lane'), sum, lane.el, why),
     h('section', { class: 'card whole' }, h('h2', null, 'The calendar'), calendar.el),
@@ -47,16 +47,16 @@ function make() {
   /** @type {number|null} the moment of the rows; null: now */
   let of = null;
   const now = () => of ?? store.head();
-  const rows = poll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: momentOf(r), from: r.from }),
+  const rows = makePoll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: momentOf(r), from: r.from }),
     ask: async ({ from, limit, why, ...q }, signal) => (why || from !== null ? fetchRows('/timers', q, (t) => (!why || t.reason === why) && t.height >= (from ?? 0), limit, signal)
       : { list: await get('/timers', { limit, ...q }, signal), cut: false }), take: ({ list, cut }, r) => {
-    const many = wanted(r.params, ROWS);
+    const many = wantedRows(r.params, ROWS);
     of = isPast(r) ? r.at : null;
     table.set(list.slice(0, many), r.sel);
     older.set(many, list.length > many || many === 1000 && list.length === many, cut ? 'only the latest 10,000 were looked at' : '');
     showIf(none, !list.length);
     if (!list.length) {
-      fillElement(none, r.params.why ? makeEmptyNote(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? makeEmptyNote(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${formatCount(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? makeEmptyNote(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
+      fillElement(none, r.params.why ? makeEmptyNote(`No timer waits or ended for the reason ${r.params.why}: ${REASONS[r.params.why] || ''}.`) : isPast(r) ? makeEmptyNote(`No timer was ${(r.params.status || 'due').replaceAll('_', ' ')} at block ${formatCount(/** @type {number} */ (r.at))}.`) : r.params.status || r.params.actor ? makeEmptyNote(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${nameOf(r.params.actor)}` : ''}.`)
         : makeEmptyNote('No timer was scheduled yet. An actor that schedules itself is an example:', devnetCommand('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, devnetCommand('actor call heartbeat start'))));
     }
   }, fail: (e) => {
@@ -65,7 +65,7 @@ function make() {
     showIf(none, true);
     fillElement(none, makeRefusalNote(e));
   } });
-  const recent = poll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.within(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
+  const recent = makePoll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.within(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
@@ -79,19 +79,19 @@ function make() {
     writeText(sum, e.message);
     writeText(why, e.hint || '');
   } });
-  const due = poll({ each: 1000, els: [calendar.el], of: (r) => ({ bins: 64, at: momentOf(r) }), ask: (q, signal) => get('/timers/calendar', q, signal), take: (c) => calendar.set(c), fail: (e) => calendar.set({ error: e.message }) });
+  const due = makePoll({ each: 1000, els: [calendar.el], of: (r) => ({ bins: 64, at: momentOf(r) }), ask: (q, signal) => get('/timers/calendar', q, signal), take: (c) => calendar.set(c), fail: (e) => calendar.set({ error: e.message }) });
   return {
     el,
     /** @param {route.Route} r */
     draw(r) {
       for (const a of states.children) {
         const s = a.getAttribute('data-state') || '';
-        writeAttribute(a, 'href', route.changed({ status: s }));
+        writeAttribute(a, 'href', route.hrefWith({ status: s }));
         if (s === (r.params.status || '')) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
       showIf(reason, Boolean(r.params.why));
       writeText(reason, `${r.params.why || ''} ×`);
-      writeAttribute(reason, 'href', route.changed({ why: '' }));
+      writeAttribute(reason, 'href', route.hrefWith({ why: '' }));
       rows(r);
       recent(r);
       due(r);
@@ -126,7 +126,7 @@ function laneChart() {
     table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [formatCount(b.height), b.fired, b.deferred, b.expired + b.insufficient, formatCount(b.timer_cycles_used), formatCount(b.budget), formatCount(b.basefee_lane_timer)]) }),
     at(x, _y, w, _h, d) {
       const b = d[Math.floor((x - (w - d.length * (w / LAST))) / (w / LAST))];
-      return b ? { text: `block ${formatCount(b.height)}: ${b.fired} fired, ${b.deferred} left for later, ${b.expired + b.insufficient} ended; ${formatCompact(b.timer_cycles_used)} of ${formatCompact(b.budget)} cycles; ${formatCount(b.basefee_lane_timer)} wei`, href: route.selected(`block:${b.height}`) } : null;
+      return b ? { text: `block ${formatCount(b.height)}: ${b.fired} fired, ${b.deferred} left for later, ${b.expired + b.insufficient} ended; ${formatCompact(b.timer_cycles_used)} of ${formatCompact(b.budget)} cycles; ${formatCount(b.basefee_lane_timer)} wei`, href: route.thingHref(`block:${b.height}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
       const each = w / LAST;
@@ -184,7 +184,7 @@ function calendarChart() {
       const tier = c.tiers[Math.floor((y - 4) / 22)];
       if (!tier || i < 0 || i >= bins) return null;
       const [a, b] = [c.from + i * c.width, Math.min(c.to, c.from + (i + 1) * c.width - 1)];
-      return { text: `${formatPlural(tier.counts[i], 'timer')} of ${tier.tier} due at ${formatCount(a)} to ${formatCount(b)}`, href: route.changed({ status: 'pending' }) };
+      return { text: `${formatPlural(tier.counts[i], 'timer')} of ${tier.tier} due at ${formatCount(a)} to ${formatCount(b)}`, href: route.hrefWith({ status: 'pending' }) };
     },
     draw(ctx, w, hgt, c, ink) {
       ctx.textBaseline = 'middle';

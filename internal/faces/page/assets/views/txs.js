@@ -3,10 +3,10 @@
 import { devnetCommand } from '../api.js';
 import { formatCount, formatMoney, formatPlural, shortenID } from '../format.js';
 import { writeAttribute, makeEmptyNote, fillElement, h, makeRefusalNote, showIf, writeText } from '../kit.js';
-import { name } from '../names.js';
-import { poll } from '../poll.js';
+import { nameOf } from '../names.js';
+import { makePoll } from '../poll.js';
 import { BACK, fetchReceipts } from '../executions.js';
-import { olderLink, pool, wanted } from '../rows.js';
+import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
@@ -19,24 +19,24 @@ function make() {
   const kinds = h('span', { class: 'choices', role: 'group', 'aria-label': 'kinds' }, KINDS.map((s) => h('a', { href: '#', 'data-kind': s }, s ? { transaction: 'transactions', timer: 'fires', message: 'messages' }[s] : 'all')));
   const bad = h('a', { href: '#' }, 'failed only');
   const none = h('div');
-  const table = pool({
-    label: 'executions', size: ROWS, href: (r) => route.selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), sel: (r) => `${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`, columns: [
+  const table = makeRowTable({
+    label: 'executions', size: ROWS, href: (r) => route.thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), sel: (r) => `${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`, columns: [
       { name: 'hash', text: (r) => shortenID(r.hash), main: true },
       { name: 'block', kind: 'num', text: (r) => formatCount(r.height) },
       { name: 'what', text: (r) => ({ transaction: 'transaction', timer: 'fire', message: 'message' }[/** @type {string} */ (r.origin)] || r.origin) },
-      { name: 'sender', text: (r) => name(r.sender) },
-      { name: 'to', text: (r) => name(r.to) + (r.handler ? '.' + r.handler : ''), main: true },
+      { name: 'sender', text: (r) => nameOf(r.sender) },
+      { name: 'to', text: (r) => nameOf(r.to) + (r.handler ? '.' + r.handler : ''), main: true },
       { name: 'status', text: (r) => r.status, main: true, tone: (r) => (r.status === 'ok' ? 'good' : 'bad') },
       { name: 'cycles', kind: 'num', text: (r) => formatCount(r.cycles) },
       { name: 'cells', kind: 'num', text: (r) => formatCount(r.cells) },
       { name: 'fee', kind: 'num', text: (r) => formatMoney(r.fee) },
       { name: 'why', text: (r) => (r.error ? `${r.error.code}: ${r.error.message}` : '') },
     ] });
-  const older = olderLink('executions', ROWS);
+  const older = makeOlderLink('executions', ROWS);
   const [unseen, further] = [h('span', { class: 'dim' }), h('a', { href: '#' })];
   const rest = h('p', { class: 'older', hidden: true }, unseen, further);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, older.el, rest, none));
-  const list = poll({ each: 700, els: [table.el, older.el, rest, none], of: ({ at, from, params }) => ({ at, from, rows: wanted(params, ROWS), ...filterOf(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
+  const list = makePoll({ each: 700, els: [table.el, older.el, rest, none], of: ({ at, from, params }) => ({ at, from, rows: wantedRows(params, ROWS), ...filterOf(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
     const to = Math.min(at ?? store.head(), store.head());
     await store.filled('blocks', 2000, to);
     const busy = store.within(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
@@ -56,7 +56,7 @@ function make() {
     table.set(found.slice(0, rows), r.sel);
     older.set(rows, found.length > rows);
     showIf(rest, before > 0);
-    writeAttribute(further, 'href', route.changed({ at: `h${before - 1}` }));
+    writeAttribute(further, 'href', route.hrefWith({ at: `h${before - 1}` }));
     writeText(further, `look from block ${formatCount(before - 1)} down`);
     writeText(unseen, `${formatPlural(found.length, 'execution')} from block ${formatCount(before)} on. Those before are not looked at: `);
     showIf(none, !found.length);
@@ -74,10 +74,10 @@ function make() {
     draw(r) {
       for (const a of kinds.children) {
         const s = a.getAttribute('data-kind') || '';
-        writeAttribute(a, 'href', route.changed({ kind: s }));
+        writeAttribute(a, 'href', route.hrefWith({ kind: s }));
         if (s === (r.params.kind || '')) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
-      writeAttribute(bad, 'href', route.changed({ failed: r.params.failed === '1' ? '' : '1' }));
+      writeAttribute(bad, 'href', route.hrefWith({ failed: r.params.failed === '1' ? '' : '1' }));
       if (r.params.failed === '1') writeAttribute(bad, 'aria-current', 'true'); else bad.removeAttribute('aria-current');
       list(r);
     },
