@@ -55,7 +55,7 @@ function weighFault(f, nodes) {
  */
 export function explainFailedView(v) {
   if (v.outcome !== 'nullified' && !(v.outcome === 'open' && v.cause)) return null;
-  const all = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
+  const all = (store.latestBeat?.nodes || []).map((/** @type {any} */ n) => n.name);
   const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
   const nodes = [v.leader, ...silent, ...v.gaveUp.map((g) => g.validator)].filter((n, i, list) => n && list.indexOf(n) === i);
   const end = v.took === null ? Infinity : v.began + v.took / 1000;
@@ -100,7 +100,7 @@ export function explainTimer(t, story, height) {
   const machine = all.some(([reason]) => reason === 'not_begun' || reason === 'host_failed');
   const faults = machine && finalTimeAt(t.height) ? faultsWithin(finalTimeAt(t.height), finalTimeAt(t.ended_at || height)) : null;
   return makeCauseBox(all.map(([reason, n], i) => [i ? '; ' : '', REASONS[reason] || reason.replaceAll('_', ' '), h('span', { class: 'dim' }, ` (${reason}${n ? `, in ${formatPlural(n, 'block')}` : ''})`)]), '.',
-    faults?.filter((f) => store.now.nodes.some((/** @type {any} */ n) => n.name === f.order.node)).slice(0, 2).map((f) => explainFault(f, finalTimeAt(t.height), 'it was due')),
+    faults?.filter((f) => store.latestBeat.nodes.some((/** @type {any} */ n) => n.name === f.order.node)).slice(0, 2).map((f) => explainFault(f, finalTimeAt(t.height), 'it was due')),
     parameter ? makeCommandLine(devnetCommand(`params set ${parameter} VALUE`)) : null);
 }
 

@@ -56,14 +56,14 @@ function commandOrCurl(text) { return text.startsWith('curl ') ? text : devnetCo
  */
 export function openThing(sel) {
   const at = momentOf();
-  if (sel === shownSel && at === shownAt && (shownReset === store.turns || !sel)) return;
+  if (sel === shownSel && at === shownAt && (shownReset === store.resetCount || !sel)) return;
   shownAt = at;
   request?.abort();
   request = null;
   const isOpening = shownSel === '' && sel !== '';
   if (isOpening) lastFocus = document.activeElement;
   shownSel = sel;
-  shownReset = store.turns;
+  shownReset = store.resetCount;
   thing = note = null;
   const [name, ...rest] = sel.split(':');
   const id = rest.join(':');
@@ -98,7 +98,7 @@ export function openThing(sel) {
 export function drawThing() {
   if (!thing) return;
   // a link's moment is past once the latest block is known
-  if (shownReset !== store.turns || momentOf() !== shownAt) {
+  if (shownReset !== store.resetCount || momentOf() !== shownAt) {
     const sel = shownSel;
     shownSel = '';
     openThing(sel);
@@ -106,7 +106,7 @@ export function drawThing() {
   }
   note?.draw(route.readRoute());
   thing.draw?.();
-  writeAttribute(el, 'aria-busy', String(!isLoaded || !store.now));
+  writeAttribute(el, 'aria-busy', String(!isLoaded || !store.latestBeat));
   loadIfStale();
 }
 
@@ -121,11 +121,11 @@ export function reloadThing() {
 
 async function loadIfStale() {
   const one = thing;
-  if (!one?.load || request || loadedAt && loadedHead === store.head() || shownAt && loadedHead > 0) return;
+  if (!one?.load || request || loadedAt && loadedHead === store.headHeight() || shownAt && loadedHead > 0) return;
   const rest = loadedAt && loadedAt + EACH - performance.now();
-  if (rest > 0) return store.later(rest);
+  if (rest > 0) return store.drawLater(rest);
   const own = request = new AbortController();
-  loadedHead = store.head();
+  loadedHead = store.headHeight();
   let wrong = null;
   try {
     await one.load(own.signal);
@@ -137,7 +137,7 @@ async function loadIfStale() {
   loadedAt = performance.now();
   isLoaded = true;
   if (wrong && shownAt) loadedHead = 0;
-  store.nudge();
+  store.drawSoon();
 }
 
 /**
@@ -153,7 +153,7 @@ export function makeThingFromAnswer(ask, make) {
   let answer = null;
   let drawn = '';
   function draw() {
-    if (!answer || !store.now) return;
+    if (!answer || !store.latestBeat) return;
     const next = answer.text + names.versionText();
     if (next === drawn || place.contains(document.activeElement) && document.activeElement?.matches('input, textarea, select')) return;
     drawn = next;

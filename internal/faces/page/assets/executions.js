@@ -18,7 +18,7 @@ const receiptsByBlock = new Map();
  * @returns {Promise<any[]>}
  */
 export async function fetchReceipts(height, signal) {
-  const key = `${store.turns}.${height}`;
+  const key = `${store.resetCount}.${height}`;
   const known = receiptsByBlock.get(key);
   if (known) return known;
   const list = await get(`/block/${height}/receipts`, { limit: 1000 }, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e)));

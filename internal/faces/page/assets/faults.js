@@ -67,7 +67,7 @@ export function makeEndButton(f) {
 export function makeRepeatButton(f) { return f.order && makeActionButton('again', faultCommand(f.order, f.order.node ? kindOfNode(f.order.node) : ''), () => makeFault(f.order)); }
 
 /** @param {string} node */
-function kindOfNode(node) { return store.now?.nodes.some((/** @type {any} */ n) => n.name === node) ? 'validator' : 'runner'; }
+function kindOfNode(node) { return store.latestBeat?.nodes.some((/** @type {any} */ n) => n.name === node) ? 'validator' : 'runner'; }
 
 /**
  * faultWords is a fault in a sentence: whom it separates from whom, rather than how many connections there happened to be.
@@ -75,9 +75,9 @@ function kindOfNode(node) { return store.now?.nodes.some((/** @type {any} */ n) 
  */
 export function faultWords(f) {
   const o = f.order;
-  const names = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
+  const names = (store.latestBeat?.nodes || []).map((/** @type {any} */ n) => n.name);
   if (f.verb === 'partition' && o?.groups) {
-    const runners = store.now?.runners.all || 0;
+    const runners = store.latestBeat?.runners.all || 0;
     const spared = !o.groups.flat().some((/** @type {string} */ n) => !names.includes(n));
     // who joined since is of no side
     const rest = f.ended && o.groups.every((/** @type {string[]} */ g) => g.length) ? [] : names.filter((/** @type {string} */ n) => !o.groups.flat().includes(n));
@@ -178,7 +178,7 @@ export function makeFaultButtons(kind, node) {
     el,
     draw() {
       const own = faultsNow().filter((/** @type {any} */ f) => f.order.node === node);
-      const known = store.now?.nodes.find((/** @type {any} */ n) => n.name === node);
+      const known = store.latestBeat?.nodes.find((/** @type {any} */ n) => n.name === node);
       const down = own.some((/** @type {any} */ f) => ['crash', 'drop', 'rejoin'].includes(f.verb)) || known && !known.running;
       const state = { runs: !down, frozen: !down && own.some((/** @type {any} */ f) => f.verb === 'freeze') };
       for (const [when, one] of all) showIf(one, when(state));

@@ -51,8 +51,8 @@ export function makeFeed() {
   const sums = h('p', { class: 'dim small' });
   let lastDrawn = '';
   const lines = makePoll({ each: 700, els: [list, none], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
-    const to = at ?? store.head();
-    await Promise.all([store.filled('blocks', BACK, to), store.filled('views', store.SIZE)]);
+    const to = at ?? store.headHeight();
+    await Promise.all([store.waitForRows('blocks', BACK, to), store.waitForRows('views', store.SIZE)]);
     const blocks = store.blocks.last(BACK, to);
     const busy = blocks.filter((b) => b.txs || b.fired || b.cycles).slice(-SOUGHT).reverse();
     /** @type {any[]} */
@@ -71,7 +71,7 @@ export function makeFeed() {
       const time = finalTimeOf(b);
       if (time !== null) times.push([b.height, time]);
     }
-    const [begin, end] = [times[0]?.[1] ?? Infinity, to < store.head() ? times[times.length - 1]?.[1] ?? 0 : Infinity];
+    const [begin, end] = [times[0]?.[1] ?? Infinity, to < store.headHeight() ? times[times.length - 1]?.[1] ?? 0 : Infinity];
     /** @type {Line[]} */
     const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: executionLine(r) }));
     for (const j of jobs) {
@@ -80,7 +80,7 @@ export function makeFeed() {
       if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [makeLink(place, `job ${shortenID(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${nameOf(j.winner)}` : ''] });
     }
     const heightOf = (/** @type {number} */ ms) => times.filter(([, time]) => time <= ms).pop()?.[0] ?? first;
-    for (const f of store.now.faults || []) {
+    for (const f of store.latestBeat.faults || []) {
       if (!f.began_ms || f.began_ms < begin || f.began_ms > end) continue;
       const height = heightOf(f.began_ms);
       all.push({ at: sortKeyBehind(height, f.began_ms), height, key: f.verb + f.began_ms + f.ended, line: [h('strong', { class: 'warn' }, 'fault '), faultWords(f), f.ended ? h('small', null, ' ended') : null] });
@@ -101,7 +101,7 @@ export function makeFeed() {
     }
     const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
     showIf(none, !shown.length);
-    const next = JSON.stringify([names.versionText(), to < store.head() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
+    const next = JSON.stringify([names.versionText(), to < store.headHeight() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
     const fired = blocks.reduce((n, b) => n + b.fired, 0);
     const txs = blocks.reduce((n, b) => n + b.txs, 0);
     fillElement(sums, `In ${formatPlural(blocks.length, 'block')} up to ${formatCount(to)}: `, makeLink(viewHref('txs', { kind: 'transaction' }), formatPlural(txs, 'transaction')), ', ', makeLink(viewHref('timers', { status: 'fired' }), formatPlural(fired, 'fire')), ', ', makeLink(viewHref('jobs'), formatPlural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),

@@ -2,7 +2,7 @@
 // Fields for the arguments of a typed handler. A value that is refused is told at its field.
 import { h, showIf, writeText } from './kit.js';
 import * as names from './names.js';
-import { words } from './typed.js';
+import { typeWords } from './typed.js';
 
 /**
  * @typedef {import('./typed.js').Field} Field
@@ -58,7 +58,7 @@ export function makeArgumentForm(schema, fields, key) {
     if (input.getAttribute('list')) input.addEventListener('focus', offerAddresses);
     fieldsByPath.set(path, { input, wrong });
     return {
-      el: h('label', { class: 'field' }, h('span', null, `${f.name}: ${words(f.type)}`), input, wrong),
+      el: h('label', { class: 'field' }, h('span', null, `${f.name}: ${typeWords(f.type)}`), input, wrong),
       read: () => {
         const text = input.value;
         lastTexts.set(`${key} ${path}`, text);

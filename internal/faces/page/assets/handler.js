@@ -8,7 +8,7 @@ import { makeReceipt, makeTraceTree } from './receipt.js';
 import { thingHref } from './route.js';
 import { makeLink } from './kit.js';
 import * as store from './store.js';
-import { output } from './typed.js';
+import { makeOutputText } from './typed.js';
 
 /**
  * Payloads that were used last, by actor and handler.
@@ -24,7 +24,7 @@ let signers = null;
 
 /** @returns {Promise<string[]>} */
 function fetchSigners() {
-  if (!signers || signers.turn !== store.turns) signers = { turn: store.turns, list: get('/devnet/accounts').then((all) => all.map((/** @type {any} */ a) => a.name)).catch(() => []) };
+  if (!signers || signers.turn !== store.resetCount) signers = { turn: store.resetCount, list: get('/devnet/accounts').then((all) => all.map((/** @type {any} */ a) => a.name)).catch(() => []) };
   return signers.list;
 }
 
@@ -71,7 +71,7 @@ function makeArgumentFields(schema, handler, key) {
  * @param {import('./typed.js').Schema|null} schema
  */
 export function makeHandlerForm(actor, handler, open, schema) {
-  const strict = Boolean(store.now?.ready?.strict);
+  const strict = Boolean(store.latestBeat?.ready?.strict);
   const to = actor.name || actor.address;
   const typed = schema?.handlers.find((x) => x.name === handler.name);
   const handlerInput = schema && typed && !typed.raw ? makeArgumentFields(schema, typed, `${actor.address} ${handler.name}`) : makePayloadField(`${actor.address} ${handler.name}`);
@@ -100,7 +100,7 @@ export function makeHandlerForm(actor, handler, open, schema) {
     const latest = turn();
     const r = await post('/actor/read', { actor: to, handler: handler.name, ...handlerInput.body() });
     if (latest()) fillElement(answer, makeFactList([['read at', formatCount(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', formatCount(r.cycles)],
-      ['output', typed ? output(actor.address, handler.name, r.output) : r.text || formatBytes(r.output)]]), r.logs.length ? makeTextBlock(r.logs.join('\n')) : null);
+      ['output', typed ? makeOutputText(actor.address, handler.name, r.output) : r.text || formatBytes(r.output)]]), r.logs.length ? makeTextBlock(r.logs.join('\n')) : null);
   });
   const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...handlerInput.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
   const dry = button('dry run', async () => {

@@ -80,7 +80,7 @@ function openFailedView() {
  * @param {number} by
  */
 function moveMoment(by) {
-  const head = store.head();
+  const head = store.headHeight();
   if (!head) return;
   const to = (route.readRoute().at ?? head) + by;
   route.setParams({ at: to > head ? '' : `h${Math.max(1, to)}` }, true);
@@ -98,7 +98,7 @@ function rangeInSight() {
  * @param {number} to
  */
 function chooseRange(from, to) {
-  const head = store.head();
+  const head = store.headHeight();
   const many = Math.min(to - from + 1, store.SIZE, head);
   const end = Math.min(head, Math.max(to, many));
   if (head) route.setParams({ from: end - many + 1, to: end }, true);
@@ -111,7 +111,7 @@ function chooseRange(from, to) {
 function zoomRange(by) {
   const [from, to] = rangeInSight();
   const many = Math.max(LEAST, Math.round((to - from + 1) * by));
-  const end = to >= store.head() ? to : Math.round((from + to + many - 1) / 2);
+  const end = to >= store.headHeight() ? to : Math.round((from + to + many - 1) / 2);
   chooseRange(end - many + 1, end);
 }
 

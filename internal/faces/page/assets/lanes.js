@@ -10,7 +10,7 @@ import { faultsWithin } from './moment.js';
 import { makePoll } from './poll.js';
 import { thingHref } from './route.js';
 import * as store from './store.js';
-import { voteOf, voteWord } from './things/validator.js';
+import { voteOf, describeVote } from './things/validator.js';
 
 const [VIEWS, LEFT, ALONE] = [48, 56, 16];
 
@@ -96,7 +96,7 @@ export function makeSpaceTimeChart() {
       const near = d.ends.find((e) => Math.hypot(x - e.x, y - e.y) < 8);
       const b = d.bands.find((one) => x >= one.x && x < one.x + one.w);
       const lane = d.lanes[Math.floor(y / tall(hgt, d))];
-      return b ? { text: `view ${formatCount(b.v.view)}, ${near ? frameWords(near.f, near.n) : lane && !isUsual(b.v) ? `${lane.join(' ')}: ${voteWord(b.v, lane[0])}` : b.v.text || b.v.outcome}`, href: thingHref(`view:${b.v.view}`) } : null;
+      return b ? { text: `view ${formatCount(b.v.view)}, ${near ? frameWords(near.f, near.n) : lane && !isUsual(b.v) ? `${lane.join(' ')}: ${describeVote(b.v, lane[0])}` : b.v.text || b.v.outcome}`, href: thingHref(`view:${b.v.view}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
       d.bands = placeBands(d, w);
@@ -153,7 +153,7 @@ export function makeSpaceTimeChart() {
   let views = [];
   /** @type {any[]} */
   let frames = [];
-  const asked = makePoll({ each: 1000, els: [chart.el.querySelector('.readout')], of: () => (store.now?.ready?.held ? { from: views[0]?.view, to: views[views.length - 1]?.view } : {}), ask: async (q, signal) => (q.to ? (await get('/hold/frames', q, signal)).frames : []), take: (list) => { frames = list; store.nudge(); }, fail: () => { frames = []; } });
+  const asked = makePoll({ each: 1000, els: [chart.el.querySelector('.readout')], of: () => (store.latestBeat?.ready?.held ? { from: views[0]?.view, to: views[views.length - 1]?.view } : {}), ask: async (q, signal) => (q.to ? (await get('/hold/frames', q, signal)).frames : []), take: (list) => { frames = list; store.drawSoon(); }, fail: () => { frames = []; } });
   return {
     el: chart.el,
     /**
@@ -168,7 +168,7 @@ export function makeSpaceTimeChart() {
       const end = last?.took ? last.began + last.took / 1000 : Infinity;
       const open = views.filter((v) => !isUsual(v)).map((v) => v.view);
       /** @type {Data} */
-      const d = { names: (store.now?.nodes || []).map((/** @type {any} */ n) => n.name || n.address), views, faults: last && faultsWithin(views[0].began, end) || [], frames: frames.filter((f) => f.sent_ms <= end && open.includes(f.view)), lanes: [], bands: [], ends: [] };
+      const d = { names: (store.latestBeat?.nodes || []).map((/** @type {any} */ n) => n.name || n.address), views, faults: last && faultsWithin(views[0].began, end) || [], frames: frames.filter((f) => f.sent_ms <= end && open.includes(f.view)), lanes: [], bands: [], ends: [] };
       d.lanes = groupLanes(d);
       chart.set(d);
     },

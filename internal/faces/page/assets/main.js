@@ -4,7 +4,7 @@ import { formatCount, formatPlural, formatRate, formatDuration } from './format.
 import { writeAttribute, fillElement, h, markClass, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
 import { findAilment } from './ring.js';
-import { together } from './troubles.js';
+import { mergeTroubles } from './troubles.js';
 import { repaintCharts } from './chart.js';
 import * as drawer from './drawer.js';
 import * as keys from './keys.js';
@@ -14,7 +14,7 @@ import * as route from './route.js';
 import { makeSearchBox } from './search.js';
 import * as store from './store.js';
 import { kinds } from './things/all.js';
-import { timeBar } from './timebar.js';
+import { makeTimeBar } from './timebar.js';
 import { network } from './views/network.js';
 import { blocks } from './views/blocks.js';
 import { failed } from './views/failed.js';
@@ -46,7 +46,7 @@ const search = makeSearchBox();
 fillElement(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, state, announcement, search.el,
   h('button', { type: 'button', class: 'plain', title: 'keys (?)', 'aria-label': 'keys', onclick: () => keys.showHelp() }, '?'), theme);
 
-const time = timeBar();
+const time = makeTimeBar();
 fillElement(/** @type {any} */ (document.getElementById('time')), time.el);
 drawer.mountIn(/** @type {any} */ (document.getElementById('drawer')), kinds);
 
@@ -104,25 +104,25 @@ function drawPage() {
   drawer.drawThing();
   time.draw(now, describeState()[1]);
   names.refreshNames();
-  writeAttribute(main, 'aria-busy', String(!store.now || !names.areKnown || store.lacks()));
+  writeAttribute(main, 'aria-busy', String(!store.latestBeat || !names.areKnown || store.takeGapSign()));
 }
 
 function drawBar() {
-  const ready = store.now?.ready;
+  const ready = store.latestBeat?.ready;
   writeText(chain, ready ? `devnet ${ready.chain_id}` : 'devnet');
   writeAttribute(chain, 'title', ready ? `${ready.version} · genesis ${ready.genesis}` : '');
-  writeText(height, store.now ? `height ${formatCount(store.head())}` : '');
+  writeText(height, store.latestBeat ? `height ${formatCount(store.headHeight())}` : '');
   const [text, tone] = describeState();
-  const perSecond = store.pace();
-  writeText(pace, perSecond && !ready?.paused && !store.lost ? `${formatRate(perSecond)}/s` : '');
+  const perSecond = store.measurePace();
+  writeText(pace, perSecond && !ready?.paused && !store.lostAt ? `${formatRate(perSecond)}/s` : '');
   writeText(state, text);
   writeAttribute(state, 'data-tone', tone);
   writeAttribute(state, 'title', ready?.hint || '');
   markClass(document.body, 'strict', Boolean(ready?.strict));
-  markClass(document.body, 'lost', Boolean(store.lost));
-  if (performance.now() - announcedAt > 5000 && store.now) {
+  markClass(document.body, 'lost', Boolean(store.lostAt));
+  if (performance.now() - announcedAt > 5000 && store.latestBeat) {
     announcedAt = performance.now();
-    writeText(announcement, `height ${store.head()}, ${text}`);
+    writeText(announcement, `height ${store.headHeight()}, ${text}`);
   }
 }
 
@@ -131,12 +131,12 @@ function drawBar() {
  * @returns {[string, string]}
  */
 function describeState() {
-  const b = store.now;
-  if (store.lost) return [`no answer for ${formatDuration(performance.now() - store.lost)}`, 'bad'];
+  const b = store.latestBeat;
+  if (store.lostAt) return [`no answer for ${formatDuration(performance.now() - store.lostAt)}`, 'bad'];
   if (!b) return ['connecting', 'dim'];
   if (!b.ready) return ['no validator answers', 'bad'];
   if (now.from !== null && now.at !== null) return [`${formatCount(now.from)} to ${formatCount(now.at)}, not following`, 'warn'];
-  if (now.at !== null && now.at > store.head()) return [`block ${formatCount(now.at)} is not final yet`, 'warn'];
+  if (now.at !== null && now.at > store.headHeight()) return [`block ${formatCount(now.at)} is not final yet`, 'warn'];
   if (now.at !== null) return [`at ${formatCount(now.at)}, not following`, 'warn'];
   if (b.ready.held) return [`held at ${b.ready.held}`, 'warn'];
   if (b.ready.paused) return ['paused', 'warn'];
@@ -145,7 +145,7 @@ function describeState() {
   const runnersDown = b.runners.all - b.runners.ready;
   const live = b.ready.strict ? 'live, strict' : 'live';
   // as the card of the network lists them
-  const troubles = together(b.ready.troubles || []).length;
+  const troubles = mergeTroubles(b.ready.troubles || []).length;
   const faults = faultsNow().length;
   const parts = [ailingValidators.length && (ailingValidators.length > 1 ? `${ailingValidators.length} validators ail` : `${ailingValidators[0].name} ${findAilment(b.nodes, ailingValidators[0])}`), runnersDown && `${formatPlural(runnersDown, 'runner')} not ready`,
     troubles && formatPlural(troubles, 'trouble'), faults && `${formatPlural(faults, 'fault')} in force`].filter(Boolean);
@@ -159,9 +159,9 @@ function describeState() {
 });
 addEventListener('resize', centreTab);
 keys.listenForKeys({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main, shown: time.shown });
-store.listen(drawPage);
-setInterval(() => { if (store.lost || !store.now) drawBar(); }, 1000);
-store.start();
+store.listenToBeats(drawPage);
+setInterval(() => { if (store.lostAt || !store.latestBeat) drawBar(); }, 1000);
+store.followNetwork();
 route.listenToRoutes(showRoute);
 route.listenToRoutes(checkLinkChain);
 showIf(main, true);

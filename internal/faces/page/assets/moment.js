@@ -10,7 +10,7 @@ import * as store from './store.js';
  * isPast reports whether a route looks at a moment before the latest block.
  * @param {import('./route.js').Route} r
  */
-export function isPast(r) { return r.at !== null && r.at < store.head(); }
+export function isPast(r) { return r.at !== null && r.at < store.headHeight(); }
 
 /**
  * momentOf is the moment of a route, as questions have it; '' is the present.
@@ -52,7 +52,7 @@ export function makePresentNote(what) {
     draw(r) {
       const past = isPast(r);
       showIf(el, past);
-      if (past) writeText(el, `${what} of the present, block ${formatCount(store.head())}, and not of block ${formatCount(/** @type {number} */ (r.at))}.`);
+      if (past) writeText(el, `${what} of the present, block ${formatCount(store.headHeight())}, and not of block ${formatCount(/** @type {number} */ (r.at))}.`);
     },
   };
 }
@@ -64,7 +64,7 @@ const OVER = ['heal', 'restart', 'thaw', 'wipe', 'panic', 'cheat'];
 function mayLast(f) { return !OVER.includes(f.verb) && Boolean(f.order); }
 
 /** faultsNow are the faults in force. */
-export function faultsNow() { return (store.now?.faults || []).filter((/** @type {any} */ f) => !f.ended && mayLast(f)); }
+export function faultsNow() { return (store.latestBeat?.faults || []).filter((/** @type {any} */ f) => !f.ended && mayLast(f)); }
 
 /**
  * faultsWithin are the faults that were in force some time between two times; null where they are not known.
@@ -73,7 +73,7 @@ export function faultsNow() { return (store.now?.faults || []).filter((/** @type
  * @returns {any[]|null}
  */
 export function faultsWithin(from, to) {
-  return store.now?.faults ? store.now.faults.filter((/** @type {any} */ f) => mayLast(f) && f.began_ms <= to && (f.ended_ms === null || f.ended_ms >= from)) : null;
+  return store.latestBeat?.faults ? store.latestBeat.faults.filter((/** @type {any} */ f) => mayLast(f) && f.began_ms <= to && (f.ended_ms === null || f.ended_ms >= from)) : null;
 }
 
 /**
@@ -93,8 +93,8 @@ export function finalTimeOf(b) {
  * @returns {any[]|null}
  */
 export function faultsAt(height) {
-  store.fill('blocks', 1, height);
-  store.fill('views', store.SIZE);
+  store.fillGap('blocks', 1, height);
+  store.fillGap('views', store.SIZE);
   const time = finalTimeOf(store.blocks.last(1, height)[0]);
   return time === null ? null : faultsWithin(time, time);
 }

@@ -23,7 +23,7 @@ let version = 0;
 export let areKnown = false;
 
 /** versionText is another text as soon as anybody may have another name. */
-export function versionText() { return `${version}.${store.cast}`; }
+export function versionText() { return `${version}.${store.castVersion}`; }
 
 /**
  * The names of the chain's own contracts, which nobody deploys, by the last digit of their addresses.
@@ -38,22 +38,22 @@ const CONTRACTS = { 1: 'registry', 2: 'dispatcher', 3: 'verifier', 8: 'treasury'
 export async function refreshNames(now = false) {
   const time = performance.now();
   // the next drawing asks
-  if (!store.now) return;
+  if (!store.latestBeat) return;
   const at = momentOf();
-  if (reset !== store.turns || at !== moment) {
-    reset = store.turns;
+  if (reset !== store.resetCount || at !== moment) {
+    reset = store.resetCount;
     moment = at;
     areKnown = false;
     now = true;
   }
   if (!now && time - askedAt < 5000) return;
   askedAt = time;
-  const strict = store.now.ready?.strict;
+  const strict = store.latestBeat.ready?.strict;
   const mine = ++latest;
   const [runners, accounts, actors] = await Promise.all([get('/runners', { limit: 1000, at }).catch(() => []),
     strict ? [] : get('/devnet/accounts').catch(() => []), get('/actors', { limit: 1000 }).catch(() => [])]);
   // a later question has the answer
-  if (mine !== latest || reset !== store.turns) return;
+  if (mine !== latest || reset !== store.resetCount) return;
   if (!areKnown) namesByAddress.clear();
   for (const [kind, list] of /** @type {[AddressName['kind'], any[]][]} */ ([['account', accounts], ['actor', actors], ['runner', runners]])) {
     for (const one of list) namesByAddress.set(one.address, { kind, name: one.name || '', address: one.address });
@@ -63,7 +63,7 @@ export async function refreshNames(now = false) {
   if (next !== lastNames) version++;
   lastNames = next;
   areKnown = true;
-  store.nudge();
+  store.drawSoon();
 }
 
 /**
@@ -71,7 +71,7 @@ export async function refreshNames(now = false) {
  * @returns {AddressName|undefined}
  */
 export function findByAddress(address) {
-  const v = store.now?.nodes?.find((/** @type {any} */ n) => n.address === address);
+  const v = store.latestBeat?.nodes?.find((/** @type {any} */ n) => n.address === address);
   if (v) return { kind: 'validator', name: v.name, address };
   const contract = /^0x0{39}([12389])$/.exec(address);
   if (contract) return { kind: 'account', name: CONTRACTS[contract[1]], address };
@@ -81,7 +81,7 @@ export function findByAddress(address) {
 /** @returns {AddressName[]} */
 export function listNames() {
   const list = [...namesByAddress.values()].filter((k) => k.name);
-  for (const v of store.now?.nodes || []) list.push({ kind: 'validator', name: v.name, address: v.address });
+  for (const v of store.latestBeat?.nodes || []) list.push({ kind: 'validator', name: v.name, address: v.address });
   return list;
 }
 

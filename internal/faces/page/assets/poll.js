@@ -48,7 +48,7 @@ export function makePoll({ each, els, of, ask, take, fail }) {
   /** @param {Q} q */
   async function askQuestion(q) {
     const mine = request = new AbortController();
-    askedHead = store.head();
+    askedHead = store.headHeight();
     /** @type {any} */
     let wrong = null;
     /** @type {{data: T}|null} */
@@ -60,7 +60,7 @@ export function makePoll({ each, els, of, ask, take, fail }) {
     if (mine !== request) return;
     request = null;
     endedAt = performance.now();
-    if (wrong || askedHead !== store.head()) store.later(each);
+    if (wrong || askedHead !== store.headHeight()) store.drawLater(each);
     if (got) {
       answer = got;
       drawnKey = '';
@@ -76,7 +76,7 @@ export function makePoll({ each, els, of, ask, take, fail }) {
   return (/** @type {import('./route.js').Route} */ r) => {
     route = r;
     const q = of(r);
-    const text = JSON.stringify([store.turns, q]);
+    const text = JSON.stringify([store.resetCount, q]);
     const time = performance.now();
     if (text !== question || time - lookedAt > AWAY) {
       question = text;
@@ -89,8 +89,8 @@ export function makePoll({ each, els, of, ask, take, fail }) {
     lookedAt = time;
     drawAnswer();
     // what was does not change
-    if (!store.now || request || askedHead === store.head() || answer && isPast(r)) return;
-    if (time - endedAt < each) store.later(endedAt + each - time);
+    if (!store.latestBeat || request || askedHead === store.headHeight() || answer && isPast(r)) return;
+    if (time - endedAt < each) store.drawLater(endedAt + each - time);
     else askQuestion(q);
   };
 }

@@ -5,16 +5,16 @@ import { formatBytes, formatCount, formatMoney, formatPlural, shortenID, formatW
 import { makeAmount, makeTextBlock, runOrder, makeFactList, fillElement, h, makeLink, makeTable } from './kit.js';
 import { nameOf, makeNameLink } from './names.js';
 import { thingHref } from './route.js';
-import { change, event, output } from './typed.js';
+import { makeChangeRow, makeEventText, makeOutputText } from './typed.js';
 
 /** @param {any} r */
 export function makeReceipt(r) {
   return [
     makeFactList([['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['origin', r.origin],
       ['block', makeLink(thingHref(`block:${r.height}`), formatCount(r.height))], ['sender', makeNameLink(r.sender)], ['to', [makeNameLink(r.to), r.handler ? '.' + r.handler : '']], ['cycles', formatCount(r.cycles)], ['cells', formatCount(r.cells)],
-      ['fee', makeAmount(r.fee)], ['of that tip', formatWei(r.tip)], ['output', output(r.to, r.handler, r.output)]]),
+      ['fee', makeAmount(r.fee)], ['of that tip', formatWei(r.tip)], ['output', makeOutputText(r.to, r.handler, r.output)]]),
     r.logs.length ? [h('h3', null, 'Printed'), makeTextBlock(r.logs.join('\n'))] : null,
-    r.events.length ? h('details', { open: r.events.length <= 3 }, h('summary', null, formatPlural(r.events.length, 'event')), makeTable(['actor', 'event', 'data'], r.events.map((/** @type {any} */ e) => [makeNameLink(e.actor), e.name, event(e)]))) : null,
+    r.events.length ? h('details', { open: r.events.length <= 3 }, h('summary', null, formatPlural(r.events.length, 'event')), makeTable(['actor', 'event', 'data'], r.events.map((/** @type {any} */ e) => [makeNameLink(e.actor), e.name, makeEventText(e)]))) : null,
   ];
 }
 
@@ -35,7 +35,7 @@ export function makeTraceButton(hash) {
 /** @param {any} t */
 export function makeTraceTree(t) {
   return [makeFeeTable(t.fee, t.receipt), t.call ? h('ul', { class: 'tree' }, makeCallItem(t.call)) : h('p', { class: 'dim' }, 'No program ran.'),
-    t.changes.length ? [h('h3', null, 'State that changed'), makeTable(['actor', 'key', 'before', 'after'], t.changes.map((/** @type {any} */ c) => [makeNameLink(c.actor), ...change(c)]))] : null,
+    t.changes.length ? [h('h3', null, 'State that changed'), makeTable(['actor', 'key', 'before', 'after'], t.changes.map((/** @type {any} */ c) => [makeNameLink(c.actor), ...makeChangeRow(c)]))] : null,
     t.sent.length ? [h('h3', null, 'Messages for the next block'), makeTable(['to', 'handler', 'prepaid'], t.sent.map((/** @type {any} */ m) => [makeNameLink(m.to), m.handler, formatWei(m.prepaid)]))] : null,
     t.cut ? h('p', { class: 'warn' }, 'There was more than a trace holds.') : null];
 }

@@ -39,7 +39,7 @@ export function makeSteering() {
   return {
     el,
     draw() {
-      const paused = Boolean(store.now?.ready?.paused);
+      const paused = Boolean(store.latestBeat?.ready?.paused);
       showIf(pause, !paused);
       showIf(resume, paused);
     },

@@ -10,18 +10,17 @@ import * as store from './store.js';
 
 const SHOWN = 240;
 
-/** timeBar shows where in time the page is. */
-export function timeBar() {
+export function makeTimeBar() {
   const chart = makeChart({
-    title: 'latest blocks', height: 34, draw, words: (d) => `the latest ${d.rows.length} blocks; ${d.failed.size} of them followed a failed view; ${d.faults.length} faults were in force`,
+    title: 'latest blocks', height: 34, draw: drawBlocks, words: (d) => `the latest ${d.rows.length} blocks; ${d.failed.size} of them followed a failed view; ${d.faults.length} faults were in force`,
     table: (d) => ({ head: ['height', 'view', 'transactions', 'cycles'], rows: d.rows.map((b) => [b.height, b.view, b.txs, b.cycles]) }),
     at: (x, _y, w, _h, d) => {
-      const b = d.rows[Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))];
-      const forces = b ? d.faults.filter((f) => isIn(f, finalTimeOf(b))).map(faultWords) : [];
+      const b = d.rows[Math.floor((x - (w - d.rows.length * blockWidth(w, d.many))) / blockWidth(w, d.many))];
+      const forces = b ? d.faults.filter((f) => wasInForce(f, finalTimeOf(b))).map(faultWords) : [];
       return b ? { text: `block ${formatCount(b.height)}, ${formatPlural(b.txs, 'transaction')}, ${formatPlural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.hrefWith({ at: `h${b.height}` }) } : null;
     },
     brush: (a, z, w, d) => {
-      const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))))];
+      const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * blockWidth(w, d.many))) / blockWidth(w, d.many))))];
       return d.rows.length ? route.hrefWith({ from: at(a).height, to: at(z).height }) : null;
     },
   });
@@ -40,8 +39,8 @@ export function timeBar() {
      * @param {string} tone the state of the network
      */
     draw(r, tone) {
-      const { many, to } = bounds(r);
-      store.fill('blocks', many, to);
+      const { many, to } = chooseBounds(r);
+      store.fillGap('blocks', many, to);
       const rows = store.blocks.last(many, to);
       ends = [rows[0]?.height ?? 1, rows[rows.length - 1]?.height ?? 1];
       const failed = new Set();
@@ -52,7 +51,7 @@ export function timeBar() {
       const [first, last] = [finalTimeOf(rows[0]), finalTimeOf(rows[rows.length - 1])];
       const faults = (faultsWithin(first ?? 0, last ?? 0) || []).slice(-40);
       chart.set({ rows, failed, faults, many, from: r.from, to: r.at });
-      writeText(where, r.at === null ? store.lost ? 'no answer' : store.now?.ready?.held ? 'held' : store.now ? 'live' : '' : r.from === null ? `at ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
+      writeText(where, r.at === null ? store.lostAt ? 'no answer' : store.latestBeat?.ready?.held ? 'held' : store.latestBeat ? 'live' : '' : r.from === null ? `at ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
       writeAttribute(where, 'data-tone', r.at === null ? tone : 'warn');
       showIf(live, r.at !== null);
     },
@@ -60,18 +59,17 @@ export function timeBar() {
 }
 
 /**
- * isIn reports whether a fault was in force at a time.
  * @param {any} f
  * @param {number|null} time
  */
-function isIn(f, time) { return time !== null && f.began_ms <= time && (f.ended_ms === null || f.ended_ms >= time); }
+function wasInForce(f, time) { return time !== null && f.began_ms <= time && (f.ended_ms === null || f.ended_ms >= time); }
 
 /**
- * bounds are how many blocks the bar shows, and the last: a range with as much again around it.
+ * chooseBounds are how many blocks the bar shows, and the last: a range with as much again around it.
  * @param {route.Route} r
  */
-function bounds(r) {
-  const head = store.head();
+function chooseBounds(r) {
+  const head = store.headHeight();
   const to = Math.min(r.at ?? head, head);
   if (r.from === null) return { many: SHOWN, to };
   const long = to - r.from + 1;
@@ -83,7 +81,7 @@ function bounds(r) {
  * @param {number} w
  * @param {number} many
  */
-function step(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many); }
+function blockWidth(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many); }
 
 /**
  * @param {CanvasRenderingContext2D} ctx
@@ -92,8 +90,8 @@ function step(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many);
  * @param {{rows: store.Block[], failed: Set<number>, faults: any[], many: number, from: number|null, to: number|null}} d
  * @param {import('./chart.js').Inks} ink
  */
-function draw(ctx, w, hgt, d, ink) {
-  const each = step(w, d.many);
+function drawBlocks(ctx, w, hgt, d, ink) {
+  const each = blockWidth(w, d.many);
   const most = findRange(d.rows.map((b) => b.cycles), 0)[1];
   const begin = w - d.rows.length * each;
   ctx.fillStyle = ink.line;
@@ -101,7 +99,7 @@ function draw(ctx, w, hgt, d, ink) {
   ctx.fillStyle = ink.warn;
   const times = d.faults.length ? d.rows.map(finalTimeOf) : [];
   for (const f of d.faults) {
-    times.forEach((time, i) => { if (isIn(f, time)) ctx.fillRect(begin + i * each, 6, each, 2); });
+    times.forEach((time, i) => { if (wasInForce(f, time)) ctx.fillRect(begin + i * each, 6, each, 2); });
   }
   d.rows.forEach((b, i) => {
     const x = begin + i * each;

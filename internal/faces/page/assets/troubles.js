@@ -16,19 +16,19 @@ const DO = /** @type {[RegExp, string, string][]} */ ([
 ]);
 
 /**
- * parts are the words of a trouble, with links where it names an execution or an account.
+ * linkMentions are the words of a trouble, with links where it names an execution or an account.
  * @param {string} text
  */
-function parts(text) {
+function linkMentions(text) {
   return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? makeLink(thingHref(`hash:${part}`), shortenID(part)) : /^0x[0-9a-f]{40}$/.test(part) ? makeNameLink(part) : part));
 }
 
 /**
- * together are the troubles of a beat, those of one kind under the names of all nodes that have them.
+ * mergeTroubles puts those of one kind under the names of all nodes that have them.
  * @param {string[]} list
  * @returns {{nodes: string[], text: string, ago: string}[]}
  */
-export function together(list) {
+export function mergeTroubles(list) {
   /** @type {Map<string, {nodes: string[], text: string, ago: string}>} */
   const all = new Map();
   for (const one of list) {
@@ -41,25 +41,25 @@ export function together(list) {
   return [...all.values()];
 }
 
-/** troubles is the card's content; draw returns whether there is any. */
-export function troubles() {
+/** makeTroubleList is the card's content; draw returns whether there is any. */
+export function makeTroubleList() {
   const list = h('ul', { class: 'plainlist' });
   let made = '';
   return {
     el: list,
     draw() {
-      const b = store.now;
+      const b = store.latestBeat;
       const ready = b?.ready;
       const down = (b?.nodes || []).map((/** @type {any} */ n) => ({ name: n.name, why: findAilment(b.nodes, n) })).filter((/** @type {any} */ n) => n.why);
       const key = JSON.stringify([ready?.troubles, ready?.stalled, ready?.hint, down]);
       const any = Boolean(ready && (ready.stalled || ready.troubles?.length || down.length));
       if (key === made) return any;
       made = key;
-      fillElement(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), parts(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, makeHealButton()) : null) : null,
-        together(ready?.troubles || []).map(({ nodes, text, ago }) => {
+      fillElement(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), linkMentions(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, makeHealButton()) : null) : null,
+        mergeTroubles(ready?.troubles || []).map(({ nodes, text, ago }) => {
           const todo = DO.find(([what]) => what.test(text));
           const node = nodes[0] || /\bv\d+\b/.exec(text)?.[0];
-          return h('li', null, nodes.length ? [h('strong', null, joinNames(nodes)), `, ${ago} ago: `] : null, parts(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
+          return h('li', null, nodes.length ? [h('strong', null, joinNames(nodes)), `, ${ago} ago: `] : null, linkMentions(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
             todo?.[2] || node ? makeCommandLine(devnetCommand(todo?.[2] || `logs ${node}`)) : null);
         }),
         down.map((/** @type {any} */ n) => h('li', null, makeLink(thingHref(`validator:${n.name}`), n.name), `: ${n.why}`)));

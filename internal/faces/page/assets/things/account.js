@@ -13,7 +13,7 @@ export const account = {
   command: (id) => `account ${id}`,
   make: (id) => makeThingFromAnswer((signal) => get(`/account/${encodePathPart(id)}`, { at: momentOf() }, signal), (a) => [
     makeFactList([['name', a.name], ['address', a.address], ['balance', makeAmount(a.balance)], ['next nonce', formatCount(a.nonce)]]),
-    store.now?.ready?.strict ? null : h('p', null, makeActionButton('faucet', devnetCommand(`faucet ${id}`), async () => {
+    store.latestBeat?.ready?.strict ? null : h('p', null, makeActionButton('faucet', devnetCommand(`faucet ${id}`), async () => {
       const f = await post('/faucet', { address: id });
       return `${formatMoney(f.amount)} for ${shortenID(id)}`;
     })),

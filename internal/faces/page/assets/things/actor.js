@@ -6,28 +6,28 @@ import { makeThingFromAnswer } from '../drawer.js';
 import { heightIfBornLater, momentOf, makeNotYetNote } from '../moment.js';
 import { makeNameLink } from '../names.js';
 import { thingHref, viewHref } from '../route.js';
-import { entry, schemaOf, thing } from '../typed.js';
+import { makeStateRow, fetchSchema, linkIfHash } from '../typed.js';
 
 /** How many keys, and how many lines, timers and receipts are shown. */
 const [STATE, FEW] = [50, 30];
 
 /**
- * some shows a list, or says why there is none.
+ * makeListOrNote says why there is no list.
  * @param {any} rows
  * @param {string} none
  * @param {(rows: any[]) => any} make
  */
-function some(rows, none, make) {
+function makeListOrNote(rows, none, make) {
   if (!Array.isArray(rows)) return h('p', { class: 'wrong' }, rows.wrong, rows.hint ? ` ${rows.hint}` : '');
   return rows.length ? make(rows) : h('p', { class: 'dim' }, none);
 }
 
 /**
- * more says that there is more, and what to type.
+ * makeMoreNote says that there is more, and what to type.
  * @param {string} why
  * @param {string} text
  */
-function more(why, text) { return [why ? h('p', { class: 'dim' }, why) : null, makeCommandLine(devnetCommand(text))]; }
+function makeMoreNote(why, text) { return [why ? h('p', { class: 'dim' }, why) : null, makeCommandLine(devnetCommand(text))]; }
 
 /** @type {import('../drawer.js').Kind} */
 export const actor = {
@@ -41,14 +41,14 @@ export const actor = {
     const a = await get(`/actor/${encodePathPart(id)}`, { at }, signal);
     const [own, late] = [`/actor/${encodePathPart(a.address)}`, (/** @type {any} */ e) => ({ wrong: e.message, hint: e.hint })];
     const ask = (/** @type {string} */ path, /** @type {any} */ query) => get(path, { limit: FEW + 1, at, ...query }, signal).catch(late);
-    const [schema, state, logs, receipts, timers] = await Promise.all([schemaOf(a.address, a.code_hash, at), ask(own + '/state', { limit: STATE + 1 }),
+    const [schema, state, logs, receipts, timers] = await Promise.all([fetchSchema(a.address, a.code_hash, at), ask(own + '/state', { limit: STATE + 1 }),
       ask(own + '/logs', { order: 'newest' }), ask(own + '/receipts'), ask('/timers', { actor: a.address, order: 'newest' })]);
     return { a, at, schema, state, logs, receipts, timers };
-  }, content),
+  }, makeContent),
 };
 
 /** @param {any} told */
-function content({ born, a, at, schema, state, logs, receipts, timers }) {
+function makeContent({ born, a, at, schema, state, logs, receipts, timers }) {
   const then = at && `at block ${formatCount(Number(at.slice(1)))}`;
   if (born) return makeNotYetNote('deployed', born, at);
   const id = a.name || a.address;
@@ -58,28 +58,28 @@ function content({ born, a, at, schema, state, logs, receipts, timers }) {
       ['timers pending', `${formatCount(a.timers.pending)}${a.timers.next_due === null ? '' : `, the next due at ${formatCount(a.timers.next_due)}`}`], ['code', shortenID(a.code_hash)]]),
     h('p', null, makeLink(viewHref('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
     h('h3', null, `State ${then}`),
-    some(state, 'It keeps nothing.', (all) => [makeTable(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => entry(schema, e) || [formatBytes(e.key), thing(valueOf(e))])),
-      all.length > STATE ? more(`The first ${STATE} keys are shown, and there are more:`, `actor state ${id}`) : null]),
+    makeListOrNote(state, 'It keeps nothing.', (all) => [makeTable(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => makeStateRow(schema, e) || [formatBytes(e.key), linkIfHash(formatStateValue(e))])),
+      all.length > STATE ? makeMoreNote(`The first ${STATE} keys are shown, and there are more:`, `actor state ${id}`) : null]),
     h('h3', null, `Printed, the latest first${logs.length > FEW ? `: ${FEW} lines, and there are more` : ''}`),
-    some(logs, 'It printed nothing.', (all) => [makeTextBlock(all.slice(0, FEW).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > FEW ? more('', `actor logs ${id}`) : null]),
-    timers.length === 0 ? null : [h('h3', null, 'Timers'), some(timers, '', (all) => [makeTable(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [makeLink(thingHref(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
+    makeListOrNote(logs, 'It printed nothing.', (all) => [makeTextBlock(all.slice(0, FEW).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > FEW ? makeMoreNote('', `actor logs ${id}`) : null]),
+    timers.length === 0 ? null : [h('h3', null, 'Timers'), makeListOrNote(timers, '', (all) => [makeTable(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [makeLink(thingHref(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
       all.length > FEW ? h('p', null, `The latest ${FEW} are shown: `, makeLink(viewHref('timers', { actor: id }), 'all of them')) : null])],
-    receipts.length === 0 ? null : receiptsOf(receipts),
+    receipts.length === 0 ? null : makeReceiptTable(receipts),
   ];
 }
 
 /** @param {any} receipts */
-function receiptsOf(receipts) {
+function makeReceiptTable(receipts) {
   return h('details', null, h('summary', null, `Receipts of the last 100 blocks, the latest first${receipts.length > FEW ? `: ${FEW} of more` : ''}`),
-    some(receipts, '', (all) => makeTable(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [makeLink(thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
+    makeListOrNote(receipts, '', (all) => makeTable(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [makeLink(thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
       h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), formatCount(r.cycles), formatMoney(r.fee)]))));
 }
 
 /**
- * valueOf is a value as text, as a number, or as bytes.
+ * formatStateValue is text, a number, or bytes.
  * @param {any} e
  */
-export function valueOf(e) {
+export function formatStateValue(e) {
   if (e.text) return e.int && e.value.length <= 18 && !/^[\x20-\x7e]+$/.test(e.text) ? formatCount(e.int) : e.text;
   return e.int && e.value.length <= 34 ? formatCount(e.int) : formatBytes(e.value);
 }

@@ -22,7 +22,7 @@ export const job = {
     const story = await get(`/job/${encodePathPart(id)}/story`, { limit: 2000, at }, signal);
     const runners = await get(`/job/${encodePathPart(id)}/runners`, { limit: 1000, at }, signal);
     const { submitted_at: from, completed_at: to } = story.job;
-    await Promise.all([from, to ?? story.height].map((height) => store.filled('blocks', 1, height)));
+    await Promise.all([from, to ?? story.height].map((height) => store.waitForRows('blocks', 1, height)));
     return { story, runners, at };
   }, (/** @type {any} */ { born, story, runners, at }) => {
     if (born) return makeNotYetNote('submitted', born, at);
@@ -40,20 +40,20 @@ export const job = {
       j.result !== null ? [h('h3', null, 'Result'), makeTextBlock(formatBytes(j.result))] : null,
       runners.length ? [h('h3', null, 'Runners'), makeTable(['runner', 'draw', 'committed', 'revealed', 'outcome'], runners.map((/** @type {any} */ r) => [makeNameLink(r.address), r.attempt, r.committed_at === null ? '' : formatCount(r.committed_at), r.revealed_at === null ? '' : formatCount(r.revealed_at),
         h('span', { 'data-tone': r.outcome === 'agreed' ? 'good' : r.outcome === 'pending' ? '' : 'bad' }, r.outcome === 'disagreed' ? '≠ disagreed' : r.outcome)]))] : null,
-      !at && j.completed_at === null && !store.now?.ready?.strict ? h('p', null, makeActionButton('cancel', devnetCommand(`job cancel ${shortenID(j.id)}`), async () => {
+      !at && j.completed_at === null && !store.latestBeat?.ready?.strict ? h('p', null, makeActionButton('cancel', devnetCommand(`job cancel ${shortenID(j.id)}`), async () => {
         await post('/devnet/job/cancel', { id: j.id });
         reloadThing();
         return 'the job is cancelled';
       }, 'danger')) : null,
       story.next === null ? null : [h('p', { class: 'dim' }, `The first ${formatCount(story.story.length)} events are shown, and there are more:`), makeCommandLine(devnetCommand(`job show ${shortenID(j.id)}`))],
       h('details', null, h('summary', null, formatPlural(story.story.length, 'event')), makeTable(['block', 'what', 'who', 'detail'], story.story.map((/** @type {any} */ e) => [makeLink(thingHref(`block:${e.height}`), formatCount(e.height)), e.what.replaceAll('_', ' '),
-        [e.runner ? makeNameLink(e.runner) : '', e.validator ? [' at ', nameOf(e.validator)] : ''], told(e)]))),
+        [e.runner ? makeNameLink(e.runner) : '', e.validator ? [' at ', nameOf(e.validator)] : ''], describeEvent(e)]))),
     ];
   }),
 };
 
 /** @param {any} e */
-function told(e) {
+function describeEvent(e) {
   return [e.outcome, e.rejected, e.fraction === null ? '' : `${e.fraction} %`, e.detail, e.error ? `${e.error.code}: ${e.error.message}` : '', e.after_us ? `after ${formatCount(e.after_us)} µs` : '',
     e.what === 'drawn' ? e.committee.map(nameOf).join(' ') : ''].filter(Boolean).join(' · ');
 }

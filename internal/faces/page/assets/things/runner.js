@@ -8,7 +8,7 @@ import * as names from '../names.js';
 import { nameOf, makeNameLink } from '../names.js';
 import { thingHref, viewHref } from '../route.js';
 import * as store from '../store.js';
-import { logOf } from './validator.js';
+import { makeNodeLog } from './validator.js';
 
 /** @type {import('../drawer.js').Kind} */
 export const runner = {
@@ -19,7 +19,7 @@ export const runner = {
   make: (id) => {
     const top = h('div');
     const mine = !id.startsWith('0x');
-    const log = mine ? logOf(id) : null;
+    const log = mine ? makeNodeLog(id) : null;
     const orders = mine ? makeFaultButtons('runner', id) : null;
     /** @type {any} */
     let r = null;
@@ -38,7 +38,7 @@ export const runner = {
       },
       draw() {
         orders?.draw();
-        if (!r || !store.now) return;
+        if (!r || !store.latestBeat) return;
         const text = JSON.stringify(r) + names.versionText();
         if (text === last) return;
         last = text;

@@ -24,25 +24,25 @@ export const timer = {
     const story = await get(`/timer/${encodePathPart(id)}/story`, { at }, signal);
     const detail = story.timer.status === 'fired' ? await get(`/timer/${encodePathPart(story.timer.id)}`, { at }, signal) : null;
     const { height, ended_at: ended } = story.timer;
-    await Promise.all([Math.min(height, story.height), ended ?? story.height].map((n) => store.filled('blocks', 1, n)));
+    await Promise.all([Math.min(height, story.height), ended ?? story.height].map((n) => store.waitForRows('blocks', 1, n)));
     return { story, detail };
   }, (/** @type {any} */ { born, story, detail, at }) => {
     if (born) return makeNotYetNote('scheduled', born, at);
     const t = story.timer;
     return [
-      h('p', { class: 'sentence' }, sentence(t)),
+      h('p', { class: 'sentence' }, describeTimer(t)),
       makeStoryLane(t, story.story, story.height),
       explainTimer(t, story.story, story.height),
       h('h3', null, 'Its story'),
       makeTable(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? makeLink(thingHref(`block:${e.from}`), formatCount(e.from)) : `${formatCount(e.from)}–${formatCount(e.to)}`,
-        what(e), [e.reason ? makeTerm(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${formatMoney(e.paid.fee_paid)}` : '']])),
+        describeEvent(e), [e.reason ? makeTerm(e.reason.replaceAll('_', ' ')) : '', e.paid ? ` paid ${formatMoney(e.paid.fee_paid)}` : '']])),
       story.next ? [h('p', { class: 'dim' }, 'There is more of it:'), makeCommandLine(devnetCommand(`timer show ${shortenID(t.id)}`))] : null,
       makeFactList([['actor', [makeNameLink(t.actor), '.', t.handler]], ['due at', makeLink(thingHref(`block:${t.height}`), formatCount(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
         ['tier', makeTerm(t.tier || '')], ['reason', makeTerm((t.reason || '').replaceAll('_', ' '))], ['deferred', t.deferrals ? formatPlural(t.deferrals, 'time') : ''], ['scheduled at', makeLink(thingHref(`block:${t.scheduled_at}`), formatCount(t.scheduled_at))], ['ended at', t.ended_at ? makeLink(thingHref(`block:${t.ended_at}`), formatCount(t.ended_at)) : ''],
         ['expires at', formatCount(t.expires_at)], ['payer', makeNameLink(t.fee_payer)], ['watches', t.watch ? [makeNameLink(t.watch.actor), ' ', formatBytes(t.watch.key)] : ''], ['agent', makeNameLink(t.gba)], ['cycles', `${formatCount(t.cycles_used)} of ${t.gas_limit ? formatCount(t.gas_limit) : 'the cap'}`],
         ['fee', t.fee_paid === '0' ? '' : makeAmount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${formatCount(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
       t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), makeTextBlock(formatBytes(t.payload))] : null,
-      t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, makeActionButton('cancel', devnetCommand(`timer cancel ${shortenID(t.id)}`), async () => {
+      t.status === 'pending' && !store.latestBeat?.ready?.strict ? h('p', null, makeActionButton('cancel', devnetCommand(`timer cancel ${shortenID(t.id)}`), async () => {
         const r = await post('/devnet/timer/cancel', { id: t.id });
         reloadThing();
         return `the timer is ${r.status}`;
@@ -53,7 +53,7 @@ export const timer = {
 };
 
 /** @param {any} t */
-function sentence(t) {
+function describeTimer(t) {
   const late = t.ended_at && t.ended_at > t.height ? `, ${formatPlural(t.ended_at - t.height, 'block')} late` : '';
   switch (t.status) {
     case 'fired': return `It fired in block ${formatCount(t.ended_at)}${late}, and its handler ended ${t.result}.`;
@@ -65,7 +65,7 @@ function sentence(t) {
 }
 
 /** @param {any} e */
-function what(e) {
+function describeEvent(e) {
   if (e.kind === 'moved') return `moved from ${e.tier_from} to ${e.tier}`;
   if (e.kind === 'scheduled') return `scheduled into ${e.tier}`;
   if (e.kind === 'deferred') return `deferred${e.blocks > 1 ? ` in ${formatCount(e.blocks)} blocks` : ''}`;

@@ -1,7 +1,7 @@
 // @ts-check
 import { get, encodePathPart } from '../api.js';
 import { formatBytes, formatCount, shortenID } from '../format.js';
-import { makeTextBlock as text, makeFactList, h, makeLink } from '../kit.js';
+import { makeTextBlock, makeFactList, h, makeLink } from '../kit.js';
 import { explainFailedReceipt } from '../because.js';
 import { makeThingFromAnswer } from '../drawer.js';
 import { makeNameLink } from '../names.js';
@@ -24,7 +24,7 @@ export const tx = {
     signed ? h('details', null, h('summary', null, 'as it was signed'), makeFactList([['hash', signed.hash], ['sender', makeNameLink(signed.sender)], ['nonce', formatCount(signed.nonce)], ['kind', signed.kind], ['to', makeNameLink(signed.to)],
       ['value', signed.value === '0' ? '' : formatCount(signed.value) + ' wei'], ['limits', `${formatCount(signed.cycles_limit)} cycles, ${formatCount(signed.cells_limit)} cells`],
       ['max fees', `${formatCount(signed.max_fee_per_cycle)} a cycle, ${formatCount(signed.max_fee_per_cell)} a cell`], ['tips', `${formatCount(signed.max_priority_fee_per_cycle)} a cycle, ${formatCount(signed.max_priority_fee_per_cell)} a cell`]]),
-    text(formatBytes(signed.payload))) : null,
+    makeTextBlock(formatBytes(signed.payload))) : null,
     receipt ? makeTraceButton(receipt.hash) : null,
     receipt ? h('p', null, makeLink(thingHref(`block:${receipt.height}`), `block ${formatCount(receipt.height)}`), ' ', shortenID(id)) : null,
   ]),

@@ -21,36 +21,36 @@ export const validator = {
       const m = await post('/devnet/validator/leave', { name: id });
       return `${m.name} leaves at height ${formatCount(m.height)}`;
     }));
-    const log = logOf(id);
+    const log = makeNodeLog(id);
     let last = '';
     let lastVotes = '';
     return {
       el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('p', { class: 'dim small' }, '✓ finalized, + notarized, ✗ gave up, · none'), h('h3', { class: 'cheats' }, 'Faults'), orders.el, moves, log.el),
       load: log.load,
       draw() {
-        const n = store.now?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
-        const text = JSON.stringify(n) + store.head() + findAilment(store.now?.nodes || [], n || {});
+        const n = store.latestBeat?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
+        const text = JSON.stringify(n) + store.headHeight() + findAilment(store.latestBeat?.nodes || [], n || {});
         if (text !== last) {
           last = text;
-          fillElement(top, n ? makeFactList([['state', h('span', { 'data-tone': toneOf(store.now.nodes, n) }, findAilment(store.now.nodes, n) || 'runs')], ['status', n.status],
-            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [formatCount(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : makeLink(thingHref(`view:${n.view}`), formatCount(n.view))],
+          fillElement(top, n ? makeFactList([['state', h('span', { 'data-tone': toneOf(store.latestBeat.nodes, n) }, findAilment(store.latestBeat.nodes, n) || 'runs')], ['status', n.status],
+            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [formatCount(n.height), makeLagNote(n.height)]], ['view', n.elsewhere ? '' : makeLink(thingHref(`view:${n.view}`), formatCount(n.view))],
             ['peers', n.elsewhere ? '' : formatCount(n.peers)], ['runners', n.elsewhere ? '' : formatCount(n.runners)], ['dead letters', n.dead_letters ? formatCount(n.dead_letters) : ''], ['made again', n.restarted ? formatCount(n.restarted) : '']])
             : h('p', null, `No validator is called ${id}.`));
         }
         orders.draw();
-        store.fill('views', 24);
+        store.fillGap('views', 24);
         const voted = JSON.stringify(store.views.last(24).map((v) => [v.view, voteOf(v, id)]));
         if (voted === lastVotes) return;
         lastVotes = voted;
-        fillElement(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: thingHref(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${voteWord(v, id)}` }, LETTER[voteOf(v, id)])));
+        fillElement(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: thingHref(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${describeVote(v, id)}` }, LETTER[voteOf(v, id)])));
       },
     };
   },
 };
 
 /** @param {number} height */
-function behind(height) {
-  const by = store.head() - height;
+function makeLagNote(height) {
+  const by = store.headHeight() - height;
   return by > 2 ? h('span', { 'data-tone': 'warn' }, ` ${formatCount(by)} behind`) : null;
 }
 
@@ -69,11 +69,10 @@ export function voteOf(v, name) {
 }
 
 /**
- * voteWord says it.
  * @param {store.View} v
  * @param {string} name
  */
-export function voteWord(v, name) {
+export function describeVote(v, name) {
   const gave = v.gaveUp.find((g) => g.validator === name);
   const lead = v.leader === name ? ', leads' : '';
   const took = v.took === null ? '' : `, ${formatDuration(v.took / 1000)}`;
@@ -81,10 +80,10 @@ export function voteWord(v, name) {
 }
 
 /**
- * logOf is the end of a node's log, where it is opened.
+ * makeNodeLog is the end of a node's log, where it is opened.
  * @param {string} name
  */
-export function logOf(name) {
+export function makeNodeLog(name) {
   const place = h('div');
   const level = makeChoice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
   const el = h('details', null, h('summary', null, 'log'), level.el, place, makeCommandLine(devnetCommand(`logs ${name} -f`)));

@@ -20,16 +20,16 @@ export const view = {
       draw() {
         const v = store.views.get(Number(id));
         // those that failed alike are counted
-        store.fill('views', store.SIZE);
-        if (!v) store.fill('views', 1, Number(id));
-        const faults = (store.now?.faults || []).map((/** @type {any} */ f) => [f.began_ms, f.ended_ms]);
-        const text = v ? JSON.stringify([v, names.versionText(), v.outcome === 'final' ? 0 : faults, describeSimilarFailures(v)]) : String(Boolean(store.now) && store.absent(Number(id)));
+        store.fillGap('views', store.SIZE);
+        if (!v) store.fillGap('views', 1, Number(id));
+        const faults = (store.latestBeat?.faults || []).map((/** @type {any} */ f) => [f.began_ms, f.ended_ms]);
+        const text = v ? JSON.stringify([v, names.versionText(), v.outcome === 'final' ? 0 : faults, describeSimilarFailures(v)]) : String(Boolean(store.latestBeat) && store.isViewAbsent(Number(id)));
         if (text === last) return;
         last = text;
         // it is asked for
         if (text === 'false') return void el.replaceChildren();
         if (!v) return void fillElement(el, h('p', { class: 'dim' }, `Nothing is known of view ${id}: the devnet keeps the latest 4,096 since it was started.`));
-        const all = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
+        const all = (store.latestBeat?.nodes || []).map((/** @type {any} */ n) => n.name);
         const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
         fillElement(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
           explainFailedView(v), describeSimilarFailures(v) ? h('p', { class: 'dim' }, describeSimilarFailures(v)) : null,

@@ -10,13 +10,13 @@ import { makePoll } from '../poll.js';
 import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
-import { schemaOf } from '../typed.js';
+import { fetchSchema } from '../typed.js';
 
-export const actors = { id: 'actors', title: 'Actors', key: 'a', make };
+export const actors = { id: 'actors', title: 'Actors', key: 'a', make: makeActorsView };
 
 const ROWS = 40;
 
-function make() {
+function makeActorsView() {
   const none = h('div');
   const note = makePresentNote('Reads, dry runs and calls are');
   const forms = h('div');
@@ -49,9 +49,9 @@ function make() {
   const one = makePoll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
     const id = wanted || (await get('/actors', { limit: 1 }, signal))[0]?.address;
     const a = id ? await get(`/actor/${encodePathPart(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
-    return { a, schema: a ? await schemaOf(a.address, a.code_hash, '') : null };
+    return { a, schema: a ? await fetchSchema(a.address, a.code_hash, '') : null };
   }, take: ({ a, schema }, r) => {
-    const key = JSON.stringify([a?.address, a?.name, a?.code_hash, a?.undescribed, schema !== null, store.turns]);
+    const key = JSON.stringify([a?.address, a?.name, a?.code_hash, a?.undescribed, schema !== null, store.resetCount]);
     // what was typed into its forms stays
     if (key === made) return;
     made = key;

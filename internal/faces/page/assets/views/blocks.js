@@ -7,7 +7,7 @@ import { makeRowTable } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
-export const blocks = { id: 'blocks', title: 'Blocks', key: 'b', make };
+export const blocks = { id: 'blocks', title: 'Blocks', key: 'b', make: makeBlocksView };
 
 const ROWS = 60;
 const STRIP = 300;
@@ -15,8 +15,8 @@ const BINS = [1, 10, 100, 1000];
 
 /** @typedef {{from: number, to: number, list: store.Block[]}} Bin */
 
-function make() {
-  const chart = strip();
+function makeBlocksView() {
+  const chart = makeStrip();
   const some = h('span', { class: 'choices', role: 'group', 'aria-label': 'blocks in a row' }, BINS.map((n) => h('a', { href: '#', 'data-bin': n }, n === 1 ? 'each block' : formatCount(n))));
   const older = h('a', { href: '#' }, 'older');
   const newer = h('a', { href: '#' }, 'newer');
@@ -43,13 +43,13 @@ function make() {
     el,
     /** @param {route.Route} r */
     draw(r) {
-      const to = Math.min(r.at ?? store.head(), store.head());
+      const to = Math.min(r.at ?? store.headHeight(), store.headHeight());
       const asked = Number(r.params.bin);
-      const bin = BINS.includes(asked) ? asked : r.at !== null || store.pace() <= 10 ? 1 : store.pace() <= 100 ? 10 : 100;
+      const bin = BINS.includes(asked) ? asked : r.at !== null || store.measurePace() <= 10 ? 1 : store.measurePace() <= 100 ? 10 : 100;
       const need = Math.min(store.SIZE, Math.max(STRIP, ROWS * bin));
-      store.fill('blocks', need, to);
-      const list = store.within(store.blocks.last(need, to), r.from, (b) => b.height);
-      const bins = binned(list, bin).slice(-ROWS).reverse();
+      store.fillGap('blocks', need, to);
+      const list = store.rowsFromHeight(store.blocks.last(need, to), r.from, (b) => b.height);
+      const bins = groupIntoBins(list, bin).slice(-ROWS).reverse();
       // the latest row is always the latest block
       if (bin > 1 && r.at === null) {
         const last = list[list.length - 1];
@@ -66,19 +66,19 @@ function make() {
       writeAttribute(older, 'href', route.hrefWith({ at: `h${Math.max(1, low - 1)}` }));
       showIf(newer, r.at !== null);
       const up = to + ROWS * bin;
-      writeAttribute(newer, 'href', route.hrefWith({ at: up >= store.head() ? '' : `h${up}` }));
-      writeText(note, r.at === null ? store.now?.ready?.paused ? 'no block is made: the network is paused' : '' : r.from === null ? `up to ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
+      writeAttribute(newer, 'href', route.hrefWith({ at: up >= store.headHeight() ? '' : `h${up}` }));
+      writeText(note, r.at === null ? store.latestBeat?.ready?.paused ? 'no block is made: the network is paused' : '' : r.from === null ? `up to ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
     },
   };
 }
 
 /**
- * binned puts blocks into bins of so many heights.
+ * groupIntoBins takes bins of so many heights.
  * @param {store.Block[]} list
  * @param {number} bin
  * @returns {Bin[]}
  */
-function binned(list, bin) {
+function groupIntoBins(list, bin) {
   if (bin === 1) return list.map((b) => ({ from: b.height, to: b.height, list: [b] }));
   /** @type {Map<number, store.Block[]>} */
   const bins = new Map();
@@ -102,16 +102,16 @@ function formatBinRange(r, of) {
 }
 
 /**
- * gapsOf are the times between blocks, in ms; the first is 0.
+ * timesBetween are in ms; the first is 0.
  * @param {store.Block[]} list
  */
-function gapsOf(list) { return list.map((b, i) => (i ? b.at - list[i - 1].at : 0)); }
+function timesBetween(list) { return list.map((b, i) => (i ? b.at - list[i - 1].at : 0)); }
 
-/** strip shows cycles as bars, transactions as dots, and the time between blocks as a line. */
-function strip() {
+/** makeStrip shows cycles as bars, transactions as dots, and the time between blocks as a line. */
+function makeStrip() {
   return makeChart({
     title: `the last ${STRIP} blocks`, height: 120,
-    keys: (/** @type {{list: store.Block[], sel: number}} */ d) => [['hue1', 'cycles'], ['hue2', 'of them by timers'], ['text', 'has transactions'], ['hue5', `time between blocks, at most ${formatDuration(Math.max(0, ...gapsOf(d.list).slice(1)))}`]],
+    keys: (/** @type {{list: store.Block[], sel: number}} */ d) => [['hue1', 'cycles'], ['hue2', 'of them by timers'], ['text', 'has transactions'], ['hue5', `time between blocks, at most ${formatDuration(Math.max(0, ...timesBetween(d.list).slice(1)))}`]],
     words: (/** @type {{list: store.Block[], sel: number}} */ d) => `cycles of ${d.list.length} blocks, at most ${Math.max(0, ...d.list.map((b) => b.cycles))}`,
     table: (d) => ({ head: ['height', 'cycles', 'of timers', 'transactions', 'time'], rows: d.list.map((b) => [formatCount(b.height), formatCount(b.cycles), formatCount(b.lane), b.txs, formatTime(b.at)]) }),
     at(x, _y, w, _h, d) {
@@ -138,7 +138,7 @@ function strip() {
           ctx.fillRect(x, 6, Math.max(1, each - 1), 3);
         }
       });
-      const gaps = gapsOf(d.list);
+      const gaps = timesBetween(d.list);
       const t = makeScale(findRange(gaps.slice(1), 0), [hgt - 4, 16]);
       ctx.strokeStyle = ink.hues[4];
       ctx.lineWidth = 1.2;

@@ -10,7 +10,7 @@ import { CAUSES } from '../words.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
-export const failed = { id: 'views', title: 'Views', key: 'v', make };
+export const failed = { id: 'views', title: 'Views', key: 'v', make: makeViewsView };
 
 const ROWS = 60;
 
@@ -18,9 +18,9 @@ const ROWS = 60;
  * A view that was nullified, or an open one that validators gave up.
  * @param {store.View} v
  */
-const gaveUp = (v) => v.outcome === 'nullified' || v.outcome === 'open' && v.cause !== '';
+const didFail = (v) => v.outcome === 'nullified' || v.outcome === 'open' && v.cause !== '';
 
-function make() {
+function makeViewsView() {
   const sum = h('p', { class: 'sentence' });
   const causes = h('div', { class: 'choices', role: 'group', 'aria-label': 'causes' });
   const all = h('a', { href: '#' }, 'all views');
@@ -29,7 +29,7 @@ function make() {
     label: 'views', size: ROWS, href: (v) => route.thingHref(`view:${v.view}`), sel: (v) => `view:${v.view}`, columns: /** @type {import('../rows.js').Column<store.View>[]} */ ([
       { name: 'view', text: (v) => formatCount(v.view), main: true },
       { name: 'leader', text: (v) => v.leader },
-      { name: 'outcome', kind: 'words', text: (v) => v.text || v.outcome, main: true, tone: (v) => (gaveUp(v) ? 'bad' : '') },
+      { name: 'outcome', kind: 'words', text: (v) => v.text || v.outcome, main: true, tone: (v) => (didFail(v) ? 'bad' : '') },
       { name: 'cause', text: (v) => v.cause.replaceAll('_', ' '), title: (v) => CAUSES[v.cause] || '' },
       { name: 'block', kind: 'num', text: (v) => (v.height === null ? '' : formatCount(v.height)) },
       { name: 'began', text: (v) => formatTime(v.began) },
@@ -43,22 +43,22 @@ function make() {
     el,
     /** @param {route.Route} r */
     draw(r) {
-      store.fill('views', store.SIZE);
+      store.fillGap('views', store.SIZE);
       let list = store.views.last(store.SIZE);
-      const last = r.at === null ? null : store.viewAt(r.at);
-      const before = r.from === null ? null : store.viewAt(r.from - 1);
+      const last = r.at === null ? null : store.viewAtHeight(r.at);
+      const before = r.from === null ? null : store.viewAtHeight(r.from - 1);
       if (last !== null) list = list.filter((v) => v.view <= last);
       if (before !== null) list = list.filter((v) => v.view > before);
       picture.draw(r, list);
       note.draw(r);
-      const bad = list.filter(gaveUp);
+      const bad = list.filter(didFail);
       const every = r.params.all === '1';
       const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';
       const shown = (every ? list : bad).filter((v) => !wanted || v.cause === wanted);
       const rows = wantedRows(r.params, ROWS);
       table.set(shown.slice(-rows).reverse(), r.sel);
       older.set(rows, shown.length > rows);
-      writeText(sum, list.length ? `Validators gave up ${formatPlural(bad.length, 'view')} of the last ${formatCount(list.length)}; nullified since the devnet began: ${formatCount(store.now?.views?.failed ?? bad.length)}.` : '');
+      writeText(sum, list.length ? `Validators gave up ${formatPlural(bad.length, 'view')} of the last ${formatCount(list.length)}; nullified since the devnet began: ${formatCount(store.latestBeat?.views?.failed ?? bad.length)}.` : '');
       writeAttribute(all, 'href', route.hrefWith({ all: every ? '' : '1' }));
       writeText(all, every ? 'failed ones only' : 'all views');
       const counts = /** @type {{[cause: string]: number}} */ ({});

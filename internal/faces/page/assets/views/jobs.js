@@ -10,12 +10,12 @@ import { makePoll } from '../poll.js';
 import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 
-export const jobs = { id: 'jobs', title: 'Jobs', key: 'j', make };
+export const jobs = { id: 'jobs', title: 'Jobs', key: 'j', make: makeJobsView };
 
 const ROWS = 40;
 const STATES = ['', 'Pending', 'Assigned', 'Executing', 'Completed', 'Failed'];
 
-function make() {
+function makeJobsView() {
   const states = h('span', { class: 'choices', role: 'group', 'aria-label': 'states' }, STATES.map((s) => h('a', { href: '#', 'data-state': s }, s || 'all')));
   const none = h('div');
   const picture = h('div');
@@ -37,9 +37,9 @@ function make() {
   const el = h('div', { class: 'cards' },
     h('section', { class: 'card whole' }, title, picture),
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, older.el, none),
-    h('section', { class: 'card whole cheats' }, submitForm()));
+    h('section', { class: 'card whole cheats' }, makeSubmitForm()));
 
-  const rows = makePoll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...filterOf(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? fetchRows('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
+  const rows = makePoll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...jobFilter(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? fetchRows('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
     : { list: await get('/jobs', { ...q, limit }, signal), cut: false }), take: ({ list, cut }, r) => {
     const rows = wantedRows(r.params, ROWS);
     table.set(list.slice(0, rows), r.sel);
@@ -55,7 +55,7 @@ function make() {
     fillElement(none, makeRefusalNote(e));
   } });
   // The one that is selected, or else the latest.
-  const chosen = makePoll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: filterOf(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
+  const chosen = makePoll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: jobFilter(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
     const one = id || (await get('/jobs', { limit: 1, ...latest, at }, signal))[0]?.id;
     const missing = (/** @type {any} */ e) => (e.status === 404 ? null : Promise.reject(e));
     const later = id ? await heightIfBornLater(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal).catch(missing) : 0;
@@ -103,15 +103,15 @@ function make() {
 }
 
 /**
- * filterOf are the jobs that an address asks for.
+ * jobFilter are the jobs that an address asks for.
  * @param {{[name: string]: string}} params
  */
-function filterOf(params) {
+function jobFilter(params) {
   return { order: 'newest', status: STATES.includes(params.status || '') ? params.status : '', runner: params.runner, submitter: params.submitter };
 }
 
-/** submitForm submits a job of the executor that needs nothing outside. */
-function submitForm() {
+/** makeSubmitForm submits a job of the executor that needs nothing outside. */
+function makeSubmitForm() {
   const kind = makeChoice('kind', ['custom', 'http', 'llm'], 'custom');
   const what = makeField('executor, address or model', { value: 'echo', size: 18 });
   const input = makeField('params or prompt', { value: 'hello', size: 18 });

@@ -11,23 +11,23 @@ import { makeRowTable } from '../rows.js';
 import { thingHref } from '../route.js';
 import { makeSteering } from '../steering.js';
 import * as store from '../store.js';
-import { troubles as troublesOf } from '../troubles.js';
-import { votes } from '../votes.js';
+import { makeTroubleList } from '../troubles.js';
+import { makeVoteChart } from '../votes.js';
 
-export const network = { id: 'network', title: 'Network', key: 'n', make: makeView };
+export const network = { id: 'network', title: 'Network', key: 'n', make: makeNetworkView };
 
-function makeView() {
+function makeNetworkView() {
   const line = h('p', { class: 'sentence' });
   const offer = h('div', { class: 'offer', hidden: true, role: 'group', 'aria-label': 'a partition to be made' });
-  const circle = makeRing((side) => propose(side));
+  const circle = makeRing((side) => proposePartition(side));
   const grid = makeLinkMatrix();
   const legend = h('p', { class: 'dim small' }, '★ leads. Bar and first number: height. A runner has links with several nodes.');
   const hint = h('p', { class: 'dim small cheats' }, 'Draw a line across links to cut them.');
-  const voted = votes();
+  const voted = makeVoteChart();
   const table = makeRowTable({
     label: 'validators', size: 24, href: (n) => thingHref(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
       { name: 'node', text: (n) => n.name || n.address, main: true },
-      { name: 'state', text: (n) => findAilment(store.now.nodes, n) || (n.then ? 'no fault' : n.status === 'active' ? 'runs' : n.status), tone: (n) => toneOf(store.now.nodes, n), main: true },
+      { name: 'state', text: (n) => findAilment(store.latestBeat.nodes, n) || (n.then ? 'no fault' : n.status === 'active' ? 'runs' : n.status), tone: (n) => toneOf(store.latestBeat.nodes, n), main: true },
       { name: 'height', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : formatCount(n.height)), main: true },
       { name: 'view', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : formatCount(n.view)) },
       { name: 'runners', kind: 'num', text: (n) => (n.elsewhere || n.then ? '' : n.runners) },
@@ -38,7 +38,7 @@ function makeView() {
   const odds = h('summary');
   const linked = h('details', { hidden: true }, odds, linkList);
   const waiting = h('ul', { class: 'plainlist' });
-  const ailments = troublesOf();
+  const ailments = makeTroubleList();
   const happens = makeFeed();
   const then = h('p', { class: 'present', hidden: true });
   const notes = [makePresentNote('Links and nodes are'), makePresentNote('States, heights and views are'), makePresentNote('Faults are')];
@@ -60,11 +60,11 @@ function makeView() {
       h('section', { class: 'card' }, h('h2', null, 'Nodes'), notes[1].el, table.el, more, waiting),
       h('section', { class: 'card cheats' }, h('h2', null, 'Faults in force'), notes[2].el, faults, linked,
         h('details', null, h('summary', null, 'partition by names'), h('p', { class: 'dim small' }, 'Those that are chosen reach one another only.'), sides),
-        h('details', null, h('summary', null, 'a link that is slow or loses packets'), makeLinkForm(() => (store.now?.nodes || []).map((/** @type {any} */ n) => n.name)))),
+        h('details', null, h('summary', null, 'a link that is slow or loses packets'), makeLinkForm(() => (store.latestBeat?.nodes || []).map((/** @type {any} */ n) => n.name)))),
       h('section', { class: 'card cheats' }, h('h2', null, 'Time'), steer.el)));
 
   /** @param {string[]} side */
-  function propose(side) {
+  function proposePartition(side) {
     const order = { verb: 'partition', groups: [side, []] };
     const go = h('button', { type: 'button', class: 'danger' }, 'cut');
     const close = () => showIf(offer, false);
@@ -88,7 +88,7 @@ function makeView() {
       const box = h('input', { type: 'checkbox' });
       box.addEventListener('change', () => { if (box.checked) chosen.add(n.name); else chosen.delete(n.name); });
       return h('label', { class: 'chip' }, box, n.name);
-    }), h('button', { type: 'button', onclick: () => (chosen.size ? propose([...chosen]) : showNotice('Choose who is cut off.', 'wrong')) }, 'partition…'));
+    }), h('button', { type: 'button', onclick: () => (chosen.size ? proposePartition([...chosen]) : showNotice('Choose who is cut off.', 'wrong')) }, 'partition…'));
   }
 
   let faultsMade = '';
@@ -111,13 +111,13 @@ function makeView() {
     el,
     /** @param {import('../route.js').Route} r */
     draw(r) {
-      const b = store.now;
+      const b = store.latestBeat;
       if (!b) return;
       const past = isPast(r);
       const forces = past ? faultsAt(/** @type {number} */ (r.at)) : null;
       const nodes = forces ? nodesAt(b.nodes, forces) : b.nodes;
       const links = forces ? linksAt(b.nodes, forces) : b.links;
-      const seen = past ? store.viewAt(/** @type {number} */ (r.at)) : null;
+      const seen = past ? store.viewAtHeight(/** @type {number} */ (r.at)) : null;
       const view = seen !== null && seen >= (b.views?.kept_from || Infinity) ? seen : null;
       const last = forces && view !== null ? store.views.get(view) : store.views.last(1)[0];
       // Where faults of then are not known, all is of the present.
@@ -132,18 +132,18 @@ function makeView() {
       showIf(hint, few);
       showIf(legend, few && !forces);
       showIf(grid.el, !few);
-      if (few) circle.draw(nodes, links, last?.leader || '', store.head());
-      else grid.draw(nodes, links, store.head());
+      if (few) circle.draw(nodes, links, last?.leader || '', store.headHeight());
+      else grid.draw(nodes, links, store.headHeight());
       table.set(nodes);
       writeText(more, past || !b.runners.all ? '' : `${b.runners.ready} of ${formatPlural(b.runners.all, 'runner')} ready.`);
-      lines(waiting, past ? [] : b.runners.waiting.slice(0, 12).map((/** @type {any} */ w) => [`runner:${w.name}`, w.name, w.missing.join('; ')]).concat(b.runners.waiting.length > 12 ? [['', '', `and ${b.runners.waiting.length - 12} more: devnet runner list`]] : []));
+      writeLines(waiting, past ? [] : b.runners.waiting.slice(0, 12).map((/** @type {any} */ w) => [`runner:${w.name}`, w.name, w.missing.join('; ')]).concat(b.runners.waiting.length > 12 ? [['', '', `and ${b.runners.waiting.length - 12} more: devnet runner list`]] : []));
       showIf(trouble, ailments.draw());
       showIf(trouble.children[1], past);
-      if (past) writeText(trouble.children[1], `These are of the present, block ${formatCount(store.head())}.`);
+      if (past) writeText(trouble.children[1], `These are of the present, block ${formatCount(store.headHeight())}.`);
       const odd = (links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up);
       showIf(linked, odd.length > 0);
-      writeText(odds, oddWords(odd));
-      lines(linkList, odd.slice(0, 24).map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]).concat(odd.length > 24 ? [['', '', `and ${formatCount(odd.length - 24)} more: devnet links`]] : []));
+      writeText(odds, describeOddLinks(odd));
+      writeLines(linkList, odd.slice(0, 24).map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]).concat(odd.length > 24 ? [['', '', `and ${formatCount(odd.length - 24)} more: devnet links`]] : []));
       voted.draw(nodes.map((/** @type {any} */ n) => n.name), view);
       drawFaults(forces || faultsNow(), forces !== null);
       offerSides(nodes);
@@ -157,26 +157,26 @@ function makeView() {
 const LINK_VERBS = ['partition', 'bridge', 'link'];
 
 /**
- * oddWords say which links are cut, slow or down: of a node that is cut off from several, from how many.
+ * describeOddLinks says which links are cut, slow or down: of a node that is cut off from several, from how many.
  * @param {any[]} odd
  */
-function oddWords(odd) {
-  const pairs = [...new Set(odd.map((l) => [l.from, l.to].sort(store.byName).join(' ')))].map((p) => p.split(' '));
+function describeOddLinks(odd) {
+  const pairs = [...new Set(odd.map((l) => [l.from, l.to].sort(store.compareNames).join(' ')))].map((p) => p.split(' '));
   const counts = /** @type {Map<string, number>} */ (new Map());
   for (const n of pairs.flat()) counts.set(n, (counts.get(n) || 0) + 1);
   const [most, n] = [...counts].sort((a, b) => b[1] - a[1])[0] || ['', 0];
   const others = pairs.filter((p) => p.includes(most)).map((p) => (p[0] === most ? p[1] : p[0]));
-  const runners = others.filter((o) => !store.now.nodes.some((/** @type {any} */ v) => v.name === o)).length;
+  const runners = others.filter((o) => !store.latestBeat.nodes.some((/** @type {any} */ v) => v.name === o)).length;
   const kinds = [others.length - runners ? formatPlural(others.length - runners, 'validator') : '', runners ? formatPlural(runners, 'runner') : ''].filter(Boolean);
   return n === pairs.length && n > 1 ? `${formatPlural(n, 'link')} cut, slow or down: ${most} with ${joinNames(kinds)}` : `${formatPlural(pairs.length, 'link')} cut, slow or down`;
 }
 
 /**
- * lines writes a short list anew, where it differs.
+ * writeLines writes a short list anew, where it differs.
  * @param {any} el
  * @param {[string, string, string][]} list
  */
-function lines(el, list) {
+function writeLines(el, list) {
   const key = JSON.stringify(list);
   if (el.made === key) return;
   el.made = key;

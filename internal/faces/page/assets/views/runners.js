@@ -10,23 +10,23 @@ import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
-export const runners = { id: 'runners', title: 'Runners', key: 'r', make };
+export const runners = { id: 'runners', title: 'Runners', key: 'r', make: makeRunnersView };
 
 const ROWS = 60;
 const HEIGHTS = 96;
 
 /**
- * connected is how many of its subset a runner is connected with. A validator that answers for itself alone knows of no other.
+ * countConnections are those with the runner's subset. A validator that answers for itself alone knows of no other.
  * @param {{subset: string[], connected: string[]}} r
  */
-function connected(r) {
-  const elsewhere = new Set((store.now?.nodes || []).filter((/** @type {any} */ n) => n.elsewhere).map((/** @type {any} */ n) => n.address));
+function countConnections(r) {
+  const elsewhere = new Set((store.latestBeat?.nodes || []).filter((/** @type {any} */ n) => n.elsewhere).map((/** @type {any} */ n) => n.address));
   const known = r.subset.filter((a) => !elsewhere.has(a));
   return `${known.filter((a) => r.connected.includes(a)).length} of ${known.length}${known.length < r.subset.length ? ' known' : ''}`;
 }
 
-function make() {
-  const map = heat();
+function makeRunnersView() {
+  const map = makePresenceMap();
   const sum = h('p', { class: 'sentence' });
   const none = h('div');
   const table = makeRowTable({
@@ -34,7 +34,7 @@ function make() {
       { name: 'runner', text: (r) => r.name || r.address, main: true },
       { name: 'health', text: (r) => r.health, main: true, tone: (r) => (r.health === 'Healthy' ? 'good' : 'bad') },
       { name: 'present', text: (r) => (r.present ? 'yes' : 'no'), main: true, tone: (r) => (r.present ? '' : 'bad') },
-      { name: 'connected', kind: 'num', text: (r) => (r.connected ? connected(r) : '') },
+      { name: 'connected', kind: 'num', text: (r) => (r.connected ? countConnections(r) : '') },
       { name: 'jobs', kind: 'num', text: (r) => `${r.active_jobs} of ${r.max_concurrent_jobs}` },
       { name: 'accepting', text: (r) => (r.accepting ? 'yes' : 'no') },
       { name: 'reputation', kind: 'num', text: (r) => r.reputation },
@@ -69,7 +69,7 @@ function make() {
   } });
   const seen = makePoll({ each: 1000, els: [sum, map.el], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
     // the latest block's presence is in the votes for the next
-    const to = Math.min(at ?? Infinity, store.head() - 1);
+    const to = Math.min(at ?? Infinity, store.headHeight() - 1);
     return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, Math.min(from ?? 1, to), to - HEIGHTS + 1), to }, signal);
   }, take: (p) => {
     latest = { p };
@@ -90,8 +90,8 @@ function make() {
 
 const LEFT = 64;
 
-/** heat is the map: rows are runners, by subset; a cell says how many votes show it. */
-function heat() {
+/** makePresenceMap has runners as rows, by subset; a cell says how many votes show it. */
+function makePresenceMap() {
   /** @param {any} d */
   const rowsOf = (d) => d.known.filter((/** @type {any} */ k) => k.health !== 'Deregistered').sort((/** @type {any} */ a, /** @type {any} */ b) => a.subset.join().localeCompare(b.subset.join()) || a.index - b.index).slice(0, 200);
   const tall = (/** @type {number} */ hgt, /** @type {number} */ n) => Math.min(22, (hgt - 20) / Math.max(1, n));

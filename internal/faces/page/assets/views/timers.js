@@ -12,15 +12,15 @@ import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
-export const timers = { id: 'timers', title: 'Timers', key: 't', make };
+export const timers = { id: 'timers', title: 'Timers', key: 't', make: makeTimersView };
 
 const ROWS = 40;
 const LAST = 120;
 const STATES = ['', 'pending', 'fired', 'expired', 'insufficient_funds', 'cancelled'];
 
-function make() {
-  const lane = laneChart();
-  const calendar = calendarChart();
+function makeTimersView() {
+  const lane = makeLaneChart();
+  const calendar = makeCalendarChart();
   const sum = h('p', { class: 'sentence' });
   const why = h('p', { class: 'dim small' });
   const reason = h('a', { href: '#', 'aria-current': 'true', hidden: true });
@@ -46,7 +46,7 @@ function make() {
 
   /** @type {number|null} the moment of the rows; null: now */
   let of = null;
-  const now = () => of ?? store.head();
+  const now = () => of ?? store.headHeight();
   const rows = makePoll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: momentOf(r), from: r.from }),
     ask: async ({ from, limit, why, ...q }, signal) => (why || from !== null ? fetchRows('/timers', q, (t) => (!why || t.reason === why) && t.height >= (from ?? 0), limit, signal)
       : { list: await get('/timers', { limit, ...q }, signal), cut: false }), take: ({ list, cut }, r) => {
@@ -65,7 +65,7 @@ function make() {
     showIf(none, true);
     fillElement(none, makeRefusalNote(e));
   } });
-  const recent = makePoll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.within(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
+  const recent = makePoll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.rowsFromHeight(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
@@ -100,29 +100,29 @@ function make() {
 }
 
 /**
- * feesOf are the lowest and the highest base fee of the lane.
+ * describeFees are the lowest and the highest base fee of the lane.
  * @param {any[]} lanes
  */
-function feesOf(lanes) {
+function describeFees(lanes) {
   const fees = lanes.map((b) => Number(b.basefee_lane_timer));
   return fees.length ? `, ${formatCompact(Math.min(...fees))} to ${formatCompact(Math.max(...fees))} wei a cycle` : '';
 }
 
 /**
- * percent is the greatest part of the budget that a block used.
+ * formatMostUse is the greatest part of the budget that a block used.
  * @param {any[]} lanes
  */
-function percent(lanes) {
+function formatMostUse(lanes) {
   const most = 100 * Math.max(0, ...lanes.map((b) => (b.budget ? b.timer_cycles_used / b.budget : 0)));
   return most === 0 ? '0 %' : most < 0.01 ? 'less than 0.01 %' : `${most < 10 ? most.toFixed(2) : Math.round(most)} %`;
 }
 
-function laneChart() {
+function makeLaneChart() {
   return makeChart({
     title: 'the timers of each block, use of the budget, base fee of the lane', height: 170,
     words: (/** @type {any[]} */ d) => `the timer lane of ${d.length} blocks: at most ${Math.max(0, ...d.map((b) => b.fired))} fired and ${Math.max(0, ...d.map((b) => b.deferred))} left for later in one`,
     keys: (/** @type {any[]} */ d) => /** @type {[string, string][]} */ ([['good', 'fired'], d.some((b) => b.deferred) && ['warn', 'left for later'], d.some((b) => b.expired + b.insufficient) && ['bad', 'ended unfired'],
-      ['hue1', `use of the budget, below: at most ${percent(d)}`], ['hue5', `base fee of the lane${feesOf(d)}, scale on the right`]].filter(Boolean)),
+      ['hue1', `use of the budget, below: at most ${formatMostUse(d)}`], ['hue5', `base fee of the lane${describeFees(d)}, scale on the right`]].filter(Boolean)),
     table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [formatCount(b.height), b.fired, b.deferred, b.expired + b.insufficient, formatCount(b.timer_cycles_used), formatCount(b.budget), formatCount(b.basefee_lane_timer)]) }),
     at(x, _y, w, _h, d) {
       const b = d[Math.floor((x - (w - d.length * (w / LAST))) / (w / LAST))];
@@ -172,7 +172,7 @@ function laneChart() {
 
 const LEFT = 56;
 
-function calendarChart() {
+function makeCalendarChart() {
   return makeChart({
     title: 'pending timers: tiers by height', height: 108,
     words: (/** @type {any} */ c) => (c.error ? c.error : `${c.pending} timers are pending; ${c.carry} are past their height`),

@@ -10,12 +10,12 @@ import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
-export const txs = { id: 'txs', title: 'Transactions', key: 'x', make };
+export const txs = { id: 'txs', title: 'Transactions', key: 'x', make: makeTxsView };
 
 const ROWS = 60;
 const KINDS = ['', 'transaction', 'timer', 'message'];
 
-function make() {
+function makeTxsView() {
   const kinds = h('span', { class: 'choices', role: 'group', 'aria-label': 'kinds' }, KINDS.map((s) => h('a', { href: '#', 'data-kind': s }, s ? { transaction: 'transactions', timer: 'fires', message: 'messages' }[s] : 'all')));
   const bad = h('a', { href: '#' }, 'failed only');
   const none = h('div');
@@ -36,10 +36,10 @@ function make() {
   const [unseen, further] = [h('span', { class: 'dim' }), h('a', { href: '#' })];
   const rest = h('p', { class: 'older', hidden: true }, unseen, further);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, older.el, rest, none));
-  const list = makePoll({ each: 700, els: [table.el, older.el, rest, none], of: ({ at, from, params }) => ({ at, from, rows: wantedRows(params, ROWS), ...filterOf(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
-    const to = Math.min(at ?? store.head(), store.head());
-    await store.filled('blocks', 2000, to);
-    const busy = store.within(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
+  const list = makePoll({ each: 700, els: [table.el, older.el, rest, none], of: ({ at, from, params }) => ({ at, from, rows: wantedRows(params, ROWS), ...executionFilter(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
+    const to = Math.min(at ?? store.headHeight(), store.headHeight());
+    await store.waitForRows('blocks', 2000, to);
+    const busy = store.rowsFromHeight(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
     /** @type {any[]} */
     const found = [];
     let back = 0;
@@ -85,9 +85,9 @@ function make() {
 }
 
 /**
- * filterOf are the executions that an address asks for.
+ * executionFilter are the executions that an address asks for.
  * @param {{[name: string]: string}} params
  */
-function filterOf(params) {
+function executionFilter(params) {
   return { kind: KINDS.includes(params.kind || '') ? params.kind || '' : '', failed: params.failed === '1' };
 }
