@@ -41,9 +41,9 @@ function weighFault(f, nodes) {
   const o = f.order;
   if (f.verb === 'partition' || f.verb === 'bridge') {
     const sides = f.verb === 'partition' ? o.groups : [o.left, o.right];
-    const of = (/** @type {string} */ n) => sides.findIndex((/** @type {string[]} */ g) => g.includes(n));
+    const sideOf = (/** @type {string} */ n) => sides.findIndex((/** @type {string[]} */ g) => g.includes(n));
     const least = Math.min(...sides.filter((/** @type {string[]} */ g) => g.length).map((/** @type {string[]} */ g) => g.length));
-    return nodes.length > 1 && nodes.slice(1).some((n) => of(n) !== of(nodes[0])) ? 3 : nodes.some((n) => of(n) >= 0 && sides[of(n)].length === least) ? 2 : 1;
+    return nodes.length > 1 && nodes.slice(1).some((n) => sideOf(n) !== sideOf(nodes[0])) ? 3 : nodes.some((n) => sideOf(n) >= 0 && sides[sideOf(n)].length === least) ? 2 : 1;
   }
   if (f.verb === 'link') return o.a === nodes[0] || o.b === nodes[0] ? 3 : nodes.includes(o.a) || nodes.includes(o.b) ? 2 : 0;
   return o.node === nodes[0] ? 3 : nodes.includes(o.node) ? 2 : 0;
@@ -61,12 +61,12 @@ export function explainFailedView(v) {
   const end = v.took === null ? Infinity : v.began + v.took / 1000;
   const faults = faultsWithin(v.began - (LASTING.includes(v.cause) ? AFTER : 0), end);
   const runnersOnly = (/** @type {any} */ f) => f.order.node && !all.includes(f.order.node);
-  const guilty = (faults || []).filter((f) => !runnersOnly(f)).map((f) => ({ f, weight: weighFault(f, nodes) })).filter((one) => one.weight > 0)
+  const relevantFaults = (faults || []).filter((f) => !runnersOnly(f)).map((f) => ({ f, weight: weighFault(f, nodes) })).filter((one) => one.weight > 0)
     .sort((a, b) => b.weight - a.weight || b.f.began_ms - a.f.began_ms);
-  const most = guilty[0]?.weight ?? 0;
+  const most = relevantFaults[0]?.weight ?? 0;
   const means = CAUSES[v.cause] ? `${CAUSES[v.cause]}.` : 'its validators gave it up.';
-  if (guilty.length) {
-    return makeCauseBox(means, guilty.filter((one) => one.weight === most).slice(0, 3).map((one) => explainFault(one.f, v.began, 'the view')));
+  if (relevantFaults.length) {
+    return makeCauseBox(means, relevantFaults.filter((one) => one.weight === most).slice(0, 3).map((one) => explainFault(one.f, v.began, 'the view')));
   }
   return makeCauseBox(means, h('p', { class: 'dim' }, faults ? 'No fault that was ordered here was in force: the machine was late, or the node failed by itself.' : 'Faults are not told here.'),
     makeCommandLine(devnetCommand(`logs ${v.leader || silent[0] || v.gaveUp[0]?.validator || 'v0'}`)));
@@ -97,8 +97,8 @@ export function explainTimer(t, story, height) {
   const all = [...counts].sort((a, b) => b[1] - a[1]);
   if (!all.length) return null;
   const parameter = all.map(([reason]) => PARAMETERS[reason]).find(Boolean);
-  const machine = all.some(([reason]) => reason === 'not_begun' || reason === 'host_failed');
-  const faults = machine && finalTimeAt(t.height) ? faultsWithin(finalTimeAt(t.height), finalTimeAt(t.ended_at || height)) : null;
+  const isMachineLate = all.some(([reason]) => reason === 'not_begun' || reason === 'host_failed');
+  const faults = isMachineLate && finalTimeAt(t.height) ? faultsWithin(finalTimeAt(t.height), finalTimeAt(t.ended_at || height)) : null;
   return makeCauseBox(all.map(([reason, n], i) => [i ? '; ' : '', REASONS[reason] || reason.replaceAll('_', ' '), h('span', { class: 'dim' }, ` (${reason}${n ? `, in ${formatPlural(n, 'block')}` : ''})`)]), '.',
     faults?.filter((f) => store.latestBeat.nodes.some((/** @type {any} */ n) => n.name === f.order.node)).slice(0, 2).map((f) => explainFault(f, finalTimeAt(t.height), 'it was due')),
     parameter ? makeCommandLine(devnetCommand(`params set ${parameter} VALUE`)) : null);

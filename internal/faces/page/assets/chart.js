@@ -15,9 +15,9 @@ let themeInks = null;
 export function readThemeColours() {
   if (themeInks) return themeInks;
   const css = getComputedStyle(document.documentElement);
-  const of = (/** @type {string} */ name) => css.getPropertyValue('--' + name).trim();
-  themeInks = { text: of('text'), dim: of('dim'), line: of('line'), ground: of('ground'), good: of('good'), bad: of('bad'), warn: of('warn'), accent: of('accent'),
-    hues: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => of('hue' + n)) };
+  const readColour = (/** @type {string} */ name) => css.getPropertyValue('--' + name).trim();
+  themeInks = { text: readColour('text'), dim: readColour('dim'), line: readColour('line'), ground: readColour('ground'), good: readColour('good'), bad: readColour('bad'), warn: readColour('warn'), accent: readColour('accent'),
+    hues: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => readColour('hue' + n)) };
   return themeInks;
 }
 

@@ -158,21 +158,21 @@ function makeOrderForm(label, options, order, kind) {
 export function makeFaultButtons(kind, node) {
   /** @type {[(s: {runs: boolean, frozen: boolean}) => boolean, any][]} */
   const all = [];
-  const put = (/** @type {(s: {runs: boolean, frozen: boolean}) => boolean} */ when, /** @type {any} */ el) => all.push([when, el]);
-  const b = (/** @type {string} */ label, /** @type {any} */ more, tone = '', asks = '') => makeFaultButton(label, { verb: label, node, ...more }, kind, tone, asks);
-  put((s) => s.runs, b(kind === 'validator' ? 'crash' : 'drop', {}, 'danger'));
-  put((s) => !s.runs, b('restart', {}));
-  if (kind === 'validator') put((s) => !s.runs, b('wipe', {}, 'danger', 'click again: it loses its files'));
-  put((s) => s.runs && !s.frozen, b('freeze', {}));
-  put((s) => s.frozen, b('thaw', {}));
+  const addButton = (/** @type {(s: {runs: boolean, frozen: boolean}) => boolean} */ when, /** @type {any} */ el) => all.push([when, el]);
+  const makeButton = (/** @type {string} */ label, /** @type {any} */ more, tone = '', asks = '') => makeFaultButton(label, { verb: label, node, ...more }, kind, tone, asks);
+  addButton((s) => s.runs, makeButton(kind === 'validator' ? 'crash' : 'drop', {}, 'danger'));
+  addButton((s) => !s.runs, makeButton('restart', {}));
+  if (kind === 'validator') addButton((s) => !s.runs, makeButton('wipe', {}, 'danger', 'click again: it loses its files'));
+  addButton((s) => s.runs && !s.frozen, makeButton('freeze', {}));
+  addButton((s) => s.frozen, makeButton('thaw', {}));
   if (kind === 'runner') {
-    put((s) => s.runs, b('blackhole', { on: true }));
-    put((s) => s.runs, b('saturate', { on: true }));
+    addButton((s) => s.runs, makeButton('blackhole', { on: true }));
+    addButton((s) => s.runs, makeButton('saturate', { on: true }));
   }
-  put((s) => s.runs, makeOrderForm('misbehave', [...LIES[kind], 'honest'], (k) => ({ verb: 'misbehave', node, kind: k }), kind));
-  put((s) => s.runs, makeOrderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind));
-  put((s) => s.runs, makeOrderForm('hang 2s', ROLES[kind], (role) => ({ verb: 'hang', node, role, delay: '2s' }), kind));
-  if (kind === 'runner') put((s) => s.runs, makeOrderForm('slow', ['2s', '10s', '0s'], (delay) => ({ verb: 'slow', node, delay }), kind));
+  addButton((s) => s.runs, makeOrderForm('misbehave', [...LIES[kind], 'honest'], (k) => ({ verb: 'misbehave', node, kind: k }), kind));
+  addButton((s) => s.runs, makeOrderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind));
+  addButton((s) => s.runs, makeOrderForm('hang 2s', ROLES[kind], (role) => ({ verb: 'hang', node, role, delay: '2s' }), kind));
+  if (kind === 'runner') addButton((s) => s.runs, makeOrderForm('slow', ['2s', '10s', '0s'], (delay) => ({ verb: 'slow', node, delay }), kind));
   const el = appendChildren(h('div', { class: 'orders cheats' }), all.map(([, one]) => one));
   return {
     el,
@@ -193,11 +193,11 @@ export function makeLinkForm(nodes) {
   const latency = makeField('latency', { value: '80ms', size: 6 });
   const loss = makeField('loss', { value: '0', type: 'number', min: 0, max: 1, step: 0.05 });
   const oneWay = h('input', { type: 'checkbox' });
-  const order = () => ({ verb: 'link', a: a.input.value, b: b.input.value, latency: latency.input.value, loss: Number(loss.input.value), one_way: oneWay.checked });
+  const makeOrder = () => ({ verb: 'link', a: a.input.value, b: b.input.value, latency: latency.input.value, loss: Number(loss.input.value), one_way: oneWay.checked });
   const button = h('button', { type: 'button' }, 'set the link');
-  button.addEventListener('click', () => runOrder(button, () => makeFault(order())));
+  button.addEventListener('click', () => runOrder(button, () => makeFault(makeOrder())));
   const el = h('div', { class: 'orders' }, a.el, b.el, latency.el, loss.el, h('label', { class: 'field' }, h('span', null, 'one way'), oneWay),
-    h('span', { class: 'action' }, button, makeCopyButton(() => faultCommand(order()), '$', 'copy as command: link')));
+    h('span', { class: 'action' }, button, makeCopyButton(() => faultCommand(makeOrder()), '$', 'copy as command: link')));
   const first = nodes();
   if (first.length > 1) { a.input.value = first[0]; b.input.value = first[1]; }
   return el;

@@ -47,10 +47,10 @@ function sortKeyBehind(height, ms) { return height + 0.8 + ms % 1e8 / 1e9; }
 
 export function makeFeed() {
   const list = h('ol', { class: 'feed' });
-  const none = h('div');
+  const emptyNote = h('div');
   const sums = h('p', { class: 'dim small' });
   let lastDrawn = '';
-  const lines = makePoll({ each: 700, els: [list, none], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
+  const pollLines = makePoll({ each: 700, els: [list, emptyNote], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
     const to = at ?? store.headHeight();
     await Promise.all([store.waitForRows('blocks', BACK, to), store.waitForRows('views', store.SIZE)]);
     const blocks = store.blocks.last(BACK, to);
@@ -100,7 +100,7 @@ export function makeFeed() {
       all.push({ at: sortKeyBehind(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [makeLink(thingHref(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
     }
     const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
-    showIf(none, !shown.length);
+    showIf(emptyNote, !shown.length);
     const next = JSON.stringify([names.versionText(), to < store.headHeight() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
     const fired = blocks.reduce((n, b) => n + b.fired, 0);
     const txs = blocks.reduce((n, b) => n + b.txs, 0);
@@ -109,12 +109,12 @@ export function makeFeed() {
     if (next === lastDrawn) return;
     lastDrawn = next;
     fillElement(list, shown.map((one) => h('li', null, makeLink(thingHref(`block:${one.height}`), h('span', { class: 'dim' }, formatCount(one.height))), h('span', null, one.line))));
-    if (!shown.length) fillElement(none, makeEmptyNote('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
+    if (!shown.length) fillElement(emptyNote, makeEmptyNote('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
   }, fail: (e) => {
     lastDrawn = '';
     fillElement(list);
-    showIf(none, true);
-    fillElement(none, makeRefusalNote(e));
+    showIf(emptyNote, true);
+    fillElement(emptyNote, makeRefusalNote(e));
   } });
-  return { el: h('div', null, sums, list, none), draw: lines };
+  return { el: h('div', null, sums, list, emptyNote), draw: pollLines };
 }

@@ -35,7 +35,7 @@ export function formatCount(n) {
 }
 
 /**
- * shortenID is a hash or an address as tables have it.
+ * shortenID leaves the beginning and the end of a hash or an address.
  * @param {string} id
  * @returns {string}
  */
@@ -47,7 +47,7 @@ export function shortenID(id) {
 const CBY = 1000000000n;
 
 /**
- * formatMoney is to the wei, in CBY where that is shorter.
+ * formatMoney is exact to the wei, in CBY where that is shorter.
  * @param {string|null|undefined} wei
  * @returns {string}
  */
@@ -81,7 +81,7 @@ export function formatDuration(ms) {
 }
 
 /**
- * formatTime is a timestamp of the chain without its date.
+ * formatTime is the time of day of a chain's timestamp.
  * @param {number} ms
  * @returns {string}
  */
@@ -92,7 +92,7 @@ export function formatTime(ms) {
 }
 
 /**
- * formatRate is blocks a second.
+ * formatRate takes blocks a second.
  * @param {number} n
  * @returns {string}
  */
@@ -165,7 +165,7 @@ export function joinNames(list) {
 }
 
 /**
- * formatPlural is a number and its noun.
+ * formatPlural: 1 block, 2 blocks.
  * @param {number} n
  * @param {string} one
  * @param {string} [many]

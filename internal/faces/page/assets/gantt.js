@@ -22,12 +22,12 @@ const BAD = /** @type {{[outcome: string]: string}} */ ({ disagreed: '≠ disagr
 export function compareResults(runners) {
   // the last one
   const draw = Math.max(...runners.map((r) => r.attempt));
-  const of = (/** @type {string} */ outcome) => runners.filter((r) => r.outcome === outcome && r.attempt === draw);
+  const withOutcome = (/** @type {string} */ outcome) => runners.filter((r) => r.outcome === outcome && r.attempt === draw);
   const parts = [];
-  if (of('disagreed').length || of('silent').length || of('refused').length) {
-    if (of('agreed').length) parts.push(`${of('agreed').length} agree`);
+  if (withOutcome('disagreed').length || withOutcome('silent').length || withOutcome('refused').length) {
+    if (withOutcome('agreed').length) parts.push(`${withOutcome('agreed').length} agree`);
     for (const [outcome, verb] of [['disagreed', 'disagrees'], ['silent', 'gave nothing'], ['refused', 'refused']]) {
-      const who = of(outcome).map((r) => nameOf(r.address));
+      const who = withOutcome(outcome).map((r) => nameOf(r.address));
       if (who.length) parts.push(`${who.slice(0, 3).join(', ')}${who.length > 3 ? ` and ${who.length - 3} more` : ''} ${who.length > 1 && verb === 'disagrees' ? 'disagree' : verb}`);
     }
   }
@@ -44,14 +44,14 @@ export function compareResults(runners) {
 function runnerPhases(events, runner, end) {
   /** @type {Phase[]} */
   const out = [];
-  const first = (/** @type {string[]} */ what, /** @type {number} */ from) => events.find((e) => what.includes(e.what) && e.height >= from)?.height;
-  const drawn = first(['drawn'], 0) ?? events[0]?.height;
+  const findHeight = (/** @type {string[]} */ what, /** @type {number} */ from) => events.find((e) => what.includes(e.what) && e.height >= from)?.height;
+  const drawn = findHeight(['drawn'], 0) ?? events[0]?.height;
   if (drawn === undefined) return out;
-  const pushed = first(['pushed', 'acked'], drawn) ?? drawn;
-  const result = first(['result', 'committed'], pushed);
-  const committed = first(['committed'], drawn);
-  const revealed = first(['revealed'], drawn);
-  const refused = first(['refused'], drawn);
+  const pushed = findHeight(['pushed', 'acked'], drawn) ?? drawn;
+  const result = findHeight(['result', 'committed'], pushed);
+  const committed = findHeight(['committed'], drawn);
+  const revealed = findHeight(['revealed'], drawn);
+  const refused = findHeight(['refused'], drawn);
   const bad = BAD[runner?.outcome];
   if (pushed > drawn) out.push({ text: 'push', from: drawn, to: pushed, ink: 'dim' });
   const done = result ?? revealed ?? refused;
@@ -92,8 +92,8 @@ export function makeJobChart(j, story, runners, head) {
   const last = Math.max(from + 2, j.completed_at ?? head, ...story.map((e) => e.height));
   const deadline = j.deadline <= last + 2 * (last - from) + 8 ? j.deadline : null;
   const to = Math.max(last, deadline ?? 0);
-  const latest = (/** @type {string} */ a) => runners.filter((r) => r.address === a).pop();
-  const rows = [jobPhases(j, story, last), ...lanes.map((a) => runnerPhases(story.filter((e) => e.runner === a || e.what === 'drawn' && e.committee.includes(a)), latest(a), j.completed_at ?? last))];
+  const latestRunner = (/** @type {string} */ a) => runners.filter((r) => r.address === a).pop();
+  const rows = [jobPhases(j, story, last), ...lanes.map((a) => runnerPhases(story.filter((e) => e.runner === a || e.what === 'drawn' && e.committee.includes(a)), latestRunner(a), j.completed_at ?? last))];
   const laneOf = (/** @type {any} */ e) => (e.runner ? 1 + lanes.indexOf(e.runner) : 0);
   const x = (/** @type {number} */ w) => makeScale([from, to + 1], [LEFT, w - 6]);
   const chart = makeChart({
@@ -113,7 +113,7 @@ export function makeJobChart(j, story, runners, head) {
       ctx.textBaseline = 'middle';
       rows.forEach((phases, i) => {
         const y = 4 + i * LANE;
-        const bad = i > 0 && BAD[latest(lanes[i - 1])?.outcome];
+        const bad = i > 0 && BAD[latestRunner(lanes[i - 1])?.outcome];
         ctx.font = '11px ' + FONT;
         ctx.fillStyle = bad ? ink.bad : ink.text;
         ctx.fillText((i ? nameOf(lanes[i - 1]) : 'the job').slice(0, 12), 2, y + LANE / 2);

@@ -80,9 +80,9 @@ export function makeHandlerForm(actor, handler, open, schema) {
   const value = makeField('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
   const answer = h('div', { class: 'answer', 'aria-live': 'polite' });
   // the answer to the latest order stays
-  const turn = trackLatestCall();
+  const trackCall = trackLatestCall();
 
-  const button = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
+  const makeButton = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
     const el = h('button', { type: 'button', class: kind }, label);
     el.addEventListener('click', () => runOrder(el, async () => {
       handlerInput.clear();
@@ -96,21 +96,21 @@ export function makeHandlerForm(actor, handler, open, schema) {
     }));
     return el;
   };
-  const read = button('read', async () => {
-    const latest = turn();
+  const read = makeButton('read', async () => {
+    const latest = trackCall();
     const r = await post('/actor/read', { actor: to, handler: handler.name, ...handlerInput.body() });
     if (latest()) fillElement(answer, makeFactList([['read at', formatCount(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', formatCount(r.cycles)],
       ['output', typed ? makeOutputText(actor.address, handler.name, r.output) : r.text || formatBytes(r.output)]]), r.logs.length ? makeTextBlock(r.logs.join('\n')) : null);
   });
-  const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...handlerInput.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
-  const dry = button('dry run', async () => {
-    const latest = turn();
-    const r = await post('/devnet/send', order(true));
+  const makeOrder = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...handlerInput.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
+  const dry = makeButton('dry run', async () => {
+    const latest = trackCall();
+    const r = await post('/devnet/send', makeOrder(true));
     if (latest()) fillElement(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), makeReceipt(r), r.trace ? makeTraceTree(r.trace) : null);
   });
-  const send = button('send', async () => {
-    const latest = turn();
-    const r = await post('/devnet/send', order(false));
+  const send = makeButton('send', async () => {
+    const latest = trackCall();
+    const r = await post('/devnet/send', makeOrder(false));
     if (latest()) fillElement(answer, makeReceipt(r), h('p', null, makeLink(thingHref(`tx:${r.hash}`), 'the transaction')));
     return `${handler.name}: ${r.status} in block ${r.height}`;
   }, 'primary');

@@ -127,7 +127,7 @@ export function makeTextBlock(text) {
 }
 
 /**
- * makeTable is a plain table that is made once.
+ * makeTable is for rows that stay; makeRowTable of rows.js gives them other texts.
  * @param {string[]} head
  * @param {any[][]} rows
  * @param {string} [caption]
@@ -139,7 +139,6 @@ export function makeTable(head, rows, caption) {
 }
 
 /**
- * makeEmptyNote says why nothing is here, and what to type.
  * @param {string} why
  * @param {string} [command]
  * @param {...any} more
@@ -263,8 +262,5 @@ export function trackLatestCall() {
   };
 }
 
-/**
- * makeRefusalNote says what was refused, and what to do.
- * @param {any} e
- */
+/** @param {any} e */
 export function makeRefusalNote(e) { return h('div', { class: 'empty' }, h('p', { class: 'wrong' }, e.message), e.hint ? h('p', { class: 'dim' }, e.hint) : null); }

@@ -85,7 +85,7 @@ function groupLanes({ names, views, faults }) {
 function frameWords(f, n = 1) { return `${f.what} ${f.vote || ''} of ${f.from} to ${f.to}, ${formatCount(f.size)} bytes: ${f.why}${f.by ? `, ${f.by}` : ''}${n > 1 ? `; ${formatCount(n)} such` : ''}`; }
 
 export function makeSpaceTimeChart() {
-  const tall = (/** @type {number} */ hgt, /** @type {Data} */ d) => (hgt - 18) / d.lanes.length;
+  const laneHeight = (/** @type {number} */ hgt, /** @type {Data} */ d) => (hgt - 18) / d.lanes.length;
   const laneOf = (/** @type {Data} */ d, /** @type {string} */ name) => d.lanes.findIndex((l) => l.includes(name));
   const chart = makeChart(/** @type {import('./chart.js').Plan<Data>} */ ({
     title: `the last ${VIEWS} views, each in its leader\'s colour; those that went as usual are folded`, height: 240, tall: (d) => Math.min(400, Math.max(120, d.lanes.length * 26 + 18)),
@@ -95,13 +95,13 @@ export function makeSpaceTimeChart() {
     at(x, y, _w, hgt, d) {
       const near = d.ends.find((e) => Math.hypot(x - e.x, y - e.y) < 8);
       const b = d.bands.find((one) => x >= one.x && x < one.x + one.w);
-      const lane = d.lanes[Math.floor(y / tall(hgt, d))];
+      const lane = d.lanes[Math.floor(y / laneHeight(hgt, d))];
       return b ? { text: `view ${formatCount(b.v.view)}, ${near ? frameWords(near.f, near.n) : lane && !isUsual(b.v) ? `${lane.join(' ')}: ${describeVote(b.v, lane[0])}` : b.v.text || b.v.outcome}`, href: thingHref(`view:${b.v.view}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
       d.bands = placeBands(d, w);
       d.ends = [];
-      const hh = tall(hgt, d);
+      const hh = laneHeight(hgt, d);
       const y = (/** @type {number} */ lane) => (lane + 0.5) * hh;
       ctx.textBaseline = 'middle';
       for (const { v, x, w: wide } of d.bands) {
@@ -153,7 +153,7 @@ export function makeSpaceTimeChart() {
   let views = [];
   /** @type {any[]} */
   let frames = [];
-  const asked = makePoll({ each: 1000, els: [chart.el.querySelector('.readout')], of: () => (store.latestBeat?.ready?.held ? { from: views[0]?.view, to: views[views.length - 1]?.view } : {}), ask: async (q, signal) => (q.to ? (await get('/hold/frames', q, signal)).frames : []), take: (list) => { frames = list; store.drawSoon(); }, fail: () => { frames = []; } });
+  const pollFrames = makePoll({ each: 1000, els: [chart.el.querySelector('.readout')], of: () => (store.latestBeat?.ready?.held ? { from: views[0]?.view, to: views[views.length - 1]?.view } : {}), ask: async (q, signal) => (q.to ? (await get('/hold/frames', q, signal)).frames : []), take: (list) => { frames = list; store.drawSoon(); }, fail: () => { frames = []; } });
   return {
     el: chart.el,
     /**
@@ -162,7 +162,7 @@ export function makeSpaceTimeChart() {
      */
     draw(r, list) {
       views = list.slice(-VIEWS);
-      asked(r);
+      pollFrames(r);
       const last = views[views.length - 1];
       // of a moment: that of its block
       const end = last?.took ? last.began + last.took / 1000 : Infinity;

@@ -16,11 +16,11 @@ function followByWorker(each) {
   const worker = new SharedWorker(/** @type {any} */ (scriptURL('/page/bundle/worker.js')), { type: 'module', name: 'devnet' });
   worker.port.addEventListener('message', (m) => each(m.data));
   worker.port.start();
-  const tell = () => worker.port.postMessage(document.hidden ? 'hidden' : 'seen');
-  document.addEventListener('visibilitychange', tell);
+  const reportVisibility = () => worker.port.postMessage(document.hidden ? 'hidden' : 'seen');
+  document.addEventListener('visibilitychange', reportVisibility);
   addEventListener('pagehide', () => worker.port.postMessage('gone'));
-  addEventListener('pageshow', (e) => { if (e.persisted) tell(); });
-  tell();
+  addEventListener('pageshow', (e) => { if (e.persisted) reportVisibility(); });
+  reportVisibility();
 }
 
 /**
@@ -36,9 +36,9 @@ function scriptURL(path) {
 /** @param {(m: import('./stream.js').Message) => void} each */
 function followAlone(each) {
   const beats = makeBeatStream(each);
-  const tell = () => beats.want(!document.hidden);
-  document.addEventListener('visibilitychange', tell);
+  const followVisibility = () => beats.want(!document.hidden);
+  document.addEventListener('visibilitychange', followVisibility);
   addEventListener('pagehide', () => beats.want(false));
-  addEventListener('pageshow', tell);
-  tell();
+  addEventListener('pageshow', followVisibility);
+  followVisibility();
 }

@@ -33,7 +33,7 @@ export async function heightIfBornLater(path, field, at, signal) {
 }
 
 /**
- * makeNotYetNote says of a thing that began later.
+ * makeNotYetNote is for a thing that began after the moment.
  * @param {string} what it was in that block
  * @param {number} born
  * @param {string} at
@@ -105,8 +105,8 @@ export function faultsAt(height) {
  * @param {any[]} faults
  */
 export function nodesAt(nodes, faults) {
-  const has = (/** @type {string} */ node, /** @type {string} */ verb) => faults.some((f) => f.verb === verb && f.order.node === node);
-  return nodes.map((n) => ({ ...n, then: true, running: !has(n.name, 'crash'), missing: has(n.name, 'freeze') ? ['frozen'] : [] }));
+  const hasFault = (/** @type {string} */ node, /** @type {string} */ verb) => faults.some((f) => f.verb === verb && f.order.node === node);
+  return nodes.map((n) => ({ ...n, then: true, running: !hasFault(n.name, 'crash'), missing: hasFault(n.name, 'freeze') ? ['frozen'] : [] }));
 }
 
 /**
@@ -117,20 +117,20 @@ export function nodesAt(nodes, faults) {
 export function linksAt(nodes, faults) {
   const names = nodes.map((n) => n.name);
   const links = /** @type {Map<string, any>} */ (new Map());
-  const side = (/** @type {string[][]} */ groups, /** @type {string} */ name) => groups.findIndex((g) => g.includes(name));
-  const put = (/** @type {string} */ a, /** @type {string} */ b, /** @type {any} */ more) => links.set(a + ' ' + b, { from: a, to: b, up: true, cut: false, rule: null, ...links.get(a + ' ' + b), ...more });
+  const sideOf = (/** @type {string[][]} */ groups, /** @type {string} */ name) => groups.findIndex((g) => g.includes(name));
+  const putLink = (/** @type {string} */ a, /** @type {string} */ b, /** @type {any} */ more) => links.set(a + ' ' + b, { from: a, to: b, up: true, cut: false, rule: null, ...links.get(a + ' ' + b), ...more });
   for (const { verb, order } of faults) {
     if (verb === 'link') {
       const { latency, jitter, loss, duplicate, reorder, bandwidth } = order;
       const rule = Object.fromEntries(Object.entries({ latency, jitter, loss, duplicate, reorder, bandwidth }).filter(([, v]) => v));
-      put(order.a, order.b, { rule });
-      if (!order.one_way) put(order.b, order.a, { rule });
+      putLink(order.a, order.b, { rule });
+      if (!order.one_way) putLink(order.b, order.a, { rule });
     }
     if (verb !== 'partition' && verb !== 'bridge') continue;
     for (const a of names) {
       for (const b of names) {
-        const [p, q] = verb === 'partition' ? [side(order.groups, a), side(order.groups, b)] : [side([order.left, order.right], a), side([order.left, order.right], b)];
-        if (a !== b && p !== q && (verb === 'partition' || a !== order.node && b !== order.node && p >= 0 && q >= 0)) put(a, b, { cut: true, up: false });
+        const [p, q] = verb === 'partition' ? [sideOf(order.groups, a), sideOf(order.groups, b)] : [sideOf([order.left, order.right], a), sideOf([order.left, order.right], b)];
+        if (a !== b && p !== q && (verb === 'partition' || a !== order.node && b !== order.node && p >= 0 && q >= 0)) putLink(a, b, { cut: true, up: false });
       }
     }
   }

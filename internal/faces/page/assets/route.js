@@ -57,7 +57,7 @@ export function momentParams() {
 }
 
 /**
- * setParams makes a route that back undoes.
+ * setParams is undone by the browser's back.
  * @param {{[name: string]: any}} changes
  * @param {boolean} [quietly] in place of what is there
  */
@@ -99,7 +99,7 @@ export function viewHref(view, params = {}) { return makeHref(view, { ...momentP
 export function openView(view, params = {}) { location.hash = viewHref(view, params); }
 
 /**
- * replaceView shows a view in place of what is shown.
+ * replaceView leaves no entry in the browser's history.
  * @param {string} view
  */
 export function replaceView(view) {

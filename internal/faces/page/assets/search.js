@@ -13,12 +13,12 @@ const WAIT = 150;
 /** @typedef {{kind: string, text: string, href: string}} Hit */
 
 export function makeSearchBox() {
-  const turn = trackLatestCall();
+  const trackCall = trackLatestCall();
   // of fields for names elsewhere
-  const known = h('datalist', { id: 'known' });
+  const nameList = h('datalist', { id: 'known' });
   const input = h('input', { type: 'search', placeholder: 'height, hash, name, handler, view 17', 'aria-label': 'search', maxlength: 200, autocomplete: 'off', spellcheck: 'false', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'hits' });
   const list = h('ul', { class: 'hits', id: 'hits', role: 'listbox', hidden: true });
-  const el = h('form', { class: 'search', role: 'search' }, input, list, known);
+  const el = h('form', { class: 'search', role: 'search' }, input, list, nameList);
   let chosen = -1;
   let waits = 0;
 
@@ -40,7 +40,7 @@ export function makeSearchBox() {
   /** @param {string} to */
   function followHit(to) {
     // no answer opens the list again
-    turn();
+    trackCall();
     location.hash = to;
     input.value = '';
     showHits(false);
@@ -48,7 +48,7 @@ export function makeSearchBox() {
   }
 
   async function suggestHits() {
-    const latest = turn();
+    const latest = trackCall();
     const text = input.value.trim();
     if (!text) return showHits(false);
     const { hits, cut } = await findHits(text).catch((e) => ({ hits: [], cut: false, wrong: e }));
@@ -59,7 +59,7 @@ export function makeSearchBox() {
     return showHits(true);
   }
 
-  input.addEventListener('focus', () => known.replaceChildren(...names.listNames().slice(0, 300).map((k) => h('option', { value: k.name }, k.kind))));
+  input.addEventListener('focus', () => nameList.replaceChildren(...names.listNames().slice(0, 300).map((k) => h('option', { value: k.name }, k.kind))));
   input.addEventListener('input', () => {
     clearTimeout(waits);
     waits = setTimeout(suggestHits, WAIT);
@@ -79,7 +79,7 @@ export function makeSearchBox() {
     const link = /** @type {any} */ (list.querySelectorAll('a')[chosen]);
     if (link && !list.hasAttribute('hidden')) return followHit(link.getAttribute('href'));
     if (!text) return undefined;
-    const [latest, place] = [turn(), location.hash];
+    const [latest, place] = [trackCall(), location.hash];
     const found = await findHits(text).catch((wrong) => ({ hits: [], wrong }));
     // the reader is elsewhere
     if (!latest() || location.hash !== place) return undefined;
@@ -104,7 +104,6 @@ async function findHits(text) {
 }
 
 /**
- * readHit is a hit of the network.
  * @param {any} hit
  * @returns {Hit}
  */
@@ -128,8 +127,8 @@ const FAULTS = ['partition', 'bridge', 'link', 'crash', 'freeze', 'misbehave'];
 function findWordHits(text) {
   const word = text.toLowerCase().replaceAll('_', ' ').trim();
   if (word.length < 3) return [];
-  const of = (/** @type {string[]} */ all) => all.filter((w) => w.replaceAll('_', ' ').includes(word));
-  return [...of(Object.keys(CAUSES)).map((w) => ({ kind: 'cause of views', text: w.replaceAll('_', ' '), href: route.viewHref('views', { q: `cause:${w}` }) })),
-    ...of(Object.keys(REASONS)).map((w) => ({ kind: 'timers left for it', text: w, href: route.viewHref('timers', { why: w }) })),
-    ...of(FAULTS).map((w) => ({ kind: 'faults in force', text: w, href: route.viewHref('network') }))].slice(0, 8);
+  const filterWords = (/** @type {string[]} */ all) => all.filter((w) => w.replaceAll('_', ' ').includes(word));
+  return [...filterWords(Object.keys(CAUSES)).map((w) => ({ kind: 'cause of views', text: w.replaceAll('_', ' '), href: route.viewHref('views', { q: `cause:${w}` }) })),
+    ...filterWords(Object.keys(REASONS)).map((w) => ({ kind: 'timers left for it', text: w, href: route.viewHref('timers', { why: w }) })),
+    ...filterWords(FAULTS).map((w) => ({ kind: 'faults in force', text: w, href: route.viewHref('network') }))].slice(0, 8);
 }

@@ -19,7 +19,7 @@ export function makeSteering() {
   go.addEventListener('click', () => runOrder(go, async () => describeAdvance(await post('/devnet/advance', { blocks: Number(blocks.input.value) }))));
   blocks.el.firstElementChild.remove();
   blocks.input.setAttribute('aria-label', 'how many blocks to advance');
-  const next = makeActionButton('to the next timer', devnetCommand('advance --to-next-timer'), async () => describeAdvance(await post('/devnet/advance', { to_next_timer: true })));
+  const toNextTimer = makeActionButton('to the next timer', devnetCommand('advance --to-next-timer'), async () => describeAdvance(await post('/devnet/advance', { to_next_timer: true })));
   const join = makeActionButton('a validator joins', devnetCommand('validator join'), async () => {
     const m = await post('/devnet/validator/join', {});
     return `${m.name} joins at height ${formatCount(m.height)}`;
@@ -28,14 +28,14 @@ export function makeSteering() {
     const r = await post('/devnet/runner/join', {});
     return `${r.name || 'a runner'} joins`;
   });
-  const retell = makeActionButton('copy as scenario', devnetCommand('scenario'), async () => {
+  const copyScenario = makeActionButton('copy as scenario', devnetCommand('scenario'), async () => {
     const m = await get('/devnet/scenario');
     await navigator.clipboard.writeText(m.script);
     return `copied: what was done by hand, as a script of ${formatPlural(m.script.trim().split('\n').length, 'line')}${m.files.length ? '; devnet scenario FILE writes its actors beside it' : ''}`;
   });
   const el = h('div', null,
-    h('div', { class: 'orders' }, pause, resume, h('span', { class: 'action' }, blocks.el, go, makeCopyButton(() => devnetCommand(`advance --blocks ${blocks.input.value}`), '$', 'copy as command: advance')), next),
-    h('div', { class: 'orders' }, join, runner, retell), makeParameterTable());
+    h('div', { class: 'orders' }, pause, resume, h('span', { class: 'action' }, blocks.el, go, makeCopyButton(() => devnetCommand(`advance --blocks ${blocks.input.value}`), '$', 'copy as command: advance')), toNextTimer),
+    h('div', { class: 'orders' }, join, runner, copyScenario), makeParameterTable());
   return {
     el,
     draw() {
@@ -60,9 +60,9 @@ function makeParameterTable() {
   const set = h('button', { type: 'button' }, 'set');
   const el = h('details', null, h('summary', null, 'parameters'), h('div', { class: 'orders' }, key.el, value.el, known,
     h('span', { class: 'action' }, set, makeCopyButton(() => devnetCommand(`params set ${quoteForShell(key.input.value)} ${quoteForShell(value.input.value)}`), '$', 'copy as command: params set'))), place);
-  const turn = trackLatestCall();
+  const trackCall = trackLatestCall();
   const load = async () => {
-    const latest = turn();
+    const latest = trackCall();
     try {
       const all = await get('/params');
       if (!latest()) return;

@@ -235,10 +235,10 @@ function takeBlocks(c) {
 /** @param {any} v */
 function takeViews(v) {
   const names = v.validators.map((/** @type {any} */ n) => n.name || n.address);
-  const of = (/** @type {number[]} */ list) => (list || []).map((i) => names[i] || '?');
+  const namesOf = (/** @type {number[]} */ list) => (list || []).map((i) => names[i] || '?');
   for (const one of v.views) {
     views.put(one.view, { epoch: one.epoch, view: one.view, leader: names[one.leader] || '', outcome: one.outcome, height: one.height,
-      began: one.began_ms, took: one.took_us, notarize: of(one.notarize), nullify: of(one.nullify), finalize: of(one.finalize),
+      began: one.began_ms, took: one.took_us, notarize: namesOf(one.notarize), nullify: namesOf(one.nullify), finalize: namesOf(one.finalize),
       gaveUp: (one.gave_up || []).map((/** @type {any} */ g) => ({ validator: names[g.validator] || '?', cause: g.cause, detail: g.detail })),
       cause: one.cause, text: one.text });
   }
@@ -305,7 +305,7 @@ export async function waitForRows(what, many, to) {
 }
 
 /**
- * requestGap asks for a gap; a question for the same rows that runs already is enough.
+ * requestGap asks nothing where a question for the same rows runs already.
  * @param {'blocks'|'views'} what
  * @param {number} many
  * @param {{from: number, to: number, last: number}} gap
@@ -323,7 +323,7 @@ function requestGap(what, many, { from, to, last }) {
 }
 
 /**
- * fetchRange takes the rows of a range, in as many answers as they need.
+ * fetchRange takes as many answers as the range needs.
  * @param {'blocks'|'views'} what
  * @param {number} from
  * @param {number} to

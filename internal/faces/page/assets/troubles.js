@@ -44,7 +44,7 @@ export function mergeTroubles(list) {
 /** makeTroubleList is the card's content; draw returns whether there is any. */
 export function makeTroubleList() {
   const list = h('ul', { class: 'plainlist' });
-  let made = '';
+  let drawnKey = '';
   return {
     el: list,
     draw() {
@@ -53,8 +53,8 @@ export function makeTroubleList() {
       const down = (b?.nodes || []).map((/** @type {any} */ n) => ({ name: n.name, why: findAilment(b.nodes, n) })).filter((/** @type {any} */ n) => n.why);
       const key = JSON.stringify([ready?.troubles, ready?.stalled, ready?.hint, down]);
       const any = Boolean(ready && (ready.stalled || ready.troubles?.length || down.length));
-      if (key === made) return any;
-      made = key;
+      if (key === drawnKey) return any;
+      drawnKey = key;
       fillElement(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), linkMentions(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, makeHealButton()) : null) : null,
         mergeTroubles(ready?.troubles || []).map(({ nodes, text, ago }) => {
           const todo = DO.find(([what]) => what.test(text));

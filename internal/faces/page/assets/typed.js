@@ -45,7 +45,6 @@ export function fetchSchema(address, code = '', at = momentOf()) {
 }
 
 /**
- * typeWords is what a type is called.
  * @param {Type} t
  * @returns {string}
  */
@@ -103,7 +102,6 @@ function makeTypedText(address, hex, typeOf) {
 export function makeEventText(e) { return makeTypedText(e.actor, e.data, (s) => (s.events?.includes(e.name) ? e.name : undefined)); }
 
 /**
- * makeOutputText is what a handler returned.
  * @param {string} to
  * @param {string} handler
  * @param {string} hex

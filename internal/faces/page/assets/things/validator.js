@@ -88,10 +88,10 @@ export function makeNodeLog(name) {
   const level = makeChoice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
   const el = h('details', null, h('summary', null, 'log'), level.el, place, makeCommandLine(devnetCommand(`logs ${name} -f`)));
   let last = '';
-  const turn = trackLatestCall();
+  const trackCall = trackLatestCall();
   const load = async (/** @type {AbortSignal|undefined} */ signal) => {
     if (!el.open) return;
-    const latest = turn();
+    const latest = trackCall();
     try {
       const log = await get(`/nodes/${encodePathPart(name)}/log`, { limit: 60, level: level.input.value }, signal);
       const text = log.lines.map((/** @type {any} */ l) => l.text).join('\n');

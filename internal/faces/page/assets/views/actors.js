@@ -32,7 +32,7 @@ function makeActorsView() {
     ] });
   const older = makeOlderLink('actors', ROWS);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), table.el, older.el, none), h('section', { class: 'card whole' }, title, note.el, forms));
-  const list = makePoll({ each: 1500, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r) }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
+  const pollList = makePoll({ each: 1500, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r) }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
     const rows = wantedRows(r.params, ROWS);
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
@@ -44,22 +44,22 @@ function makeActorsView() {
     showIf(none, true);
     fillElement(none, makeRefusalNote(e));
   } });
-  let made = '';
+  let drawnKey = '';
   // The one that is selected, or else the first; the list has no handlers.
-  const one = makePoll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
+  const pollChosen = makePoll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
     const id = wanted || (await get('/actors', { limit: 1 }, signal))[0]?.address;
     const a = id ? await get(`/actor/${encodePathPart(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
     return { a, schema: a ? await fetchSchema(a.address, a.code_hash, '') : null };
   }, take: ({ a, schema }, r) => {
     const key = JSON.stringify([a?.address, a?.name, a?.code_hash, a?.undescribed, schema !== null, store.resetCount]);
     // what was typed into its forms stays
-    if (key === made) return;
-    made = key;
+    if (key === drawnKey) return;
+    drawnKey = key;
     writeText(title, a ? `Handlers of ${a.name || shortenID(a.address)}` : 'Handlers');
     if (!a) return void fillElement(forms, h('p', { class: 'dim' }, 'Select an actor: its handlers are shown here, each with a form.'));
     fillElement(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => makeHandlerForm(a, handler, r.params.q === handler.name, schema)));
   }, fail: (e) => {
-    made = '';
+    drawnKey = '';
     fillElement(forms, makeRefusalNote(e));
   } });
   return {
@@ -67,8 +67,8 @@ function makeActorsView() {
     /** @param {route.Route} r */
     draw(r) {
       note.draw(r);
-      list(r);
-      one(r);
+      pollList(r);
+      pollChosen(r);
     },
   };
 }

@@ -38,7 +38,7 @@ function makeViewsView() {
   const picture = makeSpaceTimeChart();
   const note = makePresentNote('Votes of the last view are');
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Space-time'), note.el, picture.el), h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, older.el, none));
-  let causesMade = '';
+  let drawnCauses = '';
   return {
     el,
     /** @param {route.Route} r */
@@ -64,8 +64,8 @@ function makeViewsView() {
       const counts = /** @type {{[cause: string]: number}} */ ({});
       for (const v of bad) counts[v.cause || 'other'] = (counts[v.cause || 'other'] || 0) + 1;
       const key = JSON.stringify([counts, wanted, location.hash]);
-      if (key !== causesMade) {
-        causesMade = key;
+      if (key !== drawnCauses) {
+        drawnCauses = key;
         fillElement(causes, Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([cause, n]) => h('a', { href: route.hrefWith({ q: wanted === cause ? '' : `cause:${cause}` }), 'aria-current': wanted === cause ? 'true' : null }, `${cause.replaceAll('_', ' ')} ${n}`)),
           wanted && !counts[wanted] ? h('a', { href: route.hrefWith({ q: '' }), 'aria-current': 'true' }, `${wanted} 0`) : null);
       }

@@ -39,7 +39,7 @@ function makeJobsView() {
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, older.el, none),
     h('section', { class: 'card whole cheats' }, makeSubmitForm()));
 
-  const rows = makePoll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...jobFilter(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? fetchRows('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
+  const pollRows = makePoll({ each: 700, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r), from: r.from, ...jobFilter(r.params) }), ask: async ({ from, limit, ...q }, signal) => (from !== null ? fetchRows('/jobs', q, (j) => j.submitted_at >= from, limit, signal)
     : { list: await get('/jobs', { ...q, limit }, signal), cut: false }), take: ({ list, cut }, r) => {
     const rows = wantedRows(r.params, ROWS);
     table.set(list.slice(0, rows), r.sel);
@@ -55,7 +55,7 @@ function makeJobsView() {
     fillElement(none, makeRefusalNote(e));
   } });
   // The one that is selected, or else the latest.
-  const chosen = makePoll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: jobFilter(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
+  const pollChosen = makePoll({ each: 700, els: [title, picture], of: (r) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || '', latest: jobFilter(r.params), at: momentOf(r) }), ask: async ({ id, latest, at }, signal) => {
     const one = id || (await get('/jobs', { limit: 1, ...latest, at }, signal))[0]?.id;
     const missing = (/** @type {any} */ e) => (e.status === 404 ? null : Promise.reject(e));
     const later = id ? await heightIfBornLater(`/job/${encodePathPart(id)}`, 'submitted_at', at, signal).catch(missing) : 0;
@@ -63,12 +63,12 @@ function makeJobsView() {
     const runners = story ? await get(`/job/${encodePathPart(one)}/runners`, { limit: 1000, at }, signal).catch(missing) || [] : [];
     return { story, runners };
   }, take: ({ story, runners }, r) => drawStory(story, runners, isPast(r) ? r.at : null), fail: (e) => {
-    made = null;
+    drawnKey = null;
     fillElement(title, 'From submission to callback');
     fillElement(picture, makeRefusalNote(e));
   } });
   /** @type {string|null} */
-  let made = null;
+  let drawnKey = null;
   /**
    * @param {any} story
    * @param {any[]} runners
@@ -76,8 +76,8 @@ function makeJobsView() {
    */
   function drawStory(story, runners, at) {
     const key = story ? JSON.stringify([names.versionText(), at, story.story.length, story.job, runners, story.job.completed_at === null ? story.height : 0]) : '';
-    if (key === made) return;
-    made = key;
+    if (key === drawnKey) return;
+    drawnKey = key;
     if (!story) {
       fillElement(title, 'From submission to callback');
       return void fillElement(picture, h('p', { class: 'dim' }, at === null ? 'The latest job is shown here.' : `No such job had been submitted by block ${formatCount(at)}.`));
@@ -96,8 +96,8 @@ function makeJobsView() {
         writeAttribute(a, 'href', route.hrefWith({ status: s }));
         if (s === (r.params.status || '')) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
-      rows(r);
-      chosen(r);
+      pollRows(r);
+      pollChosen(r);
     },
   };
 }
@@ -117,21 +117,21 @@ function makeSubmitForm() {
   const input = makeField('params or prompt', { value: 'hello', size: 18 });
   const runners = makeField('runners', { type: 'number', value: 3, min: 1, max: 100 });
   const mode = makeChoice('mode', ['none', 'majority_vote', 'deterministic', 'semantic_similarity'], 'majority_vote');
-  const body = () => {
+  const makeOrder = () => {
     const k = kind.input.value;
     const of = k === 'custom' ? { executor: what.input.value, params: input.input.value } : k === 'http' ? { url: what.input.value } : { model: what.input.value, prompt: input.input.value };
     return { kind: k, runners: Number(runners.input.value), mode: mode.input.value, ...of };
   };
-  const typed = () => {
-    const b = /** @type {any} */ (body());
+  const writeCommand = () => {
+    const b = /** @type {any} */ (makeOrder());
     return devnetCommand(`job submit --kind ${b.kind} ${['executor', 'params', 'url', 'model', 'prompt'].filter((f) => b[f]).map((f) => `--${f} ${quoteForShell(b[f])}`).join(' ')} --runners ${b.runners} --mode ${b.mode}`);
   };
   const go = h('button', { type: 'button', class: 'primary' }, 'submit');
   go.addEventListener('click', () => runOrder(go, async () => {
-    const s = await post('/devnet/job/submit', body());
+    const s = await post('/devnet/job/submit', makeOrder());
     if (s.id) route.selectThing(`job:${s.id}`);
     return `job ${shortenID(s.id || s.hash || '')} is submitted`;
   }));
-  return h('details', null, h('summary', null, 'submit a job'), h('div', { class: 'orders' }, kind.el, what.el, input.el, runners.el, mode.el, h('span', { class: 'action' }, go, makeCopyButton(typed, '$', 'copy as command: job submit'))));
+  return h('details', null, h('summary', null, 'submit a job'), h('div', { class: 'orders' }, kind.el, what.el, input.el, runners.el, mode.el, h('span', { class: 'action' }, go, makeCopyButton(writeCommand, '$', 'copy as command: job submit'))));
 }
 

@@ -23,7 +23,7 @@ function makeNetworkView() {
   const grid = makeLinkMatrix();
   const legend = h('p', { class: 'dim small' }, '★ leads. Bar and first number: height. A runner has links with several nodes.');
   const hint = h('p', { class: 'dim small cheats' }, 'Draw a line across links to cut them.');
-  const voted = makeVoteChart();
+  const voteChart = makeVoteChart();
   const table = makeRowTable({
     label: 'validators', size: 24, href: (n) => thingHref(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
       { name: 'node', text: (n) => n.name || n.address, main: true },
@@ -35,33 +35,33 @@ function makeNetworkView() {
   const more = h('p', { class: 'dim small' });
   const faults = h('div', { class: 'faults' });
   const linkList = h('ul', { class: 'plainlist' });
-  const odds = h('summary');
-  const linked = h('details', { hidden: true }, odds, linkList);
+  const oddSummary = h('summary');
+  const oddLinks = h('details', { hidden: true }, oddSummary, linkList);
   const waiting = h('ul', { class: 'plainlist' });
-  const ailments = makeTroubleList();
-  const happens = makeFeed();
-  const then = h('p', { class: 'present', hidden: true });
+  const troubleList = makeTroubleList();
+  const feedList = makeFeed();
+  const pastNote = h('p', { class: 'present', hidden: true });
   const notes = [makePresentNote('Links and nodes are'), makePresentNote('States, heights and views are'), makePresentNote('Faults are')];
   const noteOfVotes = makePresentNote('Votes are');
   const sides = h('div', { class: 'orders' });
-  const steer = makeSteering();
-  let sidesMade = '';
+  const steeringPart = makeSteering();
+  let drawnSides = '';
   /** @type {Set<string>} */
   const chosen = new Set();
 
-  const trouble = h('section', { class: 'card troubles', hidden: true }, h('h2', null, 'Troubles'), h('p', { class: 'present', hidden: true }), ailments.el);
+  const trouble = h('section', { class: 'card troubles', hidden: true }, h('h2', null, 'Troubles'), h('p', { class: 'present', hidden: true }), troubleList.el);
   const el = h('div', { class: 'cards columns' },
     h('div', { class: 'column' },
       trouble,
-      h('section', { class: 'card' }, h('h2', null, 'Validators'), notes[0].el, then, line, circle.el, grid.el, legend, hint, offer),
-      h('section', { class: 'card' }, h('h2', null, 'Votes of the last views'), noteOfVotes.el, voted.el)),
+      h('section', { class: 'card' }, h('h2', null, 'Validators'), notes[0].el, pastNote, line, circle.el, grid.el, legend, hint, offer),
+      h('section', { class: 'card' }, h('h2', null, 'Votes of the last views'), noteOfVotes.el, voteChart.el)),
     h('div', { class: 'column' },
-      h('section', { class: 'card' }, h('h2', null, 'What happens'), happens.el),
+      h('section', { class: 'card' }, h('h2', null, 'What happens'), feedList.el),
       h('section', { class: 'card' }, h('h2', null, 'Nodes'), notes[1].el, table.el, more, waiting),
-      h('section', { class: 'card cheats' }, h('h2', null, 'Faults in force'), notes[2].el, faults, linked,
+      h('section', { class: 'card cheats' }, h('h2', null, 'Faults in force'), notes[2].el, faults, oddLinks,
         h('details', null, h('summary', null, 'partition by names'), h('p', { class: 'dim small' }, 'Those that are chosen reach one another only.'), sides),
         h('details', null, h('summary', null, 'a link that is slow or loses packets'), makeLinkForm(() => (store.latestBeat?.nodes || []).map((/** @type {any} */ n) => n.name)))),
-      h('section', { class: 'card cheats' }, h('h2', null, 'Time'), steer.el)));
+      h('section', { class: 'card cheats' }, h('h2', null, 'Time'), steeringPart.el)));
 
   /** @param {string[]} side */
   function proposePartition(side) {
@@ -81,8 +81,8 @@ function makeNetworkView() {
   /** @param {any[]} nodes */
   function offerSides(nodes) {
     const key = nodes.map((n) => n.name).join(' ');
-    if (key === sidesMade) return;
-    sidesMade = key;
+    if (key === drawnSides) return;
+    drawnSides = key;
     chosen.clear();
     fillElement(sides, nodes.map((n) => {
       const box = h('input', { type: 'checkbox' });
@@ -91,15 +91,15 @@ function makeNetworkView() {
     }), h('button', { type: 'button', onclick: () => (chosen.size ? proposePartition([...chosen]) : showNotice('Choose who is cut off.', 'wrong')) }, 'partition…'));
   }
 
-  let faultsMade = '';
+  let drawnFaults = '';
   /**
    * @param {any[]} list
    * @param {boolean} past
    */
   function drawFaults(list, past) {
     const text = JSON.stringify([list, past]);
-    if (text === faultsMade) return;
-    faultsMade = text;
+    if (text === drawnFaults) return;
+    drawnFaults = text;
     if (!list.length) return void fillElement(faults, h('p', { class: 'dim' }, past ? 'None was in force.' : 'None. Draw a line across links, or open a node.'));
     fillElement(faults, h('ul', { class: 'plainlist' }, list.slice(-40).reverse().map((/** @type {any} */ f) => h('li', null, faultWords(f), effectWords(f) ? h('small', null, ' · ' + effectWords(f)) : null, ' ',
       past ? h('small', null, f.ended ? ' · it has ended since' : ' · it lasts still') : f.order && LINK_VERBS.includes(f.verb) ? null : makeEndButton(f)))),
@@ -123,8 +123,8 @@ function makeNetworkView() {
       // Where faults of then are not known, all is of the present.
       for (const note of notes) if (forces) showIf(note.el, false); else note.draw(r);
       if (view === null) noteOfVotes.draw(r); else showIf(noteOfVotes.el, false);
-      showIf(then, forces !== null);
-      if (forces) writeText(then, `As faults left it at block ${formatCount(/** @type {number} */ (r.at))}. Heights and connections of then are not kept, and the validators are those of now.`);
+      showIf(pastNote, forces !== null);
+      if (forces) writeText(pastNote, `As faults left it at block ${formatCount(/** @type {number} */ (r.at))}. Heights and connections of then are not kept, and the validators are those of now.`);
       const running = nodes.filter((/** @type {any} */ n) => n.running).length;
       writeText(line, `${last ? `View ${formatCount(last.view)}${last.leader ? `, ${last.leader} ${forces ? 'led' : 'leads'}` : ''}. ` : ''}${formatPlural(running, 'validator')} of ${nodes.length} ${forces ? 'ran' : running === 1 ? 'runs' : 'run'}.`);
       const few = nodes.length <= MOST;
@@ -137,18 +137,18 @@ function makeNetworkView() {
       table.set(nodes);
       writeText(more, past || !b.runners.all ? '' : `${b.runners.ready} of ${formatPlural(b.runners.all, 'runner')} ready.`);
       writeLines(waiting, past ? [] : b.runners.waiting.slice(0, 12).map((/** @type {any} */ w) => [`runner:${w.name}`, w.name, w.missing.join('; ')]).concat(b.runners.waiting.length > 12 ? [['', '', `and ${b.runners.waiting.length - 12} more: devnet runner list`]] : []));
-      showIf(trouble, ailments.draw());
+      showIf(trouble, troubleList.draw());
       showIf(trouble.children[1], past);
       if (past) writeText(trouble.children[1], `These are of the present, block ${formatCount(store.headHeight())}.`);
       const odd = (links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up);
-      showIf(linked, odd.length > 0);
-      writeText(odds, describeOddLinks(odd));
+      showIf(oddLinks, odd.length > 0);
+      writeText(oddSummary, describeOddLinks(odd));
       writeLines(linkList, odd.slice(0, 24).map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]).concat(odd.length > 24 ? [['', '', `and ${formatCount(odd.length - 24)} more: devnet links`]] : []));
-      voted.draw(nodes.map((/** @type {any} */ n) => n.name), view);
+      voteChart.draw(nodes.map((/** @type {any} */ n) => n.name), view);
       drawFaults(forces || faultsNow(), forces !== null);
       offerSides(nodes);
-      steer.draw();
-      happens.draw(r);
+      steeringPart.draw();
+      feedList.draw(r);
     },
   };
 }
@@ -172,7 +172,7 @@ function describeOddLinks(odd) {
 }
 
 /**
- * writeLines writes a short list anew, where it differs.
+ * writeLines writes nothing where the list is as before.
  * @param {any} el
  * @param {[string, string, string][]} list
  */

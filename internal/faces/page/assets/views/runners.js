@@ -44,20 +44,20 @@ function makeRunnersView() {
   const older = makeOlderLink('runners', ROWS);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), table.el, older.el, none));
   /** @type {any[]} */
-  let known = [];
+  let knownRunners = [];
   /** @type {any} */
   let latest = null;
   function drawMap() {
     if (!latest) return;
-    map.set({ ...latest, known });
+    map.set({ ...latest, known: knownRunners });
     const last = latest.p?.heights[latest.p.heights.length - 1];
-    writeText(sum, last ? `${formatCount(last.count)} of ${formatPlural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${formatCount(last.height)}: a runner counts where ${formatPlural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
+    writeText(sum, last ? `${formatCount(last.count)} of ${formatPlural(knownRunners.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${formatCount(last.height)}: a runner counts where ${formatPlural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
   }
-  const list = makePoll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: 1000, at: momentOf(r) }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
+  const pollList = makePoll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: 1000, at: momentOf(r) }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
     const rows = wantedRows(r.params, ROWS);
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
-    known = all;
+    knownRunners = all;
     drawMap();
     showIf(none, !all.length);
     if (!all.length) fillElement(none, isPast(r) ? makeEmptyNote('No runner had registered then.') : makeEmptyNote('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), makeCommandLine(devnetCommand('runner join')));
@@ -67,7 +67,7 @@ function makeRunnersView() {
     showIf(none, true);
     fillElement(none, makeRefusalNote(e));
   } });
-  const seen = makePoll({ each: 1000, els: [sum, map.el], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
+  const pollPresence = makePoll({ each: 1000, els: [sum, map.el], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
     // the latest block's presence is in the votes for the next
     const to = Math.min(at ?? Infinity, store.headHeight() - 1);
     return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, Math.min(from ?? 1, to), to - HEIGHTS + 1), to }, signal);
@@ -82,8 +82,8 @@ function makeRunnersView() {
     el,
     /** @param {route.Route} r */
     draw(r) {
-      list(r);
-      seen(r);
+      pollList(r);
+      pollPresence(r);
     },
   };
 }
@@ -93,23 +93,23 @@ const LEFT = 64;
 /** makePresenceMap has runners as rows, by subset; a cell says how many votes show it. */
 function makePresenceMap() {
   /** @param {any} d */
-  const rowsOf = (d) => d.known.filter((/** @type {any} */ k) => k.health !== 'Deregistered').sort((/** @type {any} */ a, /** @type {any} */ b) => a.subset.join().localeCompare(b.subset.join()) || a.index - b.index).slice(0, 200);
-  const tall = (/** @type {number} */ hgt, /** @type {number} */ n) => Math.min(22, (hgt - 20) / Math.max(1, n));
+  const chooseRows = (d) => d.known.filter((/** @type {any} */ k) => k.health !== 'Deregistered').sort((/** @type {any} */ a, /** @type {any} */ b) => a.subset.join().localeCompare(b.subset.join()) || a.index - b.index).slice(0, 200);
+  const rowHeight = (/** @type {number} */ hgt, /** @type {number} */ n) => Math.min(22, (hgt - 20) / Math.max(1, n));
   return makeChart({
-    title: `the last ${HEIGHTS} heights: rows are runners, grouped by their validators`, height: 240, tall: (d) => Math.min(240, Math.max(64, rowsOf(d).length * 22 + 22)),
+    title: `the last ${HEIGHTS} heights: rows are runners, grouped by their validators`, height: 240, tall: (d) => Math.min(240, Math.max(64, chooseRows(d).length * 22 + 22)),
     note: 'the darker, the more votes show it; red: absent; a gap: a height without a block; 200 runners at most',
-    words: (d) => (d.p ? `presence of ${rowsOf(d).length} runners at ${d.p.heights.length} heights` : d.error || ''),
+    words: (d) => (d.p ? `presence of ${chooseRows(d).length} runners at ${d.p.heights.length} heights` : d.error || ''),
     table: (d) => ({ head: ['height', 'present', 'threshold', 'absent'], rows: (d.p?.heights || []).map((/** @type {any} */ x) => {
       const map = decodeBitmap(x.present);
-      return [formatCount(x.height), x.count, x.threshold, rowsOf(d).filter((/** @type {any} */ k) => k.index < x.bits && !hasBit(map, k.index)).map((/** @type {any} */ k) => k.name || k.address).join(' ')];
+      return [formatCount(x.height), x.count, x.threshold, chooseRows(d).filter((/** @type {any} */ k) => k.index < x.bits && !hasBit(map, k.index)).map((/** @type {any} */ k) => k.name || k.address).join(' ')];
     }) }),
     at(x, y, w, hgt, d) {
       if (!d.p) return null;
-      const rows = rowsOf(d);
+      const rows = chooseRows(d);
       const each = (w - LEFT) / HEIGHTS;
       const at = d.p.to - HEIGHTS + 1 + Math.floor((x - LEFT) / each);
       const one = d.p.heights.find((/** @type {any} */ e) => e.height === at);
-      const runner = rows[Math.floor((y - 2) / tall(hgt, rows.length))];
+      const runner = rows[Math.floor((y - 2) / rowHeight(hgt, rows.length))];
       if (!one || !runner) return null;
       const votes = one.votes.filter((/** @type {any} */ v) => hasBit(decodeBitmap(v.bitmap), runner.index)).map((/** @type {any} */ v) => d.p.validators[v.validator]?.name);
       return { text: `${runner.name || runner.address} at ${formatCount(one.height)}: ${hasBit(decodeBitmap(one.present), runner.index) ? 'present' : 'absent'}; shown by ${votes.length ? votes.join(' ') : 'nobody'}`, href: route.thingHref(`runner:${runner.name || runner.address}`) };
@@ -118,8 +118,8 @@ function makePresenceMap() {
       ctx.textBaseline = 'middle';
       ctx.fillStyle = ink.dim;
       if (!d.p || !d.p.heights.length) return void ctx.fillText(d.error || 'No height has a presence yet: votes carry it, from the second block on.', 4, hgt / 2);
-      const rows = rowsOf(d);
-      const [each, hh] = [(w - LEFT) / HEIGHTS, tall(hgt, rows.length)];
+      const rows = chooseRows(d);
+      const [each, hh] = [(w - LEFT) / HEIGHTS, rowHeight(hgt, rows.length)];
       const skip = Math.ceil(11 / hh);
       rows.forEach((/** @type {any} */ k, /** @type {number} */ row) => {
         ctx.fillStyle = k.present ? ink.text : ink.bad;

@@ -34,7 +34,7 @@ function makeTimersView() {
       { name: 'status', text: (t) => t.status.replaceAll('_', ' '), main: true, tone: (t) => (t.status === 'fired' ? 'good' : t.status === 'pending' ? (t.deferrals ? 'warn' : '') : 'bad') },
       { name: 'tier', text: (t) => t.tier || '' },
       { name: 'ended', kind: 'num', text: (t) => (t.ended_at === null ? '' : formatCount(t.ended_at)) },
-      { name: 'late', kind: 'num', text: (t) => (t.ended_at !== null && t.ended_at > t.height ? t.ended_at - t.height : t.ended_at === null && now() > t.height ? now() - t.height : '') },
+      { name: 'late', kind: 'num', text: (t) => (t.ended_at !== null && t.ended_at > t.height ? t.ended_at - t.height : t.ended_at === null && momentHeight() > t.height ? momentHeight() - t.height : '') },
       { name: 'deferred', kind: 'num', text: (t) => t.deferrals || '' },
       { name: 'why', text: (t) => t.reason.replaceAll('_', ' '), title: (t) => REASONS[t.reason] || '' },
     ] });
@@ -45,13 +45,13 @@ function makeTimersView() {
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Timers'), states, reason), table.el, older.el, none));
 
   /** @type {number|null} the moment of the rows; null: now */
-  let of = null;
-  const now = () => of ?? store.headHeight();
-  const rows = makePoll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: momentOf(r), from: r.from }),
+  let rowsMoment = null;
+  const momentHeight = () => rowsMoment ?? store.headHeight();
+  const pollRows = makePoll({ each: 1000, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, why: r.params.why || '', at: momentOf(r), from: r.from }),
     ask: async ({ from, limit, why, ...q }, signal) => (why || from !== null ? fetchRows('/timers', q, (t) => (!why || t.reason === why) && t.height >= (from ?? 0), limit, signal)
       : { list: await get('/timers', { limit, ...q }, signal), cut: false }), take: ({ list, cut }, r) => {
     const many = wantedRows(r.params, ROWS);
-    of = isPast(r) ? r.at : null;
+    rowsMoment = isPast(r) ? r.at : null;
     table.set(list.slice(0, many), r.sel);
     older.set(many, list.length > many || many === 1000 && list.length === many, cut ? 'only the latest 10,000 were looked at' : '');
     showIf(none, !list.length);
@@ -65,7 +65,7 @@ function makeTimersView() {
     showIf(none, true);
     fillElement(none, makeRefusalNote(e));
   } });
-  const recent = makePoll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.rowsFromHeight(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
+  const pollLane = makePoll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.rowsFromHeight(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
@@ -79,7 +79,7 @@ function makeTimersView() {
     writeText(sum, e.message);
     writeText(why, e.hint || '');
   } });
-  const due = makePoll({ each: 1000, els: [calendar.el], of: (r) => ({ bins: 64, at: momentOf(r) }), ask: (q, signal) => get('/timers/calendar', q, signal), take: (c) => calendar.set(c), fail: (e) => calendar.set({ error: e.message }) });
+  const pollCalendar = makePoll({ each: 1000, els: [calendar.el], of: (r) => ({ bins: 64, at: momentOf(r) }), ask: (q, signal) => get('/timers/calendar', q, signal), take: (c) => calendar.set(c), fail: (e) => calendar.set({ error: e.message }) });
   return {
     el,
     /** @param {route.Route} r */
@@ -92,9 +92,9 @@ function makeTimersView() {
       showIf(reason, Boolean(r.params.why));
       writeText(reason, `${r.params.why || ''} ×`);
       writeAttribute(reason, 'href', route.hrefWith({ why: '' }));
-      rows(r);
-      recent(r);
-      due(r);
+      pollRows(r);
+      pollLane(r);
+      pollCalendar(r);
     },
   };
 }
@@ -153,8 +153,8 @@ function makeLaneChart() {
         ctx.fillRect(x, hgt - 2 - tall, Math.max(1, each - 1), tall);
       });
       const fees = d.map((b) => Number(b.basefee_lane_timer));
-      const of = findRange(fees, 0);
-      const f = makeScale(of, [floor - 1, 18]);
+      const feeRange = findRange(fees, 0);
+      const f = makeScale(feeRange, [floor - 1, 18]);
       ctx.fillStyle = ink.hues[4];
       for (const fee of fees.length ? new Set([Math.min(...fees), Math.max(...fees)]) : []) {
         const text = `${formatCompact(fee)} wei`;

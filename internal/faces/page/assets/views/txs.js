@@ -36,7 +36,7 @@ function makeTxsView() {
   const [unseen, further] = [h('span', { class: 'dim' }), h('a', { href: '#' })];
   const rest = h('p', { class: 'older', hidden: true }, unseen, further);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, older.el, rest, none));
-  const list = makePoll({ each: 700, els: [table.el, older.el, rest, none], of: ({ at, from, params }) => ({ at, from, rows: wantedRows(params, ROWS), ...executionFilter(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
+  const pollList = makePoll({ each: 700, els: [table.el, older.el, rest, none], of: ({ at, from, params }) => ({ at, from, rows: wantedRows(params, ROWS), ...executionFilter(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
     const to = Math.min(at ?? store.headHeight(), store.headHeight());
     await store.waitForRows('blocks', 2000, to);
     const busy = store.rowsFromHeight(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
@@ -79,7 +79,7 @@ function makeTxsView() {
       }
       writeAttribute(bad, 'href', route.hrefWith({ failed: r.params.failed === '1' ? '' : '1' }));
       if (r.params.failed === '1') writeAttribute(bad, 'aria-current', 'true'); else bad.removeAttribute('aria-current');
-      list(r);
+      pollList(r);
     },
   };
 }
