@@ -19,7 +19,7 @@ const LASTING = ['leader_unheard', 'leader_behind', 'parent_missing', 'no_propos
 function makeCauseBox(...parts) { return h('div', { class: 'because' }, h('strong', null, 'Because '), ...parts); }
 
 /**
- * explainFault is a fault in a sentence, with the button that ends or repeats it.
+ * explainFault returns a fault in a sentence, with the button that ends or repeats it.
  * @param {any} f
  * @param {number} at when it counted
  * @param {string} [what] of what
@@ -50,7 +50,7 @@ function weighFault(f, nodes) {
 }
 
 /**
- * explainFailedView is null where no view failed.
+ * explainFailedView returns null where no view failed.
  * @param {store.View} v
  */
 export function explainFailedView(v) {
@@ -73,7 +73,7 @@ export function explainFailedView(v) {
 }
 
 /**
- * describeSimilarFailures is a sentence on the views that failed of the same cause, under the same leader.
+ * describeSimilarFailures returns a sentence on the views that failed of the same cause, under the same leader.
  * @param {store.View} v
  */
 export function describeSimilarFailures(v) {

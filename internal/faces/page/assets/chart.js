@@ -39,7 +39,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaintCha
  */
 
 /**
- * makeChart: the words of a plan are what the picture says, for who does not see it.
+ * makeChart has a plan's words say what the picture shows, for who does not see it.
  * @template D
  * @param {Plan<D>} plan
  */
@@ -176,7 +176,7 @@ export function makeChart(plan) {
 export const FONT = 'ui-sans-serif, system-ui, sans-serif';
 
 /**
- * findRange is the least and the greatest of numbers; 0 and 1 where there are none.
+ * findRange returns the least and the greatest of numbers; 0 and 1 where there are none.
  * @param {number[]} list
  * @param {number} [from]
  * @returns {[number, number]}

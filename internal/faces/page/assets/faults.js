@@ -54,7 +54,7 @@ function makeFaultButton(label, order, kind, tone, asks) {
 const LINK_VERBS = ['partition', 'bridge', 'link'];
 
 /**
- * makeEndButton is null where no order ends the fault.
+ * makeEndButton returns null where no order ends the fault.
  * @param {any} f
  */
 export function makeEndButton(f) {
@@ -131,7 +131,7 @@ const ROLES = {
 };
 
 /**
- * makeOrderForm is a choice beside a button that orders it, and what the choice means.
+ * makeOrderForm returns a choice beside a button that orders it, and what the choice means.
  * @param {string} label
  * @param {string[]} options
  * @param {(chosen: string) => any} order
@@ -151,7 +151,7 @@ function makeOrderForm(label, options, order, kind) {
 }
 
 /**
- * makeFaultButtons are for the faults that one node can have now.
+ * makeFaultButtons is for the faults that one node can have now.
  * @param {'validator'|'runner'} kind
  * @param {string} node
  */

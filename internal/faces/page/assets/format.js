@@ -99,7 +99,7 @@ export function formatTime(ms) {
 export function formatRate(n) { return n >= 100 ? Math.round(n).toString() : n >= 10 ? n.toFixed(1) : n.toFixed(2); }
 
 /**
- * formatCompact is a large number in four characters or so.
+ * formatCompact returns a large number in four characters or so.
  * @param {number} n
  * @returns {string}
  */
@@ -111,7 +111,7 @@ export function formatCompact(n) {
 }
 
 /**
- * formatBytes is what 0x and hexadecimal digits stand for, as text where it is that.
+ * formatBytes returns what 0x and hexadecimal digits stand for, as text where it is that.
  * @param {string|null|undefined} hex
  * @returns {string}
  */

@@ -35,7 +35,7 @@ export function compareResults(runners) {
 }
 
 /**
- * runnerPhases are one for each draw.
+ * runnerPhases are those of a runner's work, one for each draw.
  * @param {any[]} events of the runner, and the draws with it
  * @param {any} runner
  * @param {number} end

@@ -17,7 +17,7 @@ import { makeOutputText } from './typed.js';
 const lastPayloads = new Map();
 
 /**
- * accounts are those that may sign.
+ * signers are the accounts that may sign.
  * @type {{turn: number, list: Promise<string[]>}|null}
  */
 let signers = null;
@@ -29,7 +29,7 @@ function fetchSigners() {
 }
 
 /**
- * given is what a handler is given: bytes, or arguments by name.
+ * HandlerInput is what a handler is given: bytes, or arguments by name.
  * @typedef {{el: any, body: () => {[name: string]: any}, words: () => string, wrong: (e: any) => boolean, clear: () => void}} HandlerInput
  */
 

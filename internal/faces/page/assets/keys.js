@@ -86,7 +86,7 @@ function moveMoment(by) {
   route.setParams({ at: to > head ? '' : `h${Math.max(1, to)}` }, true);
 }
 
-/** rangeInSight is that of the time bar, unless heights were chosen. */
+/** rangeInSight is that of the time bar, unless another was chosen. */
 function rangeInSight() {
   const { from, at } = route.readRoute();
   return from !== null && at !== null ? [from, at] : page.shown();

@@ -52,7 +52,7 @@ export function fillElement(el, ...children) {
 }
 
 /**
- * writeText sets text where it differs, so that nothing is laid out again.
+ * writeText sets text where it differs.
  * @param {Node} el
  * @param {unknown} value
  */
@@ -89,7 +89,7 @@ export function writeAttribute(el, name, value) { if (el.getAttribute(name) !== 
 export function makeLink(href, ...children) { return h('a', { href }, ...children); }
 
 /**
- * makeTerm is a word of the page with what it means, where that is known.
+ * makeTerm returns a word of the page with what it means, where that is known.
  * @param {any} word
  */
 export function makeTerm(word) {
@@ -111,13 +111,13 @@ export function makeFactList(pairs) {
 }
 
 /**
- * makeAmount is money, and the same in wei where that is another text.
+ * makeAmount returns money, and the same in wei where that is another text.
  * @param {string} n
  */
 export function makeAmount(n) { return formatMoney(n) === formatWei(n) ? formatWei(n) : [formatMoney(n), h('small', null, ' ', formatWei(n))]; }
 
 /**
- * makeTextBlock is text of several lines, as somebody wrote it.
+ * makeTextBlock returns text of several lines, as somebody wrote it.
  * @param {unknown} text
  */
 export function makeTextBlock(text) {

@@ -69,7 +69,7 @@ function shadedValidators({ verb, order: o }) {
 }
 
 /**
- * groupLanes is a lane for each validator or, of many, for those that voted alike in the open views and have the same faults.
+ * groupLanes makes a lane for each validator or, of many, for those that voted alike in the open views and have the same faults.
  * @param {Data} d
  */
 function groupLanes({ names, views, faults }) {

@@ -127,7 +127,7 @@ function drawBar() {
 }
 
 /**
- * describeState is the state of the network in words, and its tone.
+ * describeState returns the state of the network in words, and its tone.
  * @returns {[string, string]}
  */
 function describeState() {

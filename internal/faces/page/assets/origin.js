@@ -9,7 +9,7 @@ import * as route from './route.js';
 /** How many digits of a hash are in a link. */
 const DIGITS = 8;
 
-/** makeShareLink is the address of what is shown, with its chain. */
+/** makeShareLink returns the address of what is shown, with its chain. */
 export async function makeShareLink() {
   try {
     const block = await get('/block/latest');

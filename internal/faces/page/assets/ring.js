@@ -94,7 +94,7 @@ export function makeRing(cut) {
   svg.addEventListener('pointercancel', end);
 
   /**
-   * smallerSide are the names beside a line, where it is long enough to be meant.
+   * smallerSide are the names there of a line that is long enough to be meant.
    * @param {any} a
    * @param {any} b
    */
@@ -184,7 +184,7 @@ export function describeLag(list, n) {
 }
 
 /**
- * findStopReason is what keeps a validator from its work; '' where nothing does.
+ * findStopReason returns '' where nothing keeps a validator from its work.
  * @param {any} n
  */
 function findStopReason(n) {
@@ -192,7 +192,7 @@ function findStopReason(n) {
 }
 
 /**
- * findAilment is what is wrong with a validator; '' where nothing is.
+ * findAilment returns '' where nothing is wrong with a validator.
  * @param {any[]} list
  * @param {any} n
  */

@@ -120,7 +120,7 @@ function readHit(hit) {
 const FAULTS = ['partition', 'bridge', 'link', 'crash', 'freeze', 'misbehave'];
 
 /**
- * findWordHits are the places where the page shows a word.
+ * findWordHits returns the places where the page shows a word.
  * @param {string} text
  * @returns {Hit[]}
  */

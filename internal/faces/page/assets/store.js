@@ -177,7 +177,7 @@ function takeBeat(beat) {
 }
 
 /**
- * measurePace is in blocks a second, by the middle one of the times between the latest blocks: a travel is one of them. Where no block
+ * measurePace returns blocks a second, by the middle one of the times between the latest blocks: a travel is one of them. Where no block
  * comes for twice as long it falls.
  */
 export function measurePace() {
@@ -262,7 +262,7 @@ export function takeGapSign() {
 }
 
 /**
- * findGap is the range of the last rows up to a number that the beats did not tell; null where all is known.
+ * findGap returns the range of the last rows up to a number that the beats did not tell; null where all is known.
  * @param {'blocks'|'views'} what
  * @param {number} many
  * @param {number} [to]

@@ -65,7 +65,7 @@ export function makeTimeBar() {
 function wasInForce(f, time) { return time !== null && f.began_ms <= time && (f.ended_ms === null || f.ended_ms >= time); }
 
 /**
- * chooseBounds are how many blocks the bar shows, and the last: a range with as much again around it.
+ * chooseBounds returns how many blocks the bar shows, and the last: a range with as much again around it.
  * @param {route.Route} r
  */
 function chooseBounds(r) {

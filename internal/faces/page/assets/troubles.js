@@ -16,7 +16,7 @@ const DO = /** @type {[RegExp, string, string][]} */ ([
 ]);
 
 /**
- * linkMentions are the words of a trouble, with links where it names an execution or an account.
+ * linkMentions returns the words of a trouble, with links where it names an execution or an account.
  * @param {string} text
  */
 function linkMentions(text) {
@@ -41,7 +41,7 @@ export function mergeTroubles(list) {
   return [...all.values()];
 }
 
-/** makeTroubleList is the card's content; draw returns whether there is any. */
+/** makeTroubleList returns the card's content; draw returns whether there is any. */
 export function makeTroubleList() {
   const list = h('ul', { class: 'plainlist' });
   let drawnKey = '';

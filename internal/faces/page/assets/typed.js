@@ -20,7 +20,7 @@ import * as store from './store.js';
 const schemaAnswers = new Map();
 
 /**
- * fetchSchema is null where the code has no schema. It is asked once: a name, another code, or another moment without a code, is another
+ * fetchSchema returns null where the code has no schema. It is asked once: a name, another code, or another moment without a code, is another
  * key.
  * @param {string} address
  * @param {string} [code]
@@ -59,7 +59,7 @@ export function typeWords(t) {
 }
 
 /**
- * formatValue is a value as its type has it.
+ * formatValue returns a value as its type has it.
  * @param {Schema} s
  * @param {Type|undefined} t
  * @param {any} v
@@ -84,7 +84,7 @@ export function formatValue(s, t, v) {
 }
 
 /**
- * makeTypedText is bytes at first, and the typed value once the schema is there.
+ * makeTypedText returns bytes at first, and the typed value once the schema is there.
  * @param {string} address
  * @param {string} hex
  * @param {(s: Schema) => Type|undefined} typeOf
@@ -111,7 +111,7 @@ export function makeOutputText(to, handler, hex) {
 }
 
 /**
- * makeStateRow is null where no attribute has the row, or where the value does not fit.
+ * makeStateRow returns null where no attribute has the row, or where the value does not fit.
  * @param {Schema|null} s
  * @param {{typed?: {attribute?: string, value?: any}}} e
  * @returns {[string, any]|null}
@@ -133,7 +133,7 @@ export function linkIfHash(value) { return /^0x[0-9a-f]{64}$/.test(value) ? make
 function formatKey(attribute) { return attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => nameOf(address)); }
 
 /**
- * makeChangeRow is what an execution changed: the key, before and after, in the words that state has.
+ * makeChangeRow returns what an execution changed: the key, before and after, in the words that state has.
  * @param {{actor: string, key: string, old: string|null, new: string|null, typed?: {attribute?: string, value?: any, old?: any}}} c
  */
 export function makeChangeRow(c) {

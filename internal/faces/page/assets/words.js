@@ -117,7 +117,7 @@ export const LYING = {
 };
 
 /**
- * findMeaning is '' where a word has none.
+ * findMeaning returns '' where a word has none.
  * @param {string} word
  */
 export function findMeaning(word) {

@@ -76,7 +76,7 @@ function makeReceiptTable(receipts) {
 }
 
 /**
- * formatStateValue is text, a number, or bytes.
+ * formatStateValue returns text, a number, or bytes.
  * @param {any} e
  */
 export function formatStateValue(e) {

@@ -80,7 +80,7 @@ export function describeVote(v, name) {
 }
 
 /**
- * makeNodeLog is the end of a node's log, where it is opened.
+ * makeNodeLog returns the end of a node's log, where it is opened.
  * @param {string} name
  */
 export function makeNodeLog(name) {

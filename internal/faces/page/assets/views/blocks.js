@@ -91,7 +91,7 @@ function groupIntoBins(list, bin) {
 }
 
 /**
- * formatBinRange is the least and the greatest of a bin, or the one.
+ * formatBinRange returns the least and the greatest of a bin, or the one.
  * @param {Bin} r
  * @param {(b: store.Block) => number} of
  */

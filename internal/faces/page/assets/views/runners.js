@@ -16,7 +16,7 @@ const ROWS = 60;
 const HEIGHTS = 96;
 
 /**
- * countConnections are those with the runner's subset. A validator that answers for itself alone knows of no other.
+ * countConnections counts those with the runner's subset. A validator that answers for itself alone knows of no other.
  * @param {{subset: string[], connected: string[]}} r
  */
 function countConnections(r) {

@@ -100,7 +100,7 @@ function makeTimersView() {
 }
 
 /**
- * describeFees are the lowest and the highest base fee of the lane.
+ * describeFees returns the lowest and the highest base fee of the lane.
  * @param {any[]} lanes
  */
 function describeFees(lanes) {
@@ -109,7 +109,7 @@ function describeFees(lanes) {
 }
 
 /**
- * formatMostUse is the greatest part of the budget that a block used.
+ * formatMostUse returns the greatest part of the budget that a block used.
  * @param {any[]} lanes
  */
 function formatMostUse(lanes) {
