@@ -70,13 +70,13 @@ export function post(path, body) {
 export function encodePathPart(id) { return encodeURIComponent(String(id)); }
 
 /** The address that a command names, where it is not the one that commands take by themselves. */
-const ELSEWHERE = location.host === '127.0.0.1:4000' || location.host === 'localhost:4000' ? '' : ` --http ${location.origin}`;
+const HTTP_FLAG = location.host === '127.0.0.1:4000' || location.host === 'localhost:4000' ? '' : ` --http ${location.origin}`;
 
 /**
  * devnetCommand is a command line for this network.
  * @param {string} text
  */
-export function devnetCommand(text) { return `devnet ${text}${ELSEWHERE}`; }
+export function devnetCommand(text) { return `devnet ${text}${HTTP_FLAG}`; }
 
 /** @param {string} word */
 export function quoteForShell(word) {

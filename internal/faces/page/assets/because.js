@@ -10,10 +10,10 @@ import * as store from './store.js';
 import { CAUSES, FAILURES, PARAMETERS, REASONS } from './words.js';
 
 /** What ended so many ms before a view may still be its cause: nobody waits for a leader that was not heard for four views. */
-const AFTER = 15000;
+const LATE_CAUSE_MS = 15000;
 
 /** A view fails for want of a node: deeds against these nodes come first. */
-const LASTING = ['leader_unheard', 'leader_behind', 'parent_missing', 'no_proposal'];
+const LASTING_CAUSES = ['leader_unheard', 'leader_behind', 'parent_missing', 'no_proposal'];
 
 /** @param {...any} parts */
 function makeCauseBox(...parts) { return h('div', { class: 'because' }, h('strong', null, 'Because '), ...parts); }
@@ -59,7 +59,7 @@ export function explainFailedView(v) {
   const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
   const nodes = [v.leader, ...silent, ...v.gaveUp.map((g) => g.validator)].filter((n, i, list) => n && list.indexOf(n) === i);
   const end = v.took === null ? Infinity : v.began + v.took / 1000;
-  const faults = faultsWithin(v.began - (LASTING.includes(v.cause) ? AFTER : 0), end);
+  const faults = faultsWithin(v.began - (LASTING_CAUSES.includes(v.cause) ? LATE_CAUSE_MS : 0), end);
   const runnersOnly = (/** @type {any} */ f) => f.order.node && !all.includes(f.order.node);
   const relevantFaults = (faults || []).filter((f) => !runnersOnly(f)).map((f) => ({ f, weight: weighFault(f, nodes) })).filter((one) => one.weight > 0)
     .sort((a, b) => b.weight - a.weight || b.f.began_ms - a.f.began_ms);
@@ -78,7 +78,7 @@ export function explainFailedView(v) {
  */
 export function describeSimilarFailures(v) {
   if (v.outcome !== 'nullified') return '';
-  const list = store.views.last(store.SIZE).filter((o) => o.outcome === 'nullified' && o.cause === v.cause && o.leader === v.leader);
+  const list = store.views.last(store.RING_SIZE).filter((o) => o.outcome === 'nullified' && o.cause === v.cause && o.leader === v.leader);
   return list.length > 1 ? `${formatPlural(list.length, 'view')} of ${v.leader || 'unknown leaders'} failed like this since view ${formatCount(list[0].view)}.` : '';
 }
 

@@ -17,7 +17,7 @@ import * as store from './store.js';
 let kinds = {};
 
 /** A thing is asked for again so often, while blocks are made. */
-const EACH = 1500;
+const RELOAD_MS = 1500;
 
 /** @type {any} */
 let el;
@@ -122,7 +122,7 @@ export function reloadThing() {
 async function loadIfStale() {
   const one = thing;
   if (!one?.load || request || loadedAt && loadedHead === store.headHeight() || shownAt && loadedHead > 0) return;
-  const rest = loadedAt && loadedAt + EACH - performance.now();
+  const rest = loadedAt && loadedAt + RELOAD_MS - performance.now();
   if (rest > 0) return store.drawLater(rest);
   const own = request = new AbortController();
   loadedHead = store.headHeight();

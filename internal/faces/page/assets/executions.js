@@ -3,8 +3,8 @@
 import { get } from './api.js';
 import * as store from './store.js';
 
-/** BACK is how many blocks that have something are asked for receipts at most. */
-export const BACK = 400;
+/** MOST_BLOCKS is how many blocks that have something are asked for receipts at most. */
+export const MOST_BLOCKS = 400;
 
 /**
  * Receipts of blocks do not change; the latest are kept.
@@ -26,6 +26,6 @@ export async function fetchReceipts(height, signal) {
   if (!list) return [];
   list.reverse();
   receiptsByBlock.set(key, list);
-  if (receiptsByBlock.size > 2 * BACK) receiptsByBlock.delete(/** @type {any} */ (receiptsByBlock.keys().next().value));
+  if (receiptsByBlock.size > 2 * MOST_BLOCKS) receiptsByBlock.delete(/** @type {any} */ (receiptsByBlock.keys().next().value));
   return list;
 }

@@ -5,7 +5,7 @@ import { formatPlural, joinNames } from './format.js';
 import { makeActionButton, appendChildren, runOrder, makeChoice, makeCopyButton, makeField, h, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
 import * as store from './store.js';
-import { LYING } from './words.js';
+import { LIE_MEANINGS } from './words.js';
 
 /**
  * @param {any} order
@@ -141,7 +141,7 @@ function makeOrderForm(label, options, order, kind) {
   const chosen = makeChoice(label, options);
   const button = h('button', { type: 'button' }, label);
   const means = h('small', { class: 'means' });
-  const explain = () => writeText(means, LYING[chosen.input.value] || '');
+  const explain = () => writeText(means, LIE_MEANINGS[chosen.input.value] || '');
   button.addEventListener('click', () => runOrder(button, () => makeFault(order(chosen.input.value))));
   chosen.input.addEventListener('change', explain);
   explain();

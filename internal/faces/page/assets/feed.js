@@ -1,6 +1,6 @@
 // @ts-check
 // What happens: a line for each execution, job, failed view and fault of the latest blocks, the latest first.
-import { BACK, fetchReceipts } from './executions.js';
+import { MOST_BLOCKS, fetchReceipts } from './executions.js';
 import { get } from './api.js';
 import { formatCount, formatMoney, formatPlural, shortenID } from './format.js';
 import { makeEmptyNote, fillElement, h, makeLink, makeRefusalNote, showIf } from './kit.js';
@@ -14,8 +14,7 @@ import * as store from './store.js';
 
 const [VERIFIER, REGISTRY] = ['0x' + '0'.repeat(39) + '3', '0x' + '0'.repeat(39) + '1'];
 
-/** LINES is how many are shown, and SOUGHT how many blocks are looked through for them. */
-const [LINES, SOUGHT] = [30, 60];
+const [MOST_LINES, SEARCHED_BLOCKS] = [30, 60];
 
 /**
  * @typedef {{at: number, height: number, key: string, line: any[]}} Line
@@ -52,17 +51,17 @@ export function makeFeed() {
   let lastDrawn = '';
   const pollLines = makePoll({ each: 700, els: [list, emptyNote], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
     const to = at ?? store.headHeight();
-    await Promise.all([store.waitForRows('blocks', BACK, to), store.waitForRows('views', store.SIZE)]);
-    const blocks = store.blocks.last(BACK, to);
-    const busy = blocks.filter((b) => b.txs || b.fired || b.cycles).slice(-SOUGHT).reverse();
+    await Promise.all([store.waitForRows('blocks', MOST_BLOCKS, to), store.waitForRows('views', store.RING_SIZE)]);
+    const blocks = store.blocks.last(MOST_BLOCKS, to);
+    const busy = blocks.filter((b) => b.txs || b.fired || b.cycles).slice(-SEARCHED_BLOCKS).reverse();
     /** @type {any[]} */
     const receipts = [];
     for (const b of busy) {
       receipts.push(...(await fetchReceipts(b.height, signal)).filter((r) => !isRunnerRoutine(r)));
-      if (receipts.length >= LINES) break;
+      if (receipts.length >= MOST_LINES) break;
     }
     const jobs = (await get('/jobs', { order: 'newest', limit: 20, at: at === null ? '' : `h${at}` }, signal)).filter((/** @type {any} */ j) => j.submitted_at <= to);
-    return { to, blocks, receipts: receipts.slice(0, LINES), jobs };
+    return { to, blocks, receipts: receipts.slice(0, MOST_LINES), jobs };
   }, take: ({ to, blocks, receipts, jobs }) => {
     const first = blocks[0]?.height ?? 0;
     /** @type {[number, number][]} */
@@ -88,7 +87,7 @@ export function makeFeed() {
     /** @type {store.View[][]} */
     // of views that failed one after the other of one cause
     const runs = [];
-    for (const v of store.views.last(store.SIZE)) {
+    for (const v of store.views.last(store.RING_SIZE)) {
       if (v.outcome !== 'nullified' || v.began < begin || v.began + (v.took ?? 0) / 1000 > end) continue;
       const before = runs[runs.length - 1];
       if (before && before[0].cause === v.cause && before[before.length - 1].leader === v.leader && v.began - before[before.length - 1].began < 20000) before.push(v);
@@ -99,7 +98,7 @@ export function makeFeed() {
       const height = heightOf(v.began);
       all.push({ at: sortKeyBehind(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [makeLink(thingHref(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
     }
-    const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
+    const shown = all.sort((a, b) => b.at - a.at).slice(0, MOST_LINES);
     showIf(emptyNote, !shown.length);
     const next = JSON.stringify([names.versionText(), to < store.headHeight() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
     const fired = blocks.reduce((n, b) => n + b.fired, 0);

@@ -1,7 +1,7 @@
 // @ts-check
 // How quantities are written. Text of others goes through visibleText before anybody sees it.
 
-const MOST = 4096;
+const MOST_CHARACTERS = 4096;
 
 /** Characters that would move, hide or turn text: control, format (bidi, zero width), private, lone surrogates, separators. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
@@ -15,8 +15,8 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 export function visibleText(value, lines = false) {
   if (value === null || value === undefined) return '';
   let text = String(value);
-  const over = text.length - MOST;
-  if (over > 0) text = text.slice(0, MOST);
+  const over = text.length - MOST_CHARACTERS;
+  if (over > 0) text = text.slice(0, MOST_CHARACTERS);
   text = text.replace(UNSEEN, (c) => {
     if (lines && (c === '\n' || c === '\t')) return c;
     return '\\u{' + (c.codePointAt(0) ?? 0).toString(16) + '}';

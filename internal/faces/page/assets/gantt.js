@@ -13,7 +13,7 @@ const LEFT = 88;
  */
 
 /** What ended badly, and how it is written at the end of a runner's lane. */
-const BAD = /** @type {{[outcome: string]: string}} */ ({ disagreed: '≠ disagrees', silent: '✗ silent', refused: '✗ refused' });
+const BAD_ENDS = /** @type {{[outcome: string]: string}} */ ({ disagreed: '≠ disagrees', silent: '✗ silent', refused: '✗ refused' });
 
 /**
  * compareResults says how results of the last draw differ; '' where they do not.
@@ -52,7 +52,7 @@ function runnerPhases(events, runner, end) {
   const committed = findHeight(['committed'], drawn);
   const revealed = findHeight(['revealed'], drawn);
   const refused = findHeight(['refused'], drawn);
-  const bad = BAD[runner?.outcome];
+  const bad = BAD_ENDS[runner?.outcome];
   if (pushed > drawn) out.push({ text: 'push', from: drawn, to: pushed, ink: 'dim' });
   const done = result ?? revealed ?? refused;
   out.push({ text: 'work', from: pushed, to: Math.max(done ?? end, pushed), ink: 'work' });
@@ -113,7 +113,7 @@ export function makeJobChart(j, story, runners, head) {
       ctx.textBaseline = 'middle';
       rows.forEach((phases, i) => {
         const y = 4 + i * LANE;
-        const bad = i > 0 && BAD[latestRunner(lanes[i - 1])?.outcome];
+        const bad = i > 0 && BAD_ENDS[latestRunner(lanes[i - 1])?.outcome];
         ctx.font = '11px ' + FONT;
         ctx.fillStyle = bad ? ink.bad : ink.text;
         ctx.fillText((i ? nameOf(lanes[i - 1]) : 'the job').slice(0, 12), 2, y + LANE / 2);

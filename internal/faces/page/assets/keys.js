@@ -5,8 +5,8 @@ import { openNeighbour, moveFocus } from './rows.js';
 import * as route from './route.js';
 import * as store from './store.js';
 
-/** LEAST is how few blocks a range has. */
-const LEAST = 4;
+/** LEAST_BLOCKS is how few blocks a range has. */
+const LEAST_BLOCKS = 4;
 
 /** @type {{places: {id: string, key: string, title: string}[], search: () => void, main: Element, shown: () => [number, number]}} */
 let page;
@@ -70,7 +70,7 @@ const actions = {
 /** openFailedView opens the failed view behind the one that is open; the latest first. */
 function openFailedView() {
   const open = /^view:(\d+)$/.exec(route.readRoute().sel);
-  const list = store.views.last(store.SIZE).filter((v) => v.outcome === 'nullified').reverse();
+  const list = store.views.last(store.RING_SIZE).filter((v) => v.outcome === 'nullified').reverse();
   const next = list.find((v) => !open || v.view < Number(open[1])) || list[0];
   if (next) route.selectThing(`view:${next.view}`);
 }
@@ -99,7 +99,7 @@ function rangeInSight() {
  */
 function chooseRange(from, to) {
   const head = store.headHeight();
-  const many = Math.min(to - from + 1, store.SIZE, head);
+  const many = Math.min(to - from + 1, store.RING_SIZE, head);
   const end = Math.min(head, Math.max(to, many));
   if (head) route.setParams({ from: end - many + 1, to: end }, true);
 }
@@ -110,7 +110,7 @@ function chooseRange(from, to) {
  */
 function zoomRange(by) {
   const [from, to] = rangeInSight();
-  const many = Math.max(LEAST, Math.round((to - from + 1) * by));
+  const many = Math.max(LEAST_BLOCKS, Math.round((to - from + 1) * by));
   const end = to >= store.headHeight() ? to : Math.round((from + to + many - 1) / 2);
   chooseRange(end - many + 1, end);
 }

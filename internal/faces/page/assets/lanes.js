@@ -12,7 +12,7 @@ import { thingHref } from './route.js';
 import * as store from './store.js';
 import { voteOf, describeVote } from './things/validator.js';
 
-const [VIEWS, LEFT, ALONE] = [48, 56, 16];
+const [VIEWS, LEFT, MOST_OWN_LANES] = [48, 56, 16];
 
 /**
  * @typedef {{v: store.View, end: number, x: number, w: number, times: number[]}} Band
@@ -74,7 +74,7 @@ function shadedValidators({ verb, order: o }) {
  */
 function groupLanes({ names, views, faults }) {
   const lanes = /** @type {{[alike: string]: string[]}} */ ({});
-  for (const name of names) (lanes[names.length > ALONE ? [views.map((v) => isUsual(v) || voteOf(v, name)), faults.map((f) => shadedValidators(f).includes(name))].join() : name] ||= []).push(name);
+  for (const name of names) (lanes[names.length > MOST_OWN_LANES ? [views.map((v) => isUsual(v) || voteOf(v, name)), faults.map((f) => shadedValidators(f).includes(name))].join() : name] ||= []).push(name);
   return Object.values(lanes);
 }
 

@@ -30,24 +30,24 @@ import { txs } from './views/txs.js';
 const places = [network, blocks, failed, timers, actors, runners, jobs, txs];
 /** @type {Map<string, {el: any, draw: (r: route.Route) => void}>} */
 const openViews = new Map();
-let now = route.readRoute();
+let currentRoute = route.readRoute();
 
 const main = /** @type {any} */ (document.getElementById('main'));
-const tabs = new Map(places.map((p) => [p.id, h('a', { href: route.makeHref(p.id), title: `g ${p.key}` }, p.title)]));
-fillElement(/** @type {any} */ (document.getElementById('views')), [...tabs.values()]);
+const viewLinks = new Map(places.map((p) => [p.id, h('a', { href: route.makeHref(p.id), title: `g ${p.key}` }, p.title)]));
+fillElement(/** @type {any} */ (document.getElementById('views')), [...viewLinks.values()]);
 
 const chain = h('strong', { class: 'brand' }, 'devnet');
 const height = h('span', { class: 'height' });
 const pace = h('span', { class: 'dim pace' });
 const state = h('span', { class: 'state' });
 const announcement = h('span', { class: 'unseen', 'aria-live': 'polite' });
-const theme = h('button', { type: 'button', class: 'plain', title: 'dark or light', 'aria-label': 'dark or light', onclick: toggleTheme }, '◐');
+const themeButton = h('button', { type: 'button', class: 'plain', title: 'dark or light', 'aria-label': 'dark or light', onclick: toggleTheme }, '◐');
 const search = makeSearchBox();
 fillElement(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, state, announcement, search.el,
-  h('button', { type: 'button', class: 'plain', title: 'keys (?)', 'aria-label': 'keys', onclick: () => keys.showHelp() }, '?'), theme);
+  h('button', { type: 'button', class: 'plain', title: 'keys (?)', 'aria-label': 'keys', onclick: () => keys.showHelp() }, '?'), themeButton);
 
-const time = makeTimeBar();
-fillElement(/** @type {any} */ (document.getElementById('time')), time.el);
+const timeFooter = makeTimeBar();
+fillElement(/** @type {any} */ (document.getElementById('time')), timeFooter.el);
 drawer.mountIn(/** @type {any} */ (document.getElementById('drawer')), kinds);
 
 try { applyTheme(localStorage.getItem('theme') || ''); } catch { /* it follows the system */ }
@@ -70,15 +70,15 @@ function showRoute(next) {
   const place = places.find((p) => p.id === next.view) || places[0];
   // there is no such view
   if (place.id !== next.view) return route.replaceView(place.id);
-  const isAnother = !openViews.has(place.id) || now.view !== next.view;
-  now = next;
+  const isAnother = !openViews.has(place.id) || currentRoute.view !== next.view;
+  currentRoute = next;
   if (!openViews.has(place.id)) openViews.set(place.id, place.make());
   if (isAnother) {
     fillElement(main, h('h1', { class: 'unseen' }, place.title), /** @type {any} */ (openViews.get(place.id)).el);
     document.title = `${place.title} · devnet`;
     scrollTo(0, 0);
   }
-  for (const [id, a] of tabs) {
+  for (const [id, a] of viewLinks) {
     writeAttribute(a, 'href', route.makeHref(id, route.momentParams()));
     if (id === place.id) {
       writeAttribute(a, 'aria-current', 'page');
@@ -92,7 +92,7 @@ function showRoute(next) {
 
 /** centreTab has the name of the view in sight, where there is no room for all names. */
 function centreTab() {
-  const a = tabs.get(now.view);
+  const a = viewLinks.get(currentRoute.view);
   if (a) a.parentElement.scrollLeft = a.offsetLeft - (a.parentElement.clientWidth - a.offsetWidth) / 2;
 }
 
@@ -100,9 +100,9 @@ let announcedAt = 0;
 
 function drawPage() {
   drawBar();
-  openViews.get(now.view)?.draw(now);
+  openViews.get(currentRoute.view)?.draw(currentRoute);
   drawer.drawThing();
-  time.draw(now, describeState()[1]);
+  timeFooter.draw(currentRoute, describeState()[1]);
   names.refreshNames();
   writeAttribute(main, 'aria-busy', String(!store.latestBeat || !names.areKnown || store.takeGapSign()));
 }
@@ -135,9 +135,9 @@ function describeState() {
   if (store.lostAt) return [`no answer for ${formatDuration(performance.now() - store.lostAt)}`, 'bad'];
   if (!b) return ['connecting', 'dim'];
   if (!b.ready) return ['no validator answers', 'bad'];
-  if (now.from !== null && now.at !== null) return [`${formatCount(now.from)} to ${formatCount(now.at)}, not following`, 'warn'];
-  if (now.at !== null && now.at > store.headHeight()) return [`block ${formatCount(now.at)} is not final yet`, 'warn'];
-  if (now.at !== null) return [`at ${formatCount(now.at)}, not following`, 'warn'];
+  if (currentRoute.from !== null && currentRoute.at !== null) return [`${formatCount(currentRoute.from)} to ${formatCount(currentRoute.at)}, not following`, 'warn'];
+  if (currentRoute.at !== null && currentRoute.at > store.headHeight()) return [`block ${formatCount(currentRoute.at)} is not final yet`, 'warn'];
+  if (currentRoute.at !== null) return [`at ${formatCount(currentRoute.at)}, not following`, 'warn'];
   if (b.ready.held) return [`held at ${b.ready.held}`, 'warn'];
   if (b.ready.paused) return ['paused', 'warn'];
   if (b.ready.stalled) return [b.ready.stalled, b.ready.blocked ? 'bad' : 'warn'];
@@ -158,7 +158,7 @@ function describeState() {
   main.focus();
 });
 addEventListener('resize', centreTab);
-keys.listenForKeys({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main, shown: time.shown });
+keys.listenForKeys({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main, shown: timeFooter.shown });
 store.listenToBeats(drawPage);
 setInterval(() => { if (store.lostAt || !store.latestBeat) drawBar(); }, 1000);
 store.followNetwork();

@@ -58,10 +58,10 @@ export function makePresentNote(what) {
 }
 
 /** The verbs that end others, or are over at once: they are not in force. */
-const OVER = ['heal', 'restart', 'thaw', 'wipe', 'panic', 'cheat'];
+const PASSING_VERBS = ['heal', 'restart', 'thaw', 'wipe', 'panic', 'cheat'];
 
 /** @param {any} f */
-function mayLast(f) { return !OVER.includes(f.verb) && Boolean(f.order); }
+function mayLast(f) { return !PASSING_VERBS.includes(f.verb) && Boolean(f.order); }
 
 /** faultsNow are the faults in force. */
 export function faultsNow() { return (store.latestBeat?.faults || []).filter((/** @type {any} */ f) => !f.ended && mayLast(f)); }
@@ -94,7 +94,7 @@ export function finalTimeOf(b) {
  */
 export function faultsAt(height) {
   store.fillGap('blocks', 1, height);
-  store.fillGap('views', store.SIZE);
+  store.fillGap('views', store.RING_SIZE);
   const time = finalTimeOf(store.blocks.last(1, height)[0]);
   return time === null ? null : faultsWithin(time, time);
 }
@@ -137,8 +137,8 @@ export function linksAt(nodes, faults) {
   return { links: [...links.values()] };
 }
 
-/** An answer has at most PAGE rows, and PAGES of them are asked for one list. */
-const [PAGE, PAGES] = [1000, 10];
+/** A list is asked for in at most MOST_ANSWERS answers of ANSWER_ROWS rows. */
+const [ANSWER_ROWS, MOST_ANSWERS] = [1000, 10];
 
 /**
  * fetchRows takes the rows that keep chooses, of as many answers as they need; cut where there may be more.
@@ -151,10 +151,10 @@ const [PAGE, PAGES] = [1000, 10];
  */
 export async function fetchRows(path, query, keep, many, signal) {
   const list = [];
-  for (let page = 0; page < PAGES; page++) {
-    const rows = await get(path, { ...query, limit: PAGE, offset: page * PAGE }, signal);
+  for (let page = 0; page < MOST_ANSWERS; page++) {
+    const rows = await get(path, { ...query, limit: ANSWER_ROWS, offset: page * ANSWER_ROWS }, signal);
     list.push(...rows.filter(keep));
-    if (rows.length < PAGE || list.length > many) return { list, cut: false };
+    if (rows.length < ANSWER_ROWS || list.length > many) return { list, cut: false };
   }
   return { list, cut: true };
 }

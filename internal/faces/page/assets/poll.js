@@ -5,8 +5,8 @@ import { isPast } from './moment.js';
 import * as names from './names.js';
 import * as store from './store.js';
 
-/** A view that was not drawn for so long, in ms, shows what it asked before only once it is confirmed. */
-const AWAY = 5000;
+/** A view that was not drawn for so long shows what it asked before only once it is confirmed. */
+const AWAY_MS = 5000;
 
 /**
  * @template Q, T
@@ -78,7 +78,7 @@ export function makePoll({ each, els, of, ask, take, fail }) {
     const q = of(r);
     const text = JSON.stringify([store.resetCount, q]);
     const time = performance.now();
-    if (text !== question || time - lookedAt > AWAY) {
+    if (text !== question || time - lookedAt > AWAY_MS) {
       question = text;
       request?.abort();
       request = answer = null;

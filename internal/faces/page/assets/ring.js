@@ -10,8 +10,8 @@ import * as route from './route.js';
 const SIZE = 400;
 const MID = SIZE / 2;
 
-/** MOST is how many validators a ring has; of more there is a matrix. */
-export const MOST = 16;
+/** MOST_VALIDATORS is how many validators a ring has; of more there is a matrix. */
+export const MOST_VALIDATORS = 16;
 
 /**
  * makeRing calls cut with those on the smaller side of a line that was drawn.

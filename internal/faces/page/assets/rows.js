@@ -4,8 +4,8 @@ import { formatCount } from './format.js';
 import { writeAttribute, h, markClass, showIf, makeTerm, writeText } from './kit.js';
 import { hrefWith, readRoute } from './route.js';
 
-/** MOST is how many rows a list has at most: what one answer of the API has. */
-const MOST = 1000;
+/** MOST_ROWS is how many rows a list has at most: what one answer of the API has. */
+const MOST_ROWS = 1000;
 
 /**
  * wantedRows is how many rows an address asks for.
@@ -14,7 +14,7 @@ const MOST = 1000;
  */
 export function wantedRows(params, least) {
   const rows = Number(params.rows);
-  return Number.isSafeInteger(rows) ? Math.min(Math.max(rows, least), MOST) : least;
+  return Number.isSafeInteger(rows) ? Math.min(Math.max(rows, least), MOST_ROWS) : least;
 }
 
 /**
@@ -35,10 +35,10 @@ export function makeOlderLink(what, size) {
   function set(shown, more, why = '') {
     showIf(el, more || Boolean(why));
     if (!more && !why) return;
-    showIf(link, more && shown < MOST);
+    showIf(link, more && shown < MOST_ROWS);
     if (!more) return void writeText(note, why);
-    writeAttribute(link, 'href', hrefWith({ rows: String(Math.min(shown + 4 * size, MOST)) }));
-    writeText(note, shown < MOST ? `${formatCount(shown)} ${what} are shown, and there are more` : `only ${formatCount(MOST)} ${what} are shown`);
+    writeAttribute(link, 'href', hrefWith({ rows: String(Math.min(shown + 4 * size, MOST_ROWS)) }));
+    writeText(note, shown < MOST_ROWS ? `${formatCount(shown)} ${what} are shown, and there are more` : `only ${formatCount(MOST_ROWS)} ${what} are shown`);
   }
   return { el, set };
 }
@@ -69,12 +69,12 @@ export function makeRowTable({ label, size, columns, href, sel }) {
   while (rows.length < size) addRow();
   const el = h('div', { class: 'scroll' }, h('table', { class: 'pool', 'aria-label': label }, h('thead', null, head), body));
   /**
-   * set shows rows, MOST at most.
+   * set shows rows, MOST_ROWS at most.
    * @param {T[]} list
    * @param {string} [selected]
    */
   function set(list, selected = '') {
-    while (rows.length < Math.min(list.length, MOST)) addRow();
+    while (rows.length < Math.min(list.length, MOST_ROWS)) addRow();
     for (let i = 0; i < rows.length; i++) {
       const { tr, cells, link } = rows[i];
       const row = list[i];

@@ -7,8 +7,8 @@ import * as names from './names.js';
 import * as route from './route.js';
 import { CAUSES, REASONS } from './words.js';
 
-/** WAIT is how long a reader pauses before what was typed is asked for, in ms. */
-const WAIT = 150;
+/** PAUSE_MS is how long a reader pauses before what was typed is asked for. */
+const PAUSE_MS = 150;
 
 /** @typedef {{kind: string, text: string, href: string}} Hit */
 
@@ -19,22 +19,22 @@ export function makeSearchBox() {
   const input = h('input', { type: 'search', placeholder: 'height, hash, name, handler, view 17', 'aria-label': 'search', maxlength: 200, autocomplete: 'off', spellcheck: 'false', role: 'combobox', 'aria-expanded': 'false', 'aria-controls': 'hits' });
   const list = h('ul', { class: 'hits', id: 'hits', role: 'listbox', hidden: true });
   const el = h('form', { class: 'search', role: 'search' }, input, list, nameList);
-  let chosen = -1;
-  let waits = 0;
+  let hitIndex = -1;
+  let inputTimer = 0;
 
   /** @param {boolean} on */
   function showHits(on) {
     showIf(list, on);
     writeAttribute(input, 'aria-expanded', String(on));
-    if (!on) chosen = -1;
+    if (!on) hitIndex = -1;
   }
 
   /** @param {number} n */
   function highlightHit(n) {
     const links = [...list.querySelectorAll('a')];
-    chosen = links.length ? (n + links.length) % links.length : -1;
-    links.forEach((a, i) => writeAttribute(a, 'aria-selected', String(i === chosen)));
-    links[chosen]?.scrollIntoView({ block: 'nearest' });
+    hitIndex = links.length ? (n + links.length) % links.length : -1;
+    links.forEach((a, i) => writeAttribute(a, 'aria-selected', String(i === hitIndex)));
+    links[hitIndex]?.scrollIntoView({ block: 'nearest' });
   }
 
   /** @param {string} to */
@@ -55,28 +55,28 @@ export function makeSearchBox() {
     if (!latest() || document.activeElement !== input) return undefined;
     fillElement(list, hits.map((hit) => h('li', { role: 'presentation' }, h('a', { href: hit.href, role: 'option', 'aria-selected': 'false', tabindex: '-1', onclick: (/** @type {Event} */ e) => { e.preventDefault(); followHit(hit.href); } }, h('span', null, hit.text), h('small', null, hit.kind)))),
       cut ? h('li', { class: 'dim' }, 'There are more: type more of it.') : null, hits.length ? null : h('li', { class: 'dim' }, `Nothing is called ${text}.`));
-    chosen = -1;
+    hitIndex = -1;
     return showHits(true);
   }
 
   input.addEventListener('focus', () => nameList.replaceChildren(...names.listNames().slice(0, 300).map((k) => h('option', { value: k.name }, k.kind))));
   input.addEventListener('input', () => {
-    clearTimeout(waits);
-    waits = setTimeout(suggestHits, WAIT);
+    clearTimeout(inputTimer);
+    inputTimer = setTimeout(suggestHits, PAUSE_MS);
   });
   // a click on a hit comes first
   input.addEventListener('blur', () => setTimeout(() => showHits(false), 200));
   input.addEventListener('keydown', (/** @type {KeyboardEvent} */ e) => {
     if (e.key === 'ArrowDown' || e.key === 'ArrowUp') {
       e.preventDefault();
-      highlightHit(chosen + (e.key === 'ArrowDown' ? 1 : -1));
+      highlightHit(hitIndex + (e.key === 'ArrowDown' ? 1 : -1));
     }
   });
   el.addEventListener('submit', async (/** @type {Event} */ e) => {
     e.preventDefault();
-    clearTimeout(waits);
+    clearTimeout(inputTimer);
     const text = input.value.trim();
-    const link = /** @type {any} */ (list.querySelectorAll('a')[chosen]);
+    const link = /** @type {any} */ (list.querySelectorAll('a')[hitIndex]);
     if (link && !list.hasAttribute('hidden')) return followHit(link.getAttribute('href'));
     if (!text) return undefined;
     const [latest, place] = [trackCall(), location.hash];

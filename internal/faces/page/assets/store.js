@@ -12,20 +12,20 @@ import { followBeats } from './live.js';
  *   cause: string, text: string}} View
  */
 
-/** SIZE is how many of the latest blocks and views are kept. */
-export const SIZE = 4096;
+/** RING_SIZE is how many of the latest blocks and views are kept. */
+export const RING_SIZE = 4096;
 
 /**
- * Ring keeps rows by number; one that is SIZE older gives its place. Older rows that were asked for
+ * Ring keeps rows by number; one that is RING_SIZE older gives its place. Older rows that were asked for
  * are kept beside it, where beyond says how many.
  * @template T
  */
 class Ring {
   constructor(beyond = 0) {
     /** @type {(T|undefined)[]} */
-    this.rows = new Array(SIZE);
+    this.rows = new Array(RING_SIZE);
     this.head = 0;
-    this.numbers = new Float64Array(SIZE).fill(-1);
+    this.numbers = new Float64Array(RING_SIZE).fill(-1);
     this.beyond = beyond;
     /** @type {Map<number, T>} */
     this.older = new Map();
@@ -41,9 +41,9 @@ class Ring {
    * @param {T} row
    */
   put(n, row) {
-    if (n + SIZE <= this.head) return this.keep(n, row);
-    this.rows[n % SIZE] = row;
-    this.numbers[n % SIZE] = n;
+    if (n + RING_SIZE <= this.head) return this.keep(n, row);
+    this.rows[n % RING_SIZE] = row;
+    this.numbers[n % RING_SIZE] = n;
     if (n > this.head) this.head = n;
   }
   /**
@@ -59,12 +59,12 @@ class Ring {
     }
   }
   /** least is the lowest number that has a place. */
-  get least() { return this.beyond ? 1 : Math.max(1, this.head - SIZE + 1); }
+  get least() { return this.beyond ? 1 : Math.max(1, this.head - RING_SIZE + 1); }
   /**
    * @param {number} n
    * @returns {T|undefined}
    */
-  get(n) { return n >= 0 && this.numbers[n % SIZE] === n ? this.rows[n % SIZE] : this.older.get(n); }
+  get(n) { return n >= 0 && this.numbers[n % RING_SIZE] === n ? this.rows[n % RING_SIZE] : this.older.get(n); }
   /**
    * last are up to so many rows up to a number, oldest first; gaps are left out.
    * @param {number} many
@@ -73,7 +73,7 @@ class Ring {
    */
   last(many, to = this.head) {
     const out = [];
-    for (let n = Math.min(to, this.head), left = SIZE; n >= this.least && out.length < many && left > 0; n--, left--) {
+    for (let n = Math.min(to, this.head), left = RING_SIZE; n >= this.least && out.length < many && left > 0; n--, left--) {
       const row = this.get(n);
       if (row) out.push(row);
     }
@@ -82,7 +82,7 @@ class Ring {
 }
 
 // older ones of the view, and of the time bar
-/** @type {Ring<Block>} */ export const blocks = new Ring(2 * SIZE);
+/** @type {Ring<Block>} */ export const blocks = new Ring(2 * RING_SIZE);
 /** @type {Ring<View>} */ export const views = new Ring();
 
 /**
@@ -102,8 +102,8 @@ let castKey = '';
 
 /** @type {Set<() => void>} */
 const listeners = new Set();
-/** PACED is how many of the latest blocks the pace is of. */
-const PACED = 13;
+/** PACE_BLOCKS is how many of the latest blocks the pace is of. */
+const PACE_BLOCKS = 13;
 let isDrawScheduled = false;
 
 /**
@@ -181,7 +181,7 @@ function takeBeat(beat) {
  * comes for twice as long it falls.
  */
 export function measurePace() {
-  const rows = blocks.last(PACED);
+  const rows = blocks.last(PACE_BLOCKS);
   const gaps = rows.slice(1).map((b, i) => (b.at - rows[i].at) / (b.height - rows[i].height)).sort((a, b) => a - b);
   if (gaps.length < 2) return 0;
   const middle = gaps[gaps.length >> 1];
@@ -244,8 +244,8 @@ function takeViews(v) {
   }
 }
 
-/** The latest rows are asked for at most so often, in ms: a fast network has new gaps with each beat. */
-const APART = 1000;
+/** The latest rows are asked for at most so often: a fast network has new gaps with each beat. */
+const REQUESTS_APART_MS = 1000;
 
 /**
  * Questions for rows, by what they are for.
@@ -288,7 +288,7 @@ export function fillGap(what, many, to) {
   if (!gap) return;
   sawGap = true;
   const before = requests.get(what + many);
-  const rest = before?.turn === resetCount && (before.last === gap.last || gap.latest) ? before.at + APART - performance.now() : 0;
+  const rest = before?.turn === resetCount && (before.last === gap.last || gap.latest) ? before.at + REQUESTS_APART_MS - performance.now() : 0;
   if (rest > 0) drawLater(rest);
   else requestGap(what, many, gap);
 }
@@ -339,7 +339,7 @@ async function fetchRange(what, from, to) {
     for (let n = begin; n <= end; n++) if (!there.has(n)) absentRows.set(what + n, turn);
     begin = end + 1;
   }
-  while (absentRows.size > 2 * SIZE) absentRows.delete(/** @type {any} */ (absentRows.keys().next().value));
+  while (absentRows.size > 2 * RING_SIZE) absentRows.delete(/** @type {any} */ (absentRows.keys().next().value));
 }
 
 /**
@@ -360,4 +360,4 @@ function isKnown(ring, n) {
  * isViewAbsent reports whether a view is known to have no row.
  * @param {number} n
  */
-export function isViewAbsent(n) { return !Number.isSafeInteger(n) || n < 1 || n > views.head || n + SIZE <= views.head || absentRows.get('views' + n) === resetCount; }
+export function isViewAbsent(n) { return !Number.isSafeInteger(n) || n < 1 || n > views.head || n + RING_SIZE <= views.head || absentRows.get('views' + n) === resetCount; }

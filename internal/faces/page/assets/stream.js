@@ -3,8 +3,8 @@
 
 /** @typedef {{beat?: string, lost?: boolean}} Message */
 
-/** AGAIN is the time in ms until a refused stream is asked for again. */
-const AGAIN = 2000;
+/** RETRY_MS is the time until a refused stream is asked for again. */
+const RETRY_MS = 2000;
 
 /** @param {(m: Message) => void} each */
 export function makeBeatStream(each) {
@@ -22,7 +22,7 @@ export function makeBeatStream(each) {
       // it was refused
       if (mine.readyState === EventSource.CLOSED && source === mine) {
         source = null;
-        setTimeout(openSource, AGAIN);
+        setTimeout(openSource, RETRY_MS);
       }
     });
   }

@@ -8,7 +8,7 @@ import { faultsWithin, finalTimeOf } from './moment.js';
 import * as route from './route.js';
 import * as store from './store.js';
 
-const SHOWN = 240;
+const LEAST_BLOCKS = 240;
 
 export function makeTimeBar() {
   const chart = makeChart({
@@ -24,10 +24,10 @@ export function makeTimeBar() {
       return d.rows.length ? route.hrefWith({ from: at(a).height, to: at(z).height }) : null;
     },
   });
-  const where = h('span', { class: 'where' });
+  const momentText = h('span', { class: 'where' });
   const keys = h('span', { class: 'keys legend', 'aria-hidden': 'true' }, [['accent', 'executed'], ['dim', 'empty'], ['bad', 'failed view'], ['warn', 'fault']].map(([ink, text]) => h('span', null, h('i', { 'data-ink': ink }), text)));
-  const live = h('button', { type: 'button', hidden: true, title: 'follow the latest block (l)', onclick: () => route.setParams({ at: '' }) }, 'follow');
-  const el = h('div', { class: 'timebar' }, where, chart.el, keys, live);
+  const followButton = h('button', { type: 'button', hidden: true, title: 'follow the latest block (l)', onclick: () => route.setParams({ at: '' }) }, 'follow');
+  const el = h('div', { class: 'timebar' }, momentText, chart.el, keys, followButton);
   /** @type {[number, number]} */
   let ends = [1, 1];
   return {
@@ -51,9 +51,9 @@ export function makeTimeBar() {
       const [first, last] = [finalTimeOf(rows[0]), finalTimeOf(rows[rows.length - 1])];
       const faults = (faultsWithin(first ?? 0, last ?? 0) || []).slice(-40);
       chart.set({ rows, failed, faults, many, from: r.from, to: r.at });
-      writeText(where, r.at === null ? store.lostAt ? 'no answer' : store.latestBeat?.ready?.held ? 'held' : store.latestBeat ? 'live' : '' : r.from === null ? `at ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
-      writeAttribute(where, 'data-tone', r.at === null ? tone : 'warn');
-      showIf(live, r.at !== null);
+      writeText(momentText, r.at === null ? store.lostAt ? 'no answer' : store.latestBeat?.ready?.held ? 'held' : store.latestBeat ? 'live' : '' : r.from === null ? `at ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
+      writeAttribute(momentText, 'data-tone', r.at === null ? tone : 'warn');
+      showIf(followButton, r.at !== null);
     },
   };
 }
@@ -71,9 +71,9 @@ function wasInForce(f, time) { return time !== null && f.began_ms <= time && (f.
 function chooseBounds(r) {
   const head = store.headHeight();
   const to = Math.min(r.at ?? head, head);
-  if (r.from === null) return { many: SHOWN, to };
+  if (r.from === null) return { many: LEAST_BLOCKS, to };
   const long = to - r.from + 1;
-  const many = Math.min(store.SIZE, Math.max(SHOWN, 2 * long));
+  const many = Math.min(store.RING_SIZE, Math.max(LEAST_BLOCKS, 2 * long));
   return { many, to: Math.min(head, to + Math.floor((many - long) / 2)) };
 }
 
@@ -81,7 +81,7 @@ function chooseBounds(r) {
  * @param {number} w
  * @param {number} many
  */
-function blockWidth(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many); }
+function blockWidth(w, many) { return many > LEAST_BLOCKS ? w / many : Math.max(2, w / many); }
 
 /**
  * @param {CanvasRenderingContext2D} ctx

@@ -10,7 +10,7 @@ import { thingHref } from './route.js';
 import * as store from './store.js';
 
 /** What to do about a trouble, where it does not say that itself: the first whose words are in it. */
-const DO = /** @type {[RegExp, string, string][]} */ ([
+const REMEDIES = /** @type {[RegExp, string, string][]} */ ([
   [/host|program|Python/i, 'The item is left for a later block, and another proposer tries. Where all fail on it, it ends as host_failed.', 'doctor'],
   [/neither proposes nor votes/, 'Its votes are missing for a quorum. Its log says what it lost.', ''],
 ]);
@@ -57,7 +57,7 @@ export function makeTroubleList() {
       drawnKey = key;
       fillElement(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), linkMentions(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, makeHealButton()) : null) : null,
         mergeTroubles(ready?.troubles || []).map(({ nodes, text, ago }) => {
-          const todo = DO.find(([what]) => what.test(text));
+          const todo = REMEDIES.find(([what]) => what.test(text));
           const node = nodes[0] || /\bv\d+\b/.exec(text)?.[0];
           return h('li', null, nodes.length ? [h('strong', null, joinNames(nodes)), `, ${ago} ago: `] : null, linkMentions(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
             todo?.[2] || node ? makeCommandLine(devnetCommand(todo?.[2] || `logs ${node}`)) : null);

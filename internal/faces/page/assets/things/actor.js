@@ -9,7 +9,7 @@ import { thingHref, viewHref } from '../route.js';
 import { makeStateRow, fetchSchema, linkIfHash } from '../typed.js';
 
 /** How many keys, and how many lines, timers and receipts are shown. */
-const [STATE, FEW] = [50, 30];
+const [MOST_KEYS, MOST_ROWS] = [50, 30];
 
 /**
  * makeListOrNote says why there is no list.
@@ -40,8 +40,8 @@ export const actor = {
     if (born) return { born, at };
     const a = await get(`/actor/${encodePathPart(id)}`, { at }, signal);
     const [own, late] = [`/actor/${encodePathPart(a.address)}`, (/** @type {any} */ e) => ({ wrong: e.message, hint: e.hint })];
-    const ask = (/** @type {string} */ path, /** @type {any} */ query) => get(path, { limit: FEW + 1, at, ...query }, signal).catch(late);
-    const [schema, state, logs, receipts, timers] = await Promise.all([fetchSchema(a.address, a.code_hash, at), ask(own + '/state', { limit: STATE + 1 }),
+    const ask = (/** @type {string} */ path, /** @type {any} */ query) => get(path, { limit: MOST_ROWS + 1, at, ...query }, signal).catch(late);
+    const [schema, state, logs, receipts, timers] = await Promise.all([fetchSchema(a.address, a.code_hash, at), ask(own + '/state', { limit: MOST_KEYS + 1 }),
       ask(own + '/logs', { order: 'newest' }), ask(own + '/receipts'), ask('/timers', { actor: a.address, order: 'newest' })]);
     return { a, at, schema, state, logs, receipts, timers };
   }, makeContent),
@@ -58,20 +58,20 @@ function makeContent({ born, a, at, schema, state, logs, receipts, timers }) {
       ['timers pending', `${formatCount(a.timers.pending)}${a.timers.next_due === null ? '' : `, the next due at ${formatCount(a.timers.next_due)}`}`], ['code', shortenID(a.code_hash)]]),
     h('p', null, makeLink(viewHref('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
     h('h3', null, `State ${then}`),
-    makeListOrNote(state, 'It keeps nothing.', (all) => [makeTable(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => makeStateRow(schema, e) || [formatBytes(e.key), linkIfHash(formatStateValue(e))])),
-      all.length > STATE ? makeMoreNote(`The first ${STATE} keys are shown, and there are more:`, `actor state ${id}`) : null]),
-    h('h3', null, `Printed, the latest first${logs.length > FEW ? `: ${FEW} lines, and there are more` : ''}`),
-    makeListOrNote(logs, 'It printed nothing.', (all) => [makeTextBlock(all.slice(0, FEW).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > FEW ? makeMoreNote('', `actor logs ${id}`) : null]),
-    timers.length === 0 ? null : [h('h3', null, 'Timers'), makeListOrNote(timers, '', (all) => [makeTable(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [makeLink(thingHref(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
-      all.length > FEW ? h('p', null, `The latest ${FEW} are shown: `, makeLink(viewHref('timers', { actor: id }), 'all of them')) : null])],
+    makeListOrNote(state, 'It keeps nothing.', (all) => [makeTable(['key', 'value'], all.slice(0, MOST_KEYS).map((/** @type {any} */ e) => makeStateRow(schema, e) || [formatBytes(e.key), linkIfHash(formatStateValue(e))])),
+      all.length > MOST_KEYS ? makeMoreNote(`The first ${MOST_KEYS} keys are shown, and there are more:`, `actor state ${id}`) : null]),
+    h('h3', null, `Printed, the latest first${logs.length > MOST_ROWS ? `: ${MOST_ROWS} lines, and there are more` : ''}`),
+    makeListOrNote(logs, 'It printed nothing.', (all) => [makeTextBlock(all.slice(0, MOST_ROWS).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > MOST_ROWS ? makeMoreNote('', `actor logs ${id}`) : null]),
+    timers.length === 0 ? null : [h('h3', null, 'Timers'), makeListOrNote(timers, '', (all) => [makeTable(['due', 'handler', 'timer', 'status'], all.slice(0, MOST_ROWS).map((/** @type {any} */ t) => [makeLink(thingHref(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
+      all.length > MOST_ROWS ? h('p', null, `The latest ${MOST_ROWS} are shown: `, makeLink(viewHref('timers', { actor: id }), 'all of them')) : null])],
     receipts.length === 0 ? null : makeReceiptTable(receipts),
   ];
 }
 
 /** @param {any} receipts */
 function makeReceiptTable(receipts) {
-  return h('details', null, h('summary', null, `Receipts of the last 100 blocks, the latest first${receipts.length > FEW ? `: ${FEW} of more` : ''}`),
-    makeListOrNote(receipts, '', (all) => makeTable(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [makeLink(thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
+  return h('details', null, h('summary', null, `Receipts of the last 100 blocks, the latest first${receipts.length > MOST_ROWS ? `: ${MOST_ROWS} of more` : ''}`),
+    makeListOrNote(receipts, '', (all) => makeTable(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, MOST_ROWS).map((/** @type {any} */ r) => [makeLink(thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
       h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), formatCount(r.cycles), formatMoney(r.fee)]))));
 }
 

@@ -20,7 +20,7 @@ export const view = {
       draw() {
         const v = store.views.get(Number(id));
         // those that failed alike are counted
-        store.fillGap('views', store.SIZE);
+        store.fillGap('views', store.RING_SIZE);
         if (!v) store.fillGap('views', 1, Number(id));
         const faults = (store.latestBeat?.faults || []).map((/** @type {any} */ f) => [f.began_ms, f.ended_ms]);
         const text = v ? JSON.stringify([v, names.versionText(), v.outcome === 'final' ? 0 : faults, describeSimilarFailures(v)]) : String(Boolean(store.latestBeat) && store.isViewAbsent(Number(id)));

@@ -10,7 +10,7 @@ import * as store from '../store.js';
 export const blocks = { id: 'blocks', title: 'Blocks', key: 'b', make: makeBlocksView };
 
 const ROWS = 60;
-const STRIP = 300;
+const STRIP_BLOCKS = 300;
 const BINS = [1, 10, 100, 1000];
 
 /** @typedef {{from: number, to: number, list: store.Block[]}} Bin */
@@ -46,7 +46,7 @@ function makeBlocksView() {
       const to = Math.min(r.at ?? store.headHeight(), store.headHeight());
       const asked = Number(r.params.bin);
       const bin = BINS.includes(asked) ? asked : r.at !== null || store.measurePace() <= 10 ? 1 : store.measurePace() <= 100 ? 10 : 100;
-      const need = Math.min(store.SIZE, Math.max(STRIP, ROWS * bin));
+      const need = Math.min(store.RING_SIZE, Math.max(STRIP_BLOCKS, ROWS * bin));
       store.fillGap('blocks', need, to);
       const list = store.rowsFromHeight(store.blocks.last(need, to), r.from, (b) => b.height);
       const bins = groupIntoBins(list, bin).slice(-ROWS).reverse();
@@ -56,7 +56,7 @@ function makeBlocksView() {
         if (last) bins.unshift({ from: last.height, to: last.height, list: [last] });
       }
       table.set(bins, r.sel);
-      chart.set({ list: list.slice(-STRIP), sel: Number(/^block:(\d+)$/.exec(r.sel)?.[1] ?? -1) });
+      chart.set({ list: list.slice(-STRIP_BLOCKS), sel: Number(/^block:(\d+)$/.exec(r.sel)?.[1] ?? -1) });
       for (const a of some.children) {
         writeAttribute(a, 'href', route.hrefWith({ bin: a.getAttribute('data-bin') }));
         if (Number(a.getAttribute('data-bin')) === bin) writeAttribute(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
@@ -110,17 +110,17 @@ function timesBetween(list) { return list.map((b, i) => (i ? b.at - list[i - 1].
 /** makeStrip shows cycles as bars, transactions as dots, and the time between blocks as a line. */
 function makeStrip() {
   return makeChart({
-    title: `the last ${STRIP} blocks`, height: 120,
+    title: `the last ${STRIP_BLOCKS} blocks`, height: 120,
     keys: (/** @type {{list: store.Block[], sel: number}} */ d) => [['hue1', 'cycles'], ['hue2', 'of them by timers'], ['text', 'has transactions'], ['hue5', `time between blocks, at most ${formatDuration(Math.max(0, ...timesBetween(d.list).slice(1)))}`]],
     words: (/** @type {{list: store.Block[], sel: number}} */ d) => `cycles of ${d.list.length} blocks, at most ${Math.max(0, ...d.list.map((b) => b.cycles))}`,
     table: (d) => ({ head: ['height', 'cycles', 'of timers', 'transactions', 'time'], rows: d.list.map((b) => [formatCount(b.height), formatCount(b.cycles), formatCount(b.lane), b.txs, formatTime(b.at)]) }),
     at(x, _y, w, _h, d) {
-      const each = w / STRIP;
+      const each = w / STRIP_BLOCKS;
       const b = d.list[Math.floor((x - (w - d.list.length * each)) / each)];
       return b ? { text: `block ${formatCount(b.height)} of ${b.proposer}: ${formatCount(b.cycles)} cycles, ${b.txs} transactions, ${b.fired} timers fired`, href: route.thingHref(`block:${b.height}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
-      const each = w / STRIP;
+      const each = w / STRIP_BLOCKS;
       const begin = w - d.list.length * each;
       const range = findRange(d.list.map((b) => b.cycles), 0);
       const y = makeScale(range, [hgt - 2, 14]);

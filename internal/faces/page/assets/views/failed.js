@@ -43,8 +43,8 @@ function makeViewsView() {
     el,
     /** @param {route.Route} r */
     draw(r) {
-      store.fillGap('views', store.SIZE);
-      let list = store.views.last(store.SIZE);
+      store.fillGap('views', store.RING_SIZE);
+      let list = store.views.last(store.RING_SIZE);
       const last = r.at === null ? null : store.viewAtHeight(r.at);
       const before = r.from === null ? null : store.viewAtHeight(r.from - 1);
       if (last !== null) list = list.filter((v) => v.view <= last);

@@ -5,7 +5,7 @@ import { runOrder, makeCopyButton, fillElement, h, makeLink, showNotice, showIf,
 import { effectWords, makeEndButton, faultWords, makeHealButton, makeLinkForm, makeFault, faultCommand } from '../faults.js';
 import { makeFeed } from '../feed.js';
 import { faultsAt, faultsNow, isPast, linksAt, nodesAt, makePresentNote } from '../moment.js';
-import { findAilment, linkWords, MOST, makeRing, toneOf } from '../ring.js';
+import { findAilment, linkWords, MOST_VALIDATORS, makeRing, toneOf } from '../ring.js';
 import { makeLinkMatrix } from '../matrix.js';
 import { makeRowTable } from '../rows.js';
 import { thingHref } from '../route.js';
@@ -127,7 +127,7 @@ function makeNetworkView() {
       if (forces) writeText(pastNote, `As faults left it at block ${formatCount(/** @type {number} */ (r.at))}. Heights and connections of then are not kept, and the validators are those of now.`);
       const running = nodes.filter((/** @type {any} */ n) => n.running).length;
       writeText(line, `${last ? `View ${formatCount(last.view)}${last.leader ? `, ${last.leader} ${forces ? 'led' : 'leads'}` : ''}. ` : ''}${formatPlural(running, 'validator')} of ${nodes.length} ${forces ? 'ran' : running === 1 ? 'runs' : 'run'}.`);
-      const few = nodes.length <= MOST;
+      const few = nodes.length <= MOST_VALIDATORS;
       showIf(circle.el, few);
       showIf(hint, few);
       showIf(legend, few && !forces);

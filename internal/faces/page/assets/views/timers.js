@@ -15,7 +15,7 @@ import * as store from '../store.js';
 export const timers = { id: 'timers', title: 'Timers', key: 't', make: makeTimersView };
 
 const ROWS = 40;
-const LAST = 120;
+const LANE_BLOCKS = 120;
 const STATES = ['', 'pending', 'fired', 'expired', 'insufficient_funds', 'cancelled'];
 
 function makeTimersView() {
@@ -65,7 +65,7 @@ function makeTimersView() {
     showIf(none, true);
     fillElement(none, makeRefusalNote(e));
   } });
-  const pollLane = makePoll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.rowsFromHeight(/** @type {any[]} */ (await get('/timers/lane', { last: LAST, at }, signal)), from, (b) => b.height), take: (list) => {
+  const pollLane = makePoll({ each: 500, els: [sum, lane.el, why], of: (r) => ({ at: momentOf(r), from: r.from }), ask: async ({ at, from }, signal) => store.rowsFromHeight(/** @type {any[]} */ (await get('/timers/lane', { last: LANE_BLOCKS, at }, signal)), from, (b) => b.height), take: (list) => {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
@@ -125,11 +125,11 @@ function makeLaneChart() {
       ['hue1', `use of the budget, below: at most ${formatMostUse(d)}`], ['hue5', `base fee of the lane${describeFees(d)}, scale on the right`]].filter(Boolean)),
     table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [formatCount(b.height), b.fired, b.deferred, b.expired + b.insufficient, formatCount(b.timer_cycles_used), formatCount(b.budget), formatCount(b.basefee_lane_timer)]) }),
     at(x, _y, w, _h, d) {
-      const b = d[Math.floor((x - (w - d.length * (w / LAST))) / (w / LAST))];
+      const b = d[Math.floor((x - (w - d.length * (w / LANE_BLOCKS))) / (w / LANE_BLOCKS))];
       return b ? { text: `block ${formatCount(b.height)}: ${b.fired} fired, ${b.deferred} left for later, ${b.expired + b.insufficient} ended; ${formatCompact(b.timer_cycles_used)} of ${formatCompact(b.budget)} cycles; ${formatCount(b.basefee_lane_timer)} wei`, href: route.thingHref(`block:${b.height}`) } : null;
     },
     draw(ctx, w, hgt, d, ink) {
-      const each = w / LAST;
+      const each = w / LANE_BLOCKS;
       const begin = w - d.length * each;
       const floor = hgt - 28;
       const range = findRange(d.map((b) => b.fired + b.deferred + b.expired + b.insufficient), 0);

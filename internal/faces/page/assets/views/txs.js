@@ -5,7 +5,7 @@ import { formatCount, formatMoney, formatPlural, shortenID } from '../format.js'
 import { writeAttribute, makeEmptyNote, fillElement, h, makeRefusalNote, showIf, writeText } from '../kit.js';
 import { nameOf } from '../names.js';
 import { makePoll } from '../poll.js';
-import { BACK, fetchReceipts } from '../executions.js';
+import { MOST_BLOCKS, fetchReceipts } from '../executions.js';
 import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
@@ -39,7 +39,7 @@ function makeTxsView() {
   const pollList = makePoll({ each: 700, els: [table.el, older.el, rest, none], of: ({ at, from, params }) => ({ at, from, rows: wantedRows(params, ROWS), ...executionFilter(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
     const to = Math.min(at ?? store.headHeight(), store.headHeight());
     await store.waitForRows('blocks', 2000, to);
-    const busy = store.rowsFromHeight(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
+    const busy = store.rowsFromHeight(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-MOST_BLOCKS).reverse();
     /** @type {any[]} */
     const found = [];
     let back = 0;
@@ -50,7 +50,7 @@ function makeTxsView() {
     }
     const least = from ?? 1;
     const first = store.blocks.last(2000, to)[0]?.height ?? least;
-    const lowest = found.length > rows ? 0 : busy.length === BACK ? back : first;
+    const lowest = found.length > rows ? 0 : busy.length === MOST_BLOCKS ? back : first;
     return { found, rows, back, before: found.length <= rows && lowest > least ? lowest : 0 };
   }, take: ({ found, rows, back, before }, r) => {
     table.set(found.slice(0, rows), r.sel);
