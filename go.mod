@@ -10,6 +10,7 @@ require (
 	github.com/consensys/gnark-crypto v0.21.0
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/decred/dcrd/dcrec/secp256k1/v4 v4.4.1
+	github.com/evanw/esbuild v0.28.2
 	github.com/fxamacker/cbor/v2 v2.9.6
 	github.com/google/btree v1.1.3
 	github.com/holiman/uint256 v1.3.2

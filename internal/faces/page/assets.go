@@ -10,11 +10,9 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
-	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -38,18 +36,14 @@ type asset struct {
 	zipped func() []byte
 }
 
-// entries are the modules that a browser loads with all that they import. The others are
-// served for readers.
-var entries = []string{"main.js", "worker.js"}
-
 // media are the types of files by the ends of their names.
 var media = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	".js": "text/javascript; charset=utf-8", ".map": "application/json", ".svg": "image/svg+xml"}
 
 // loadAssets reads all files, when the first of them is asked for. Each is compressed when it is
 // asked for.
 func loadAssets() map[string]*asset {
-	texts := map[string][]byte{}
+	all := map[string]*asset{}
 	err := fs.WalkDir(files, "assets", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -58,61 +52,15 @@ func loadAssets() map[string]*asset {
 		if err != nil {
 			return err
 		}
-		if path.Ext(name) == ".js" {
-			data = stripComments(data)
-		}
-		if path.Ext(name) == ".css" {
-			data = bytes.ReplaceAll(cssSpace().ReplaceAll(data, []byte("$1$2")), []byte(";}"), []byte("}"))
-		}
-		texts[strings.TrimPrefix(name, "assets/")] = data
+		sum := sha256.Sum256(data)
+		all[strings.TrimPrefix(name, "assets/")] = &asset{media: media[path.Ext(name)], plain: data,
+			etag: `"` + hex.EncodeToString(sum[:12]) + `"`, zipped: sync.OnceValue(func() []byte { return gzipData(data) })}
 		return nil
 	})
 	if err != nil {
 		panic(err) // they are part of the program
 	}
-	all := map[string]*asset{}
-	for name, data := range texts {
-		if slices.Contains(entries, name) {
-			data = linkModules(texts, name)
-		}
-		sum := sha256.Sum256(data)
-		all[name] = &asset{media: media[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`, plain: data,
-			zipped: sync.OnceValue(func() []byte { return gzipData(data) })}
-	}
 	return all
-}
-
-// cssSpace is space that a style sheet needs for its readers only, as it needs a semicolon after the last declaration.
-var cssSpace = pattern.CompileOnNeed(`\s*([{};,])\s*|(:) +`)
-
-// blockNote is a block that holds a comment alone.
-var blockNote = pattern.CompileOnNeed(`\{ /\* [^*\n]* \*/ \}`)
-
-// typeNote is a type within a line.
-var typeNote = pattern.CompileOnNeed(`/\*\* @[^*\n]*\*/ ?`)
-
-// stripComments empties the lines of a module that hold a comment only, and removes types within
-// lines, comments of empty blocks and indents: a quarter of its compressed size. Lines keep their numbers. No text of a
-// module has several lines.
-func stripComments(data []byte) []byte {
-	data = blockNote().ReplaceAll(typeNote().ReplaceAll(data, nil), []byte("{}"))
-	lines, within := bytes.Split(data, []byte("\n")), false
-	for i, line := range lines {
-		text := bytes.TrimSpace(line)
-		lines[i] = text
-		begins := bytes.HasPrefix(text, []byte("/*"))
-		if within || begins {
-			end := bytes.Index(text, []byte("*/"))
-			within = end < 0
-			if !within && end+2 < len(text) {
-				continue // code follows
-			}
-			lines[i] = nil
-		} else if bytes.HasPrefix(text, []byte("//")) {
-			lines[i] = nil
-		}
-	}
-	return bytes.Join(lines, []byte("\n"))
 }
 
 func gzipData(data []byte) []byte {

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -49,7 +49,7 @@ func each(t *testing.T, f func(name, text string)) {
 
 func TestTheServerNamesAPolicyWithoutAnythingInline(t *testing.T) {
 	mux := served(t)
-	for _, path := range []string{"/", "/page/main.js", "/page/page.css", "/page/worker.js"} {
+	for _, path := range []string{"/", "/page/bundle/main.js", "/page/page.css", "/page/bundle/worker.js"} {
 		w := asked(mux, path)
 		csp := w.Header().Get("Content-Security-Policy")
 		for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
@@ -93,41 +93,12 @@ func TestWhatThePageHasNotIsRefusedInJSON(t *testing.T) {
 	}
 }
 
-func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
-	for in, want := range map[string]string{
-		"// a\nx = 1; // b\n/** c */\ny":         "\nx = 1; // b\n\ny",
-		"/**\n * a\n */\nx":                      "\n\n\nx",
-		"f((/** @type {any} */ a) => a)":         "f((a) => a)",
-		"try { f(); } catch { /* as before */ }": "try { f(); } catch {}",
-		"  /* a */ x\n  // b":                    "/* a */ x\n",
-		"s = 'http://h';\nr = 2 /* a\n * b */":   "s = 'http://h';\nr = 2 /* a\n* b */",
-	} {
-		if got := string(stripComments([]byte(in))); got != want {
-			t.Errorf("%q is sent as %q, want %q", in, got, want)
-		}
-	}
-	each(t, func(name, text string) {
-		if strings.HasSuffix(name, ".js") && strings.Count(text, "\n") != strings.Count(string(stripComments([]byte(text))), "\n") {
-			t.Errorf("%s is sent with other lines", name)
-		}
-		for i, line := range strings.Split(text, "\n") {
-			if strings.HasSuffix(name, ".js") && strings.Count(line, "`")%2 != 0 {
-				t.Errorf("%s:%d begins a text of several lines, whose indent would be lost", name, i+1)
-			}
-		}
-		if rest := regexp.MustCompile(`(?m)^\s*\*.*`).FindString(string(stripComments([]byte(text)))); strings.HasSuffix(name, ".js") && rest != "" {
-			t.Errorf("%s is sent with a part of a comment: %s", name, rest)
-		}
-	})
-}
-
 // The budget of issue 27.
 func TestThePageIsSmall(t *testing.T) {
 	zipped, lines := 0, 0
 	all := loadAssets()
 	for name, a := range all {
-		n := bytes.Count(a.plain, []byte("\n"))
-		if !slices.Contains(entries, name) {
+		if n := bytes.Count(a.plain, []byte("\n")); !isBundle(name) {
 			lines += n
 			if n > 400 {
 				t.Errorf("%s has %d lines", name, n)
@@ -137,7 +108,7 @@ func TestThePageIsSmall(t *testing.T) {
 			t.Errorf("%s has no type", name)
 		}
 	}
-	for _, name := range []string{index, "page.css", "icon.svg", "boot.js", "main.js", "worker.js"} { // a browser loads these
+	for _, name := range []string{index, "page.css", "icon.svg", "boot.js", "bundle/main.js", "bundle/worker.js"} { // a browser loads these
 		zipped += len(all[name].zipped())
 	}
 	if zipped > 70<<10 {
@@ -178,35 +149,67 @@ func TestTextNeverBecomesMarkup(t *testing.T) {
 	})
 }
 
-func TestEachModuleImportsWhatIsThere(t *testing.T) {
+// loadModules is the text of each source of the scripts, by its name.
+func loadModules(t *testing.T) map[string]string {
+	t.Helper()
 	all := map[string]string{}
-	each(t, func(name, text string) { all[name] = text })
+	each(t, func(name, text string) {
+		if path.Ext(name) == ".js" && !isBundle(name) {
+			all[name] = text
+		}
+	})
+	return all
+}
+
+// importsOf are the names of the modules that a module imports.
+func importsOf(name, text string) []string {
+	var all []string
+	for _, found := range module.FindAllStringSubmatch(text, -1) {
+		all = append(all, path.Join(path.Dir(name), found[1]))
+	}
+	return all
+}
+
+func TestEachModuleImportsWhatIsThere(t *testing.T) {
+	all := loadModules(t)
 	used := map[string]bool{"boot.js": true, "main.js": true, "worker.js": true}
 	for name, text := range all {
-		if !strings.HasSuffix(name, ".js") {
-			continue
-		}
 		if !strings.HasPrefix(text, "// @ts-check\n") {
 			t.Errorf("%s is not checked for types", name)
 		}
-		for _, found := range module.FindAllStringSubmatch(text, -1) {
-			folder := ""
-			if i := strings.LastIndex(name, "/"); i >= 0 {
-				folder = name[:i+1]
-			}
-			to := folder + strings.TrimPrefix(found[1], "./")
-			if up, is := strings.CutPrefix(found[1], "../"); is {
-				to = up
-			}
+		for _, to := range importsOf(name, text) {
 			used[to] = true
 			if _, there := all[to]; !there {
-				t.Errorf("%s imports %s, and no such file exists", name, found[1])
+				t.Errorf("%s imports %s, and no such file exists", name, to)
 			}
 		}
 	}
 	for name := range all {
-		if strings.HasSuffix(name, ".js") && !used[name] {
+		if !used[name] {
 			t.Errorf("nothing imports %s", name)
 		}
+	}
+}
+
+// A module in a circle would run before what it imports.
+func TestNoModuleIsImportedInACircle(t *testing.T) {
+	all := loadModules(t)
+	begun, ended := map[string]bool{}, map[string]bool{}
+	var follow func(name string)
+	follow = func(name string) {
+		begun[name] = true
+		for _, to := range importsOf(name, all[name]) {
+			if begun[to] && !ended[to] {
+				t.Errorf("%s imports %s, which imports it", name, to)
+			} else if !begun[to] {
+				follow(to)
+			}
+		}
+		ended[name] = true
+	}
+	follow("main.js")
+	follow("worker.js")
+	if len(ended) < 50 {
+		t.Errorf("only %d modules were followed", len(ended))
 	}
 }

@@ -23,7 +23,7 @@ export class Refused extends Error {
  * @param {RequestInit} [init]
  * @returns {Promise<any>}
  */
-async function ask(path, init) {
+async function requestJSON(path, init) {
   let answer;
   try {
     answer = await fetch(path, init);
@@ -39,7 +39,7 @@ async function ask(path, init) {
 }
 
 /**
- * get asks. Parameters that are empty are left out.
+ * get leaves out parameters that are empty.
  * @param {string} path
  * @param {{[name: string]: any}} [query]
  * @param {AbortSignal} [signal]
@@ -50,11 +50,10 @@ export function get(path, query, signal) {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
   }
   const text = search.toString();
-  return ask(path + (text ? '?' + text : ''), { signal });
+  return requestJSON(path + (text ? '?' + text : ''), { signal });
 }
 
 /**
- * post orders.
  * @param {string} path
  * @param {any} [body]
  */
@@ -64,28 +63,22 @@ export function post(path, body) {
     init.headers = { 'Content-Type': 'application/json' };
     init.body = JSON.stringify(body);
   }
-  return ask(path, init);
+  return requestJSON(path, init);
 }
 
-/**
- * part makes an id a part of a path.
- * @param {string|number} id
- */
-export function part(id) { return encodeURIComponent(String(id)); }
+/** @param {string|number} id */
+export function encodePathPart(id) { return encodeURIComponent(String(id)); }
 
 /** The address that a command names, where it is not the one that commands take by themselves. */
-const ELSEWHERE = location.host === '127.0.0.1:4000' || location.host === 'localhost:4000' ? '' : ` --http ${location.origin}`;
+const HTTP_FLAG = location.host === '127.0.0.1:4000' || location.host === 'localhost:4000' ? '' : ` --http ${location.origin}`;
 
 /**
- * command is a command line for this network.
+ * devnetCommand is a command line for this network.
  * @param {string} text
  */
-export function command(text) { return `devnet ${text}${ELSEWHERE}`; }
+export function devnetCommand(text) { return `devnet ${text}${HTTP_FLAG}`; }
 
-/**
- * quoted is a word of a command line.
- * @param {string} word
- */
-export function quoted(word) {
+/** @param {string} word */
+export function quoteForShell(word) {
   return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

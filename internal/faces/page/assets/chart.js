@@ -1,35 +1,34 @@
 // @ts-check
 // Canvases: each with its words, and with a table of the same content behind it.
-import { compact } from './format.js';
-import { fill, h, show, write } from './kit.js';
+import { formatCompact } from './format.js';
+import { fillElement, h, showIf, writeText } from './kit.js';
 
 /** @typedef {{text: string, dim: string, line: string, ground: string, hues: string[], good: string, bad: string, warn: string, accent: string}} Inks */
 
 /** @type {Inks|null} */
-let inks = null;
+let themeInks = null;
 
 /**
- * colours are those of the theme in force, as page.css has them.
+ * readThemeColours takes those that page.css has for the theme in force.
  * @returns {Inks}
  */
-export function colours() {
-  if (inks) return inks;
+export function readThemeColours() {
+  if (themeInks) return themeInks;
   const css = getComputedStyle(document.documentElement);
-  const of = (/** @type {string} */ name) => css.getPropertyValue('--' + name).trim();
-  inks = { text: of('text'), dim: of('dim'), line: of('line'), ground: of('ground'), good: of('good'), bad: of('bad'), warn: of('warn'), accent: of('accent'),
-    hues: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => of('hue' + n)) };
-  return inks;
+  const readColour = (/** @type {string} */ name) => css.getPropertyValue('--' + name).trim();
+  themeInks = { text: readColour('text'), dim: readColour('dim'), line: readColour('line'), ground: readColour('ground'), good: readColour('good'), bad: readColour('bad'), warn: readColour('warn'), accent: readColour('accent'),
+    hues: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => readColour('hue' + n)) };
+  return themeInks;
 }
 
 /** @type {Set<() => void>} */
 const charts = new Set();
 
-/** repaint draws all with the colours of another theme. */
-export function repaint() {
-  inks = null;
+export function repaintCharts() {
+  themeInks = null;
   for (const draw of charts) draw();
 }
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaintCharts);
 
 /**
  * @template D
@@ -40,11 +39,11 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
  */
 
 /**
- * canvas makes a chart. Its words are what the picture says, for who does not see it.
+ * makeChart has a plan's words say what the picture shows, for who does not see it.
  * @template D
  * @param {Plan<D>} plan
  */
-export function canvas(plan) {
+export function makeChart(plan) {
   const el = h('canvas', { role: 'img', class: 'plot' });
   const ctx = el.getContext('2d');
   const readout = h('p', { class: 'readout' });
@@ -56,16 +55,16 @@ export function canvas(plan) {
   let data;
   let width = 0;
   let height = plan.height;
-  let waits = false;
+  let isScheduled = false;
   /** @type {{from: number, to: number}|null} what a pointer is drawn over */
-  let held = null;
-  let brushed = false;
+  let drag = null;
+  let isBrush = false;
 
-  function draw() {
-    if (waits || !width || data === undefined || !el.isConnected) return;
-    waits = true;
+  function scheduleDraw() {
+    if (isScheduled || !width || data === undefined || !el.isConnected) return;
+    isScheduled = true;
     requestAnimationFrame(() => {
-      waits = false;
+      isScheduled = false;
       const scale = Math.min(3, devicePixelRatio || 1);
       if (el.width !== Math.round(width * scale) || el.height !== Math.round(height * scale)) {
         el.width = Math.round(width * scale);
@@ -74,11 +73,11 @@ export function canvas(plan) {
       ctx.setTransform(scale, 0, 0, scale, 0, 0);
       ctx.clearRect(0, 0, width, height);
       ctx.font = '11px ' + FONT;
-      plan.draw(ctx, width, height, /** @type {D} */ (data), colours());
-      if (held && brushed) {
+      plan.draw(ctx, width, height, /** @type {D} */ (data), readThemeColours());
+      if (drag && isBrush) {
         ctx.globalAlpha = 0.3;
-        ctx.fillStyle = colours().accent;
-        ctx.fillRect(Math.min(held.from, held.to), 0, Math.abs(held.to - held.from), height);
+        ctx.fillStyle = readThemeColours().accent;
+        ctx.fillRect(Math.min(drag.from, drag.to), 0, Math.abs(drag.to - drag.from), height);
         ctx.globalAlpha = 1;
       }
     });
@@ -88,41 +87,41 @@ export function canvas(plan) {
     if (box.width !== width || box.height !== height) {
       width = box.width;
       height = box.height || plan.height;
-      draw();
+      scheduleDraw();
     }
   }).observe(el);
   el.style.height = plan.height + 'px';
-  charts.add(draw);
+  charts.add(scheduleDraw);
 
-  function tabulate() {
+  function fillTable() {
     if (table.hidden || data === undefined) return;
     const { head, rows } = plan.table(data);
-    fill(table, h('div', { class: 'scroll', tabindex: '0' }, h('table', null, h('caption', null, plan.title + (rows.length > 200 ? `: the latest 200 of ${rows.length} rows` : '')), h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, name)))),
+    fillElement(table, h('div', { class: 'scroll', tabindex: '0' }, h('table', null, h('caption', null, plan.title + (rows.length > 200 ? `: the latest 200 of ${rows.length} rows` : '')), h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, name)))),
       h('tbody', null, rows.slice(-200).map((row) => h('tr', null, row.map((cell) => h('td', null, cell))))))));
   }
   button.addEventListener('click', () => {
-    show(table, table.hidden);
-    show(el, table.hidden);
-    show(readout, table.hidden);
+    showIf(table, table.hidden);
+    showIf(el, table.hidden);
+    showIf(readout, table.hidden);
     button.setAttribute('aria-expanded', String(!table.hidden));
-    write(button, table.hidden ? 'as a table' : 'as a picture');
-    tabulate();
-    draw();
+    writeText(button, table.hidden ? 'as a table' : 'as a picture');
+    fillTable();
+    scheduleDraw();
   });
   if (plan.at) {
-    const hit = (/** @type {any} */ e) => {
+    const findHit = (/** @type {any} */ e) => {
       const box = el.getBoundingClientRect();
       return data === undefined ? null : /** @type {any} */ (plan).at(e.clientX - box.left, e.clientY - box.top, width, height, data);
     };
     el.addEventListener('pointermove', (/** @type {any} */ e) => {
-      const found = hit(e);
-      write(readout, found ? found.text : '');
+      const found = findHit(e);
+      writeText(readout, found ? found.text : '');
       el.classList.toggle('live', Boolean(found && found.href));
     });
-    el.addEventListener('pointerleave', () => write(readout, ''));
+    el.addEventListener('pointerleave', () => writeText(readout, ''));
     el.addEventListener('click', (/** @type {any} */ e) => {
-      const found = hit(e);
-      if (found && found.href && !brushed) location.hash = found.href;
+      const found = findHit(e);
+      if (found && found.href && !isBrush) location.hash = found.href;
     });
   }
   if (plan.brush) {
@@ -130,33 +129,33 @@ export function canvas(plan) {
     el.classList.add('brush');
     el.addEventListener('pointerdown', (/** @type {any} */ e) => {
       if (e.button !== 0) return;
-      held = { from: x(e), to: x(e) };
-      brushed = false;
+      drag = { from: x(e), to: x(e) };
+      isBrush = false;
       el.setPointerCapture(e.pointerId);
     });
     el.addEventListener('pointermove', (/** @type {any} */ e) => {
-      if (!held) return;
-      held.to = x(e);
-      brushed = brushed || Math.abs(held.to - held.from) > 5;
-      draw();
+      if (!drag) return;
+      drag.to = x(e);
+      isBrush = isBrush || Math.abs(drag.to - drag.from) > 5;
+      scheduleDraw();
     });
-    el.addEventListener('pointercancel', () => { held = null; draw(); });
+    el.addEventListener('pointercancel', () => { drag = null; scheduleDraw(); });
     el.addEventListener('pointerup', () => {
-      const done = held;
-      held = null;
-      if (!done || !brushed || data === undefined) return;
+      const done = drag;
+      drag = null;
+      if (!done || !isBrush || data === undefined) return;
       const to = /** @type {any} */ (plan).brush(Math.min(done.from, done.to), Math.max(done.from, done.to), width, data);
       if (to) location.hash = to;
-      draw();
+      scheduleDraw();
     });
   }
-  let keysMade = '';
+  let lastKeys = '';
   /** @param {[string, string][]} list */
-  function explain(list) {
+  function fillKeys(list) {
     const next = JSON.stringify(list);
-    if (next === keysMade) return;
-    keysMade = next;
-    fill(keys, list.map(([colour, text]) => h('span', null, h('i', { 'data-ink': colour }), text)));
+    if (next === lastKeys) return;
+    lastKeys = next;
+    fillElement(keys, list.map(([colour, text]) => h('span', null, h('i', { 'data-ink': colour }), text)));
   }
   return {
     el: figure,
@@ -167,9 +166,9 @@ export function canvas(plan) {
       if (tall && el.style.height !== tall + 'px') el.style.height = tall + 'px';
       const text = plan.words(next);
       if (el.getAttribute('aria-label') !== text) el.setAttribute('aria-label', text);
-      if (plan.keys) explain(plan.keys(next));
-      tabulate();
-      draw();
+      if (plan.keys) fillKeys(plan.keys(next));
+      fillTable();
+      scheduleDraw();
     },
   };
 }
@@ -177,12 +176,12 @@ export function canvas(plan) {
 export const FONT = 'ui-sans-serif, system-ui, sans-serif';
 
 /**
- * edges are the least and the greatest of numbers; none: 0 and 1.
+ * findRange returns the least and the greatest of numbers; 0 and 1 where there are none.
  * @param {number[]} list
  * @param {number} [from]
  * @returns {[number, number]}
  */
-export function edges(list, from) {
+export function findRange(list, from) {
   let least = from ?? Infinity;
   let most = from ?? -Infinity;
   for (const n of list) {
@@ -194,21 +193,21 @@ export function edges(list, from) {
 }
 
 /**
- * scale maps a range onto pixels.
+ * makeScale maps a range onto pixels.
  * @param {[number, number]} from
  * @param {[number, number]} to
  */
-export function scale([a, b], [p, q]) { return (/** @type {number} */ n) => p + (n - a) / (b - a) * (q - p); }
+export function makeScale([a, b], [p, q]) { return (/** @type {number} */ n) => p + (n - a) / (b - a) * (q - p); }
 
 /**
- * axis draws a few lines with their numbers, on the left.
+ * drawAxis draws a few lines with their numbers, on the left.
  * @param {CanvasRenderingContext2D} ctx
  * @param {[number, number]} range
  * @param {(n: number) => number} y
  * @param {number} w
  * @param {Inks} ink
  */
-export function axis(ctx, range, y, w, ink) {
+export function drawAxis(ctx, range, y, w, ink) {
   ctx.strokeStyle = ink.line;
   ctx.fillStyle = ink.dim;
   ctx.lineWidth = 1;
@@ -222,6 +221,6 @@ export function axis(ctx, range, y, w, ink) {
     ctx.lineTo(w, at);
     ctx.stroke();
     ctx.textBaseline = at < 14 ? 'top' : 'bottom';
-    ctx.fillText(compact(n), 2, at < 14 ? at + 1 : at - 1);
+    ctx.fillText(formatCompact(n), 2, at < 14 ? at + 1 : at - 1);
   }
 }

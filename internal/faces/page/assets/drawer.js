@@ -1,9 +1,9 @@
 // @ts-check
 // The drawer: what is selected. Each kind of thing says how it is asked for and shown.
-import { command } from './api.js';
-import { attr, copier, fill, h, show } from './kit.js';
-import { momentOf, presentNote } from './moment.js';
-import { linkHere } from './origin.js';
+import { devnetCommand } from './api.js';
+import { writeAttribute, makeCopyButton, fillElement, h, showIf } from './kit.js';
+import { momentOf, makePresentNote } from './moment.js';
+import { makeShareLink } from './origin.js';
 import * as names from './names.js';
 import * as route from './route.js';
 import * as store from './store.js';
@@ -17,149 +17,148 @@ import * as store from './store.js';
 let kinds = {};
 
 /** A thing is asked for again so often, while blocks are made. */
-const EACH = 1500;
+const RELOAD_MS = 1500;
 
 /** @type {any} */
 let el;
 /** @type {Thing|null} */
 let thing = null;
-/** @type {ReturnType<typeof presentNote>|null} */
+/** @type {ReturnType<typeof makePresentNote>|null} */
 let note = null;
 let shownSel = '';
 /** The moment that the thing is shown at; '': now. */
 let shownAt = '';
 let loadedAt = 0;
 let loadedHead = -1;
-let loaded = false;
-let turn = 0;
+let isLoaded = false;
+let shownReset = 0;
 /** @type {AbortController|null} */
-let asking = null;
+let request = null;
 /** @type {any} */
-let before = null;
+let lastFocus = null;
 
 /**
- * mount gives the drawer its place, and the kinds of things that it shows.
+ * mountIn gives the drawer its place, and the kinds of things that it shows.
  * @param {any} place
  * @param {{[name: string]: Kind}} shows
  */
-export function mount(place, shows) {
+export function mountIn(place, shows) {
   el = place;
   kinds = shows;
 }
 
 /** @param {string} text */
-function commandOf(text) { return text.startsWith('curl ') ? text : command(text); }
+function commandOrCurl(text) { return text.startsWith('curl ') ? text : devnetCommand(text); }
 
 /**
- * open shows what is selected; '' closes.
+ * openThing closes the drawer where nothing is selected.
  * @param {string} sel
  */
-export function open(sel) {
+export function openThing(sel) {
   const at = momentOf();
-  if (sel === shownSel && at === shownAt && (turn === store.turns || !sel)) return;
+  if (sel === shownSel && at === shownAt && (shownReset === store.resetCount || !sel)) return;
   shownAt = at;
-  asking?.abort();
-  asking = null;
-  const opened = shownSel === '' && sel !== '';
-  if (opened) before = document.activeElement;
+  request?.abort();
+  request = null;
+  const isOpening = shownSel === '' && sel !== '';
+  if (isOpening) lastFocus = document.activeElement;
   shownSel = sel;
-  turn = store.turns;
+  shownReset = store.resetCount;
   thing = note = null;
   const [name, ...rest] = sel.split(':');
   const id = rest.join(':');
   const kind = kinds[name];
-  show(el, Boolean(kind && id));
+  showIf(el, Boolean(kind && id));
   if (!kind || !id) {
     el.replaceChildren();
-    attr(el, 'aria-busy', 'false');
-    if (before?.isConnected) before.focus();
-    before = null;
+    writeAttribute(el, 'aria-busy', 'false');
+    if (lastFocus?.isConnected) lastFocus.focus();
+    lastFocus = null;
     return;
   }
   thing = kind.make(id);
   const json = kind.json(id);
-  note = kind.present ? presentNote(kind.present) : null;
-  fill(el, h('div', { class: 'head' }, h('h2', { tabindex: '-1' }, kind.word, ' ', h('span', { class: 'id' }, id)),
-    h('button', { type: 'button', class: 'plain', 'aria-label': 'close', title: 'close (Esc)', onclick: () => route.select('') }, '×')),
+  note = kind.present ? makePresentNote(kind.present) : null;
+  fillElement(el, h('div', { class: 'head' }, h('h2', { tabindex: '-1' }, kind.word, ' ', h('span', { class: 'id' }, id)),
+    h('button', { type: 'button', class: 'plain', 'aria-label': 'close', title: 'close (Esc)', onclick: () => route.selectThing('') }, '×')),
   note && note.el, thing.el,
-  h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, copier(commandOf(kind.command(id)), 'copy as command'),
-    copier(linkHere, 'copy link', 'copy link')));
+  h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, makeCopyButton(commandOrCurl(kind.command(id)), 'copy as command'),
+    makeCopyButton(makeShareLink, 'copy link', 'copy link')));
   el.scrollTop = 0;
   loadedAt = 0;
   loadedHead = -1;
-  loaded = !thing.load;
-  refresh();
+  isLoaded = !thing.load;
+  loadIfStale();
   // until it is drawn
-  attr(el, 'aria-busy', 'true');
-  if (opened && matchMedia('(max-width: 700px)').matches) el.querySelector('h2').focus();
+  writeAttribute(el, 'aria-busy', 'true');
+  if (isOpening && matchMedia('(max-width: 700px)').matches) el.querySelector('h2').focus();
 }
 
-/** draw draws what the beat tells, and asks for the rest now and then. */
-export function draw() {
+/** drawThing draws what the beat tells, and asks for the rest now and then. */
+export function drawThing() {
   if (!thing) return;
   // a link's moment is past once the latest block is known
-  if (turn !== store.turns || momentOf() !== shownAt) {
+  if (shownReset !== store.resetCount || momentOf() !== shownAt) {
     const sel = shownSel;
     shownSel = '';
-    open(sel);
+    openThing(sel);
     return;
   }
-  note?.draw(route.read());
+  note?.draw(route.readRoute());
   thing.draw?.();
-  attr(el, 'aria-busy', String(!loaded || !store.now));
-  refresh();
+  writeAttribute(el, 'aria-busy', String(!isLoaded || !store.latestBeat));
+  loadIfStale();
 }
 
-/** again asks at once: something was done to it. An answer from before that is not waited for. */
-export function again() {
-  asking?.abort();
-  asking = null;
+/** reloadThing asks at once: something was done to it. An answer from before that is not waited for. */
+export function reloadThing() {
+  request?.abort();
+  request = null;
   loadedAt = 0;
   loadedHead = -1;
-  refresh();
+  loadIfStale();
 }
 
-async function refresh() {
+async function loadIfStale() {
   const one = thing;
-  if (!one?.load || asking || loadedAt && loadedHead === store.head() || shownAt && loadedHead > 0) return;
-  const rest = loadedAt && loadedAt + EACH - performance.now();
-  if (rest > 0) return store.later(rest);
-  const mine = asking = new AbortController();
-  loadedHead = store.head();
+  if (!one?.load || request || loadedAt && loadedHead === store.headHeight() || shownAt && loadedHead > 0) return;
+  const rest = loadedAt && loadedAt + RELOAD_MS - performance.now();
+  if (rest > 0) return store.drawLater(rest);
+  const own = request = new AbortController();
+  loadedHead = store.headHeight();
   let wrong = null;
   try {
-    await one.load(mine.signal);
+    await one.load(own.signal);
   } catch (error) { wrong = /** @type {any} */ (error); }
   // something else is open, or it was asked again
-  if (mine !== asking) return;
-  if (wrong && !one.el.childElementCount) fill(one.el, h('p', { class: 'wrong' }, wrong.message), h('p', { class: 'dim' }, wrong.hint || ''));
-  asking = null;
+  if (own !== request) return;
+  if (wrong && !one.el.childElementCount) fillElement(one.el, h('p', { class: 'wrong' }, wrong.message), h('p', { class: 'dim' }, wrong.hint || ''));
+  request = null;
   loadedAt = performance.now();
-  loaded = true;
+  isLoaded = true;
   if (wrong && shownAt) loadedHead = 0;
-  store.nudge();
+  store.drawSoon();
 }
 
 /**
- * fetched is a thing whose whole content follows from what it asks, and from who has which name. What is open in it
- * stays open.
+ * makeThingFromAnswer is for a thing whose content follows from one answer, and from who has which name. What is open in it stays open.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} ask
  * @param {(data: T) => any} make
  * @returns {Thing}
  */
-export function fetched(ask, make) {
+export function makeThingFromAnswer(ask, make) {
   const place = h('div', { class: 'thing' });
   /** @type {{data: T, text: string}|null} */
   let answer = null;
   let drawn = '';
   function draw() {
-    if (!answer || !store.now) return;
-    const next = answer.text + names.stamp();
+    if (!answer || !store.latestBeat) return;
+    const next = answer.text + names.versionText();
     if (next === drawn || place.contains(document.activeElement) && document.activeElement?.matches('input, textarea, select')) return;
     drawn = next;
     const opened = new Set([...place.querySelectorAll('details[open] > summary')].map((s) => s.textContent));
-    fill(place, make(answer.data));
+    fillElement(place, make(answer.data));
     for (const s of place.querySelectorAll('details > summary')) if (opened.has(s.textContent)) s.parentElement.open = true;
   }
   return {

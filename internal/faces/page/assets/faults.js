@@ -1,28 +1,26 @@
 // @ts-check
 // Faults as the page makes them: each is an order to POST /devnet/fault, and a command line.
-import { command, post } from './api.js';
-import { plural, words } from './format.js';
-import { action, add, busy, choice, copier, field, h, show, write } from './kit.js';
+import { devnetCommand, post } from './api.js';
+import { formatPlural, joinNames } from './format.js';
+import { makeActionButton, appendChildren, runOrder, makeChoice, makeCopyButton, makeField, h, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
 import * as store from './store.js';
-import { LYING } from './words.js';
+import { LIE_MEANINGS } from './words.js';
 
 /**
- * make makes a fault.
  * @param {any} order
  * @returns {Promise<string>}
  */
-export async function make(order) {
+export async function makeFault(order) {
   const r = await post('/devnet/fault', order);
   return `${r.verb} ${r.detail}${r.did ? ': ' + r.did : ''}`;
 }
 
 /**
- * typedFault is the command line of an order.
  * @param {any} o
  * @param {string} [kind]
  */
-export function typedFault(o, kind) {
+export function faultCommand(o, kind) {
   const parts = ['fault', kind || '', o.verb].filter(Boolean);
   if (o.verb === 'partition') parts.push(o.groups.map((/** @type {string[]} */ g) => g.join(',')).join(' / ').trim());
   else if (o.verb === 'link') {
@@ -38,42 +36,38 @@ export function typedFault(o, kind) {
     if (o.after_blocks) parts.push(String(o.after_blocks));
     if (['blackhole', 'saturate'].includes(o.verb) && !o.on) parts.push('--off');
   }
-  return command(parts.join(' '));
+  return devnetCommand(parts.join(' '));
 }
 
 /**
- * faultButton makes one fault.
  * @param {string} label
  * @param {any} order
  * @param {string} kind
  * @param {string} [tone]
  * @param {string} [asks]
  */
-function faultButton(label, order, kind, tone, asks) {
-  return action(label, typedFault(order, kind), () => make(order), tone, asks);
+function makeFaultButton(label, order, kind, tone, asks) {
+  return makeActionButton(label, faultCommand(order, kind), () => makeFault(order), tone, asks);
 }
 
-/** LINKED are the verbs of links, which heal ends. */
-const LINKED = ['partition', 'bridge', 'link'];
+/** LINK_VERBS are the verbs of links, which heal ends. */
+const LINK_VERBS = ['partition', 'bridge', 'link'];
 
 /**
- * ends is a button that ends a fault in force; null where none does.
+ * makeEndButton returns null where no order ends the fault.
  * @param {any} f
  */
-export function ends(f) {
-  if (LINKED.includes(f.verb)) return heal();
+export function makeEndButton(f) {
+  if (LINK_VERBS.includes(f.verb)) return makeHealButton();
   const order = orderToEnd(f);
-  return order && action(order.verb === 'misbehave' ? 'honest' : order.verb === f.verb ? 'end' : order.verb, typedFault(order, kindOf(order.node)), () => make(order));
+  return order && makeActionButton(order.verb === 'misbehave' ? 'honest' : order.verb === f.verb ? 'end' : order.verb, faultCommand(order, kindOfNode(order.node)), () => makeFault(order));
 }
 
-/**
- * repeats is a button that makes a fault again.
- * @param {any} f
- */
-export function repeats(f) { return f.order && action('again', typedFault(f.order, f.order.node ? kindOf(f.order.node) : ''), () => make(f.order)); }
+/** @param {any} f */
+export function makeRepeatButton(f) { return f.order && makeActionButton('again', faultCommand(f.order, f.order.node ? kindOfNode(f.order.node) : ''), () => makeFault(f.order)); }
 
 /** @param {string} node */
-function kindOf(node) { return store.now?.nodes.some((/** @type {any} */ n) => n.name === node) ? 'validator' : 'runner'; }
+function kindOfNode(node) { return store.latestBeat?.nodes.some((/** @type {any} */ n) => n.name === node) ? 'validator' : 'runner'; }
 
 /**
  * faultWords is a fault in a sentence: whom it separates from whom, rather than how many connections there happened to be.
@@ -81,14 +75,14 @@ function kindOf(node) { return store.now?.nodes.some((/** @type {any} */ n) => n
  */
 export function faultWords(f) {
   const o = f.order;
-  const names = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
+  const names = (store.latestBeat?.nodes || []).map((/** @type {any} */ n) => n.name);
   if (f.verb === 'partition' && o?.groups) {
-    const runners = store.now?.runners.all || 0;
+    const runners = store.latestBeat?.runners.all || 0;
     const spared = !o.groups.flat().some((/** @type {string} */ n) => !names.includes(n));
     // who joined since is of no side
     const rest = f.ended && o.groups.every((/** @type {string[]} */ g) => g.length) ? [] : names.filter((/** @type {string} */ n) => !o.groups.flat().includes(n));
     const groups = [...o.groups.filter((/** @type {string[]} */ g) => g.length), ...(rest.length ? [rest] : [])];
-    return `partition: ${groups.map((g) => (g.length > 4 ? plural(g.length, 'node') : words(g))).join(' cut off from ')}${runners && spared ? '; runners reach all' : ''}`;
+    return `partition: ${groups.map((g) => (g.length > 4 ? formatPlural(g.length, 'node') : joinNames(g))).join(' cut off from ')}${runners && spared ? '; runners reach all' : ''}`;
   }
   return `${f.verb} ${f.detail}`;
 }
@@ -97,11 +91,10 @@ export function faultWords(f) {
  * effectWords is what a fault did so far, without connections: those that there were are no links.
  * @param {any} f
  */
-export function effectWords(f) { return f.did.split(', ').filter((/** @type {string} */ part) => !(LINKED.includes(f.verb) && / connections? cut$/.test(part))).join(', '); }
+export function effectWords(f) { return f.did.split(', ').filter((/** @type {string} */ part) => !(LINK_VERBS.includes(f.verb) && / connections? cut$/.test(part))).join(', '); }
 
-/** heal mends all links. */
-export function heal() {
-  return action('heal', command('heal'), async () => {
+export function makeHealButton() {
+  return makeActionButton('heal', devnetCommand('heal'), async () => {
     await post('/devnet/heal');
     return 'all links are mended';
   });
@@ -138,76 +131,73 @@ const ROLES = {
 };
 
 /**
- * orderForm is a choice beside a button that orders it, and what the choice means.
+ * makeOrderForm returns a choice beside a button that orders it, and what the choice means.
  * @param {string} label
  * @param {string[]} options
  * @param {(chosen: string) => any} order
  * @param {string} kind
  */
-function orderForm(label, options, order, kind) {
-  const chosen = choice(label, options);
+function makeOrderForm(label, options, order, kind) {
+  const chosen = makeChoice(label, options);
   const button = h('button', { type: 'button' }, label);
   const means = h('small', { class: 'means' });
-  const explain = () => write(means, LYING[chosen.input.value] || '');
-  button.addEventListener('click', () => busy(button, () => make(order(chosen.input.value))));
+  const explain = () => writeText(means, LIE_MEANINGS[chosen.input.value] || '');
+  button.addEventListener('click', () => runOrder(button, () => makeFault(order(chosen.input.value))));
   chosen.input.addEventListener('change', explain);
   explain();
   chosen.el.firstElementChild.remove();
   chosen.input.setAttribute('aria-label', label);
-  return h('span', { class: 'action' }, chosen.el, button, copier(() => typedFault(order(chosen.input.value), kind), '$', `copy as command: ${label}`), means);
+  return h('span', { class: 'action' }, chosen.el, button, makeCopyButton(() => faultCommand(order(chosen.input.value), kind), '$', `copy as command: ${label}`), means);
 }
 
 /**
- * nodeFaults are the faults of one node: those that it can have now.
+ * makeFaultButtons is for the faults that one node can have now.
  * @param {'validator'|'runner'} kind
  * @param {string} node
  */
-export function nodeFaults(kind, node) {
+export function makeFaultButtons(kind, node) {
   /** @type {[(s: {runs: boolean, frozen: boolean}) => boolean, any][]} */
   const all = [];
-  const put = (/** @type {(s: {runs: boolean, frozen: boolean}) => boolean} */ when, /** @type {any} */ el) => all.push([when, el]);
-  const b = (/** @type {string} */ label, /** @type {any} */ more, tone = '', asks = '') => faultButton(label, { verb: label, node, ...more }, kind, tone, asks);
-  put((s) => s.runs, b(kind === 'validator' ? 'crash' : 'drop', {}, 'danger'));
-  put((s) => !s.runs, b('restart', {}));
-  if (kind === 'validator') put((s) => !s.runs, b('wipe', {}, 'danger', 'click again: it loses its files'));
-  put((s) => s.runs && !s.frozen, b('freeze', {}));
-  put((s) => s.frozen, b('thaw', {}));
+  const addButton = (/** @type {(s: {runs: boolean, frozen: boolean}) => boolean} */ when, /** @type {any} */ el) => all.push([when, el]);
+  const makeButton = (/** @type {string} */ label, /** @type {any} */ more, tone = '', asks = '') => makeFaultButton(label, { verb: label, node, ...more }, kind, tone, asks);
+  addButton((s) => s.runs, makeButton(kind === 'validator' ? 'crash' : 'drop', {}, 'danger'));
+  addButton((s) => !s.runs, makeButton('restart', {}));
+  if (kind === 'validator') addButton((s) => !s.runs, makeButton('wipe', {}, 'danger', 'click again: it loses its files'));
+  addButton((s) => s.runs && !s.frozen, makeButton('freeze', {}));
+  addButton((s) => s.frozen, makeButton('thaw', {}));
   if (kind === 'runner') {
-    put((s) => s.runs, b('blackhole', { on: true }));
-    put((s) => s.runs, b('saturate', { on: true }));
+    addButton((s) => s.runs, makeButton('blackhole', { on: true }));
+    addButton((s) => s.runs, makeButton('saturate', { on: true }));
   }
-  put((s) => s.runs, orderForm('misbehave', [...LIES[kind], 'honest'], (k) => ({ verb: 'misbehave', node, kind: k }), kind));
-  put((s) => s.runs, orderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind));
-  put((s) => s.runs, orderForm('hang 2s', ROLES[kind], (role) => ({ verb: 'hang', node, role, delay: '2s' }), kind));
-  if (kind === 'runner') put((s) => s.runs, orderForm('slow', ['2s', '10s', '0s'], (delay) => ({ verb: 'slow', node, delay }), kind));
-  const el = add(h('div', { class: 'orders cheats' }), all.map(([, one]) => one));
+  addButton((s) => s.runs, makeOrderForm('misbehave', [...LIES[kind], 'honest'], (k) => ({ verb: 'misbehave', node, kind: k }), kind));
+  addButton((s) => s.runs, makeOrderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind));
+  addButton((s) => s.runs, makeOrderForm('hang 2s', ROLES[kind], (role) => ({ verb: 'hang', node, role, delay: '2s' }), kind));
+  if (kind === 'runner') addButton((s) => s.runs, makeOrderForm('slow', ['2s', '10s', '0s'], (delay) => ({ verb: 'slow', node, delay }), kind));
+  const el = appendChildren(h('div', { class: 'orders cheats' }), all.map(([, one]) => one));
   return {
     el,
     draw() {
       const own = faultsNow().filter((/** @type {any} */ f) => f.order.node === node);
-      const known = store.now?.nodes.find((/** @type {any} */ n) => n.name === node);
+      const known = store.latestBeat?.nodes.find((/** @type {any} */ n) => n.name === node);
       const down = own.some((/** @type {any} */ f) => ['crash', 'drop', 'rejoin'].includes(f.verb)) || known && !known.running;
       const state = { runs: !down, frozen: !down && own.some((/** @type {any} */ f) => f.verb === 'freeze') };
-      for (const [when, one] of all) show(one, when(state));
+      for (const [when, one] of all) showIf(one, when(state));
     },
   };
 }
 
-/**
- * linkForm sets what happens between two nodes.
- * @param {() => string[]} nodes
- */
-export function linkForm(nodes) {
-  const a = field('from', { value: 'v0', size: 6, list: 'known' });
-  const b = field('to', { value: 'v1', size: 6, list: 'known' });
-  const latency = field('latency', { value: '80ms', size: 6 });
-  const loss = field('loss', { value: '0', type: 'number', min: 0, max: 1, step: 0.05 });
+/** @param {() => string[]} nodes */
+export function makeLinkForm(nodes) {
+  const a = makeField('from', { value: 'v0', size: 6, list: 'known' });
+  const b = makeField('to', { value: 'v1', size: 6, list: 'known' });
+  const latency = makeField('latency', { value: '80ms', size: 6 });
+  const loss = makeField('loss', { value: '0', type: 'number', min: 0, max: 1, step: 0.05 });
   const oneWay = h('input', { type: 'checkbox' });
-  const order = () => ({ verb: 'link', a: a.input.value, b: b.input.value, latency: latency.input.value, loss: Number(loss.input.value), one_way: oneWay.checked });
+  const makeOrder = () => ({ verb: 'link', a: a.input.value, b: b.input.value, latency: latency.input.value, loss: Number(loss.input.value), one_way: oneWay.checked });
   const button = h('button', { type: 'button' }, 'set the link');
-  button.addEventListener('click', () => busy(button, () => make(order())));
+  button.addEventListener('click', () => runOrder(button, () => makeFault(makeOrder())));
   const el = h('div', { class: 'orders' }, a.el, b.el, latency.el, loss.el, h('label', { class: 'field' }, h('span', null, 'one way'), oneWay),
-    h('span', { class: 'action' }, button, copier(() => typedFault(order()), '$', 'copy as command: link')));
+    h('span', { class: 'action' }, button, makeCopyButton(() => faultCommand(makeOrder()), '$', 'copy as command: link')));
   const first = nodes();
   if (first.length > 1) { a.input.value = first[0]; b.input.value = first[1]; }
   return el;

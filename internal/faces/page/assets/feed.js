@@ -1,95 +1,93 @@
 // @ts-check
 // What happens: a line for each execution, job, failed view and fault of the latest blocks, the latest first.
-import { BACK, receiptsOf } from './executions.js';
+import { MOST_BLOCKS, fetchReceipts } from './executions.js';
 import { get } from './api.js';
-import { count, money, plural, short } from './format.js';
-import { empty, fill, h, link, refused, show } from './kit.js';
+import { formatCount, formatMoney, formatPlural, shortenID } from './format.js';
+import { makeEmptyNote, fillElement, h, makeLink, makeRefusalNote, showIf } from './kit.js';
 import { faultWords } from './faults.js';
-import { isPast, timeOf } from './moment.js';
+import { isPast, finalTimeOf } from './moment.js';
 import * as names from './names.js';
-import { name } from './names.js';
-import { poll } from './poll.js';
-import { selected, there } from './route.js';
+import { nameOf } from './names.js';
+import { makePoll } from './poll.js';
+import { thingHref, viewHref } from './route.js';
 import * as store from './store.js';
 
 const [VERIFIER, REGISTRY] = ['0x' + '0'.repeat(39) + '3', '0x' + '0'.repeat(39) + '1'];
 
-/** LINES is how many are shown, and SOUGHT how many blocks are looked through for them. */
-const [LINES, SOUGHT] = [30, 60];
+const [MOST_LINES, SEARCHED_BLOCKS] = [30, 60];
 
 /**
  * @typedef {{at: number, height: number, key: string, line: any[]}} Line
  */
 
 /**
- * ofRunners reports whether an execution is what validators do for runners all the time.
+ * isRunnerRoutine reports whether an execution is what validators do for runners all the time.
  * @param {any} r
  */
-function ofRunners(r) { return r.status === 'ok' && (r.to === VERIFIER || r.to === REGISTRY && r.handler === 'heartbeat'); }
+function isRunnerRoutine(r) { return r.status === 'ok' && (r.to === VERIFIER || r.to === REGISTRY && r.handler === 'heartbeat'); }
 
 /**
- * lineOf is an execution in a line, as `devnet up` prints it.
+ * executionLine is a line as `devnet up` prints it.
  * @param {any} r
  */
-function lineOf(r) {
-  const to = name(r.to) + (r.handler ? '.' + r.handler : '');
-  const what = r.origin === 'timer' ? `${to} fired` : `${name(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
-  return [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${money(r.fee)}`),
+function executionLine(r) {
+  const to = nameOf(r.to) + (r.handler ? '.' + r.handler : '');
+  const what = r.origin === 'timer' ? `${to} fired` : `${nameOf(r.sender)} → ${/^0x0+$/.test(r.to || '0x0') ? 'the chain' : to}${r.origin === 'message' ? ' (message)' : ''}`;
+  return [makeLink(thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), what), ' ', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), h('small', null, ` fee ${formatMoney(r.fee)}`),
     r.error ? h('small', { class: 'wrong' }, ` ${r.error.code}: ${r.error.message}`) : r.logs.length ? h('small', { class: 'said' }, ` ${r.logs[r.logs.length - 1]}`) : null];
 }
 
 /**
- * placeOf has what happened behind a block in the order of its time.
+ * sortKeyBehind puts what happened behind a block into the order of its time.
  * @param {number} height
  * @param {number} ms
  */
-function placeOf(height, ms) { return height + 0.8 + ms % 1e8 / 1e9; }
+function sortKeyBehind(height, ms) { return height + 0.8 + ms % 1e8 / 1e9; }
 
-/** feed is the list. */
-export function feed() {
+export function makeFeed() {
   const list = h('ol', { class: 'feed' });
-  const none = h('div');
+  const emptyNote = h('div');
   const sums = h('p', { class: 'dim small' });
-  let made = '';
-  const lines = poll({ each: 700, els: [list, none], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
-    const to = at ?? store.head();
-    await Promise.all([store.filled('blocks', BACK, to), store.filled('views', store.SIZE)]);
-    const blocks = store.blocks.last(BACK, to);
-    const busy = blocks.filter((b) => b.txs || b.fired || b.cycles).slice(-SOUGHT).reverse();
+  let lastDrawn = '';
+  const pollLines = makePoll({ each: 700, els: [list, emptyNote], of: (r) => ({ at: isPast(r) ? r.at : null }), ask: async ({ at }, signal) => {
+    const to = at ?? store.headHeight();
+    await Promise.all([store.waitForRows('blocks', MOST_BLOCKS, to), store.waitForRows('views', store.RING_SIZE)]);
+    const blocks = store.blocks.last(MOST_BLOCKS, to);
+    const busy = blocks.filter((b) => b.txs || b.fired || b.cycles).slice(-SEARCHED_BLOCKS).reverse();
     /** @type {any[]} */
     const receipts = [];
     for (const b of busy) {
-      receipts.push(...(await receiptsOf(b.height, signal)).filter((r) => !ofRunners(r)));
-      if (receipts.length >= LINES) break;
+      receipts.push(...(await fetchReceipts(b.height, signal)).filter((r) => !isRunnerRoutine(r)));
+      if (receipts.length >= MOST_LINES) break;
     }
     const jobs = (await get('/jobs', { order: 'newest', limit: 20, at: at === null ? '' : `h${at}` }, signal)).filter((/** @type {any} */ j) => j.submitted_at <= to);
-    return { to, blocks, receipts: receipts.slice(0, LINES), jobs };
+    return { to, blocks, receipts: receipts.slice(0, MOST_LINES), jobs };
   }, take: ({ to, blocks, receipts, jobs }) => {
     const first = blocks[0]?.height ?? 0;
     /** @type {[number, number][]} */
     const times = [];
     for (const b of blocks) {
-      const time = timeOf(b);
+      const time = finalTimeOf(b);
       if (time !== null) times.push([b.height, time]);
     }
-    const [begin, end] = [times[0]?.[1] ?? Infinity, to < store.head() ? times[times.length - 1]?.[1] ?? 0 : Infinity];
+    const [begin, end] = [times[0]?.[1] ?? Infinity, to < store.headHeight() ? times[times.length - 1]?.[1] ?? 0 : Infinity];
     /** @type {Line[]} */
-    const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: lineOf(r) }));
+    const all = receipts.map((r, i) => ({ at: r.height + 0.5 - i / 1000, height: r.height, key: r.hash, line: executionLine(r) }));
     for (const j of jobs) {
-      const place = selected(`job:${j.id}`);
-      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [link(place, `job ${short(j.id)}`), ` of ${name(j.submitter)} submitted`] });
-      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [link(place, `job ${short(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${name(j.winner)}` : ''] });
+      const place = thingHref(`job:${j.id}`);
+      if (j.submitted_at >= first) all.push({ at: j.submitted_at + 0.6, height: j.submitted_at, key: j.id, line: [makeLink(place, `job ${shortenID(j.id)}`), ` of ${nameOf(j.submitter)} submitted`] });
+      if (j.completed_at !== null && j.completed_at <= to && j.completed_at >= first) all.push({ at: j.completed_at + 0.7, height: j.completed_at, key: j.id + j.status, line: [makeLink(place, `job ${shortenID(j.id)}`), ' ', h('span', { 'data-tone': j.status === 'Completed' ? 'good' : 'bad' }, j.status.toLowerCase()), j.error ? ` ${j.error.code}` : j.winner ? ` won by ${nameOf(j.winner)}` : ''] });
     }
     const heightOf = (/** @type {number} */ ms) => times.filter(([, time]) => time <= ms).pop()?.[0] ?? first;
-    for (const f of store.now.faults || []) {
+    for (const f of store.latestBeat.faults || []) {
       if (!f.began_ms || f.began_ms < begin || f.began_ms > end) continue;
       const height = heightOf(f.began_ms);
-      all.push({ at: placeOf(height, f.began_ms), height, key: f.verb + f.began_ms + f.ended, line: [h('strong', { class: 'warn' }, 'fault '), faultWords(f), f.ended ? h('small', null, ' ended') : null] });
+      all.push({ at: sortKeyBehind(height, f.began_ms), height, key: f.verb + f.began_ms + f.ended, line: [h('strong', { class: 'warn' }, 'fault '), faultWords(f), f.ended ? h('small', null, ' ended') : null] });
     }
     /** @type {store.View[][]} */
     // of views that failed one after the other of one cause
     const runs = [];
-    for (const v of store.views.last(store.SIZE)) {
+    for (const v of store.views.last(store.RING_SIZE)) {
       if (v.outcome !== 'nullified' || v.began < begin || v.began + (v.took ?? 0) / 1000 > end) continue;
       const before = runs[runs.length - 1];
       if (before && before[0].cause === v.cause && before[before.length - 1].leader === v.leader && v.began - before[before.length - 1].began < 20000) before.push(v);
@@ -98,24 +96,24 @@ export function feed() {
     for (const run of runs) {
       const v = run[run.length - 1];
       const height = heightOf(v.began);
-      all.push({ at: placeOf(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [link(selected(`view:${v.view}`), run.length > 1 ? `${plural(run.length, 'view')} of ${v.leader}` : `view ${count(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
+      all.push({ at: sortKeyBehind(height, v.began + (v.took ?? 0) / 1000), height, key: `view${v.view}.${run.length}`, line: [makeLink(thingHref(`view:${v.view}`), run.length > 1 ? `${formatPlural(run.length, 'view')} of ${v.leader}` : `view ${formatCount(v.view)} of ${v.leader}`), ' ', h('span', { 'data-tone': 'bad' }, 'failed'), ` ${v.cause.replaceAll('_', ' ')}`] });
     }
-    const shown = all.sort((a, b) => b.at - a.at).slice(0, LINES);
-    show(none, !shown.length);
-    const next = JSON.stringify([names.stamp(), to < store.head() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
+    const shown = all.sort((a, b) => b.at - a.at).slice(0, MOST_LINES);
+    showIf(emptyNote, !shown.length);
+    const next = JSON.stringify([names.versionText(), to < store.headHeight() ? to : 0, location.hash, shown.map((one) => [one.key, one.height])]);
     const fired = blocks.reduce((n, b) => n + b.fired, 0);
     const txs = blocks.reduce((n, b) => n + b.txs, 0);
-    fill(sums, `In ${plural(blocks.length, 'block')} up to ${count(to)}: `, link(there('txs', { kind: 'transaction' }), plural(txs, 'transaction')), ', ', link(there('timers', { status: 'fired' }), plural(fired, 'fire')), ', ', link(there('jobs'), plural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
-      ', ', link(there('views'), plural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
-    if (next === made) return;
-    made = next;
-    fill(list, shown.map((one) => h('li', null, link(selected(`block:${one.height}`), h('span', { class: 'dim' }, count(one.height))), h('span', null, one.line))));
-    if (!shown.length) fill(none, empty('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
+    fillElement(sums, `In ${formatPlural(blocks.length, 'block')} up to ${formatCount(to)}: `, makeLink(viewHref('txs', { kind: 'transaction' }), formatPlural(txs, 'transaction')), ', ', makeLink(viewHref('timers', { status: 'fired' }), formatPlural(fired, 'fire')), ', ', makeLink(viewHref('jobs'), formatPlural(jobs.filter((/** @type {any} */ j) => j.submitted_at >= first).length, 'job')),
+      ', ', makeLink(viewHref('views'), formatPlural(runs.reduce((n, run) => n + run.length, 0), 'failed view')), '.');
+    if (next === lastDrawn) return;
+    lastDrawn = next;
+    fillElement(list, shown.map((one) => h('li', null, makeLink(thingHref(`block:${one.height}`), h('span', { class: 'dim' }, formatCount(one.height))), h('span', null, one.line))));
+    if (!shown.length) fillElement(emptyNote, makeEmptyNote('Nothing was executed in these blocks. Send something, or break something:', 'devnet transfer bob 5'));
   }, fail: (e) => {
-    made = '';
-    fill(list);
-    show(none, true);
-    fill(none, refused(e));
+    lastDrawn = '';
+    fillElement(list);
+    showIf(emptyNote, true);
+    fillElement(emptyNote, makeRefusalNote(e));
   } });
-  return { el: h('div', null, sums, list, none), draw: lines };
+  return { el: h('div', null, sums, list, emptyNote), draw: pollLines };
 }

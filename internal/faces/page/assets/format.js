@@ -1,45 +1,45 @@
 // @ts-check
-// How quantities are written. Text of others goes through shown() before anybody sees it.
+// How quantities are written. Text of others goes through visibleText before anybody sees it.
 
-const MOST = 4096;
+const MOST_CHARACTERS = 4096;
 
 /** Characters that would move, hide or turn text: control, format (bidi, zero width), private, lone surrogates, separators. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
- * shown is text as it may be seen: control and bidi characters as escapes, cut at 4 KiB.
+ * visibleText escapes control and bidi characters, and cuts text at 4 KiB.
  * @param {unknown} value
  * @param {boolean} [lines] line ends and tabs stay
  * @returns {string}
  */
-export function shown(value, lines = false) {
+export function visibleText(value, lines = false) {
   if (value === null || value === undefined) return '';
   let text = String(value);
-  const over = text.length - MOST;
-  if (over > 0) text = text.slice(0, MOST);
+  const over = text.length - MOST_CHARACTERS;
+  if (over > 0) text = text.slice(0, MOST_CHARACTERS);
   text = text.replace(UNSEEN, (c) => {
     if (lines && (c === '\n' || c === '\t')) return c;
     return '\\u{' + (c.codePointAt(0) ?? 0).toString(16) + '}';
   });
-  return over > 0 ? `${text}… (${count(over)} more)` : text;
+  return over > 0 ? `${text}… (${formatCount(over)} more)` : text;
 }
 
 /**
- * count groups digits: 12,345.
+ * formatCount groups digits: 12,345.
  * @param {number|bigint|string} n
  * @returns {string}
  */
-export function count(n) {
+export function formatCount(n) {
   const text = String(n);
   return /^-?\d+$/.test(text) ? text.replace(/\B(?=(\d{3})+(?!\d))/g, ',') : text;
 }
 
 /**
- * short is a hash or an address as tables have it.
+ * shortenID leaves the beginning and the end of a hash or an address.
  * @param {string} id
  * @returns {string}
  */
-export function short(id) {
+export function shortenID(id) {
   return id && id.length > 15 ? id.slice(0, 8) + '…' + id.slice(-4) : id || '';
 }
 
@@ -47,34 +47,32 @@ export function short(id) {
 const CBY = 1000000000n;
 
 /**
- * money is an amount to the wei, in CBY where that is shorter.
+ * formatMoney is exact to the wei, in CBY where that is shorter.
  * @param {string|null|undefined} wei
  * @returns {string}
  */
-export function money(wei) {
+export function formatMoney(wei) {
   if (wei === null || wei === undefined || wei === '') return '';
   let n;
-  try { n = BigInt(wei); } catch { return shown(wei); }
+  try { n = BigInt(wei); } catch { return visibleText(wei); }
   const sign = n < 0n ? '-' : '';
   if (n < 0n) n = -n;
-  if (n < CBY / 1000n) return `${sign}${count(n)} wei`;
+  if (n < CBY / 1000n) return `${sign}${formatCount(n)} wei`;
   const part = (n % CBY).toString().padStart(9, '0').replace(/0+$/, '');
-  return `${sign}${count(n / CBY)}${part ? '.' + part : ''} CBY`;
+  return `${sign}${formatCount(n / CBY)}${part ? '.' + part : ''} CBY`;
 }
 
 /**
- * wei is an amount in wei.
  * @param {string|null|undefined} n
  * @returns {string}
  */
-export function wei(n) { return n === null || n === undefined || n === '' ? '' : count(n) + ' wei'; }
+export function formatWei(n) { return n === null || n === undefined || n === '' ? '' : formatCount(n) + ' wei'; }
 
 /**
- * span is a time of so many milliseconds.
  * @param {number} ms
  * @returns {string}
  */
-export function span(ms) {
+export function formatDuration(ms) {
   if (ms < 1) return `${Math.round(ms * 1000)} µs`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60000) return `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`;
@@ -83,29 +81,29 @@ export function span(ms) {
 }
 
 /**
- * clock is a timestamp of the chain.
+ * formatTime is the time of day of a chain's timestamp.
  * @param {number} ms
  * @returns {string}
  */
-export function clock(ms) {
+export function formatTime(ms) {
   if (!ms) return '';
   const d = new Date(ms);
   return Number.isNaN(d.getTime()) ? String(ms) : d.toISOString().slice(11, 23);
 }
 
 /**
- * rate is blocks a second.
+ * formatRate takes blocks a second.
  * @param {number} n
  * @returns {string}
  */
-export function rate(n) { return n >= 100 ? Math.round(n).toString() : n >= 10 ? n.toFixed(1) : n.toFixed(2); }
+export function formatRate(n) { return n >= 100 ? Math.round(n).toString() : n >= 10 ? n.toFixed(1) : n.toFixed(2); }
 
 /**
- * compact is a large number in four characters or so.
+ * formatCompact returns a large number in four characters or so.
  * @param {number} n
  * @returns {string}
  */
-export function compact(n) {
+export function formatCompact(n) {
   for (const [unit, size] of /** @type {[string, number][]} */ ([['G', 1e9], ['M', 1e6], ['k', 1e3]])) {
     if (Math.abs(n) >= size) return (n / size).toFixed(Math.abs(n) >= 100 * size ? 0 : 1).replace(/\.0$/, '') + unit;
   }
@@ -113,11 +111,11 @@ export function compact(n) {
 }
 
 /**
- * bytes is what 0x and hexadecimal digits stand for, as text where it is that.
+ * formatBytes returns what 0x and hexadecimal digits stand for, as text where it is that.
  * @param {string|null|undefined} hex
  * @returns {string}
  */
-export function bytes(hex) {
+export function formatBytes(hex) {
   if (!hex || hex === '0x') return '';
   const data = decodeHex(hex);
   try {
@@ -139,11 +137,11 @@ function decodeHex(hex) {
 }
 
 /**
- * bits is a bitmap in base64; bit(i) tells one.
+ * decodeBitmap takes base64; hasBit tells one.
  * @param {string} base64
  * @returns {Uint8Array}
  */
-export function bits(base64) {
+export function decodeBitmap(base64) {
   const raw = atob(base64 || '');
   const out = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
@@ -155,22 +153,22 @@ export function bits(base64) {
  * @param {number} i
  * @returns {boolean}
  */
-export function bit(map, i) { return (map[i >> 3] >> (i & 7) & 1) === 1; }
+export function hasBit(map, i) { return (map[i >> 3] >> (i & 7) & 1) === 1; }
 
 /**
- * words joins names: a, b and c.
+ * joinNames: a, b and c.
  * @param {string[]} list
  * @returns {string}
  */
-export function words(list) {
+export function joinNames(list) {
   return list.length < 2 ? list.join('') : list.slice(0, -1).join(', ') + ' and ' + list[list.length - 1];
 }
 
 /**
- * plural is a number and its noun.
+ * formatPlural: 1 block, 2 blocks.
  * @param {number} n
  * @param {string} one
  * @param {string} [many]
  * @returns {string}
  */
-export function plural(n, one, many) { return `${count(n)} ${n === 1 ? one : many || one + 's'}`; }
+export function formatPlural(n, one, many) { return `${formatCount(n)} ${n === 1 ? one : many || one + 's'}`; }

@@ -1,9 +1,9 @@
 // @ts-check
 // A job from its submission to its callback: the job's own lane, and one for each runner of its draws, in phases.
-import { count } from './format.js';
-import { canvas, FONT, scale } from './chart.js';
-import { name } from './names.js';
-import { selected } from './route.js';
+import { formatCount } from './format.js';
+import { makeChart, FONT, makeScale } from './chart.js';
+import { nameOf } from './names.js';
+import { thingHref } from './route.js';
 
 const LANE = 26;
 const LEFT = 88;
@@ -13,21 +13,21 @@ const LEFT = 88;
  */
 
 /** What ended badly, and how it is written at the end of a runner's lane. */
-const BAD = /** @type {{[outcome: string]: string}} */ ({ disagreed: '≠ disagrees', silent: '✗ silent', refused: '✗ refused' });
+const BAD_ENDS = /** @type {{[outcome: string]: string}} */ ({ disagreed: '≠ disagrees', silent: '✗ silent', refused: '✗ refused' });
 
 /**
- * verdict is how the runners' results compare, in words.
+ * compareResults says how results of the last draw differ; '' where they do not.
  * @param {any[]} runners
  */
-export function verdict(runners) {
+export function compareResults(runners) {
   // the last one
   const draw = Math.max(...runners.map((r) => r.attempt));
-  const of = (/** @type {string} */ outcome) => runners.filter((r) => r.outcome === outcome && r.attempt === draw);
+  const withOutcome = (/** @type {string} */ outcome) => runners.filter((r) => r.outcome === outcome && r.attempt === draw);
   const parts = [];
-  if (of('disagreed').length || of('silent').length || of('refused').length) {
-    if (of('agreed').length) parts.push(`${of('agreed').length} agree`);
+  if (withOutcome('disagreed').length || withOutcome('silent').length || withOutcome('refused').length) {
+    if (withOutcome('agreed').length) parts.push(`${withOutcome('agreed').length} agree`);
     for (const [outcome, verb] of [['disagreed', 'disagrees'], ['silent', 'gave nothing'], ['refused', 'refused']]) {
-      const who = of(outcome).map((r) => name(r.address));
+      const who = withOutcome(outcome).map((r) => nameOf(r.address));
       if (who.length) parts.push(`${who.slice(0, 3).join(', ')}${who.length > 3 ? ` and ${who.length - 3} more` : ''} ${who.length > 1 && verb === 'disagrees' ? 'disagree' : verb}`);
     }
   }
@@ -35,24 +35,24 @@ export function verdict(runners) {
 }
 
 /**
- * phasesOf are the phases of a runner's work, one for each draw.
+ * runnerPhases are those of a runner's work, one for each draw.
  * @param {any[]} events of the runner, and the draws with it
  * @param {any} runner
  * @param {number} end
  * @returns {Phase[]}
  */
-function phasesOf(events, runner, end) {
+function runnerPhases(events, runner, end) {
   /** @type {Phase[]} */
   const out = [];
-  const first = (/** @type {string[]} */ what, /** @type {number} */ from) => events.find((e) => what.includes(e.what) && e.height >= from)?.height;
-  const drawn = first(['drawn'], 0) ?? events[0]?.height;
+  const findHeight = (/** @type {string[]} */ what, /** @type {number} */ from) => events.find((e) => what.includes(e.what) && e.height >= from)?.height;
+  const drawn = findHeight(['drawn'], 0) ?? events[0]?.height;
   if (drawn === undefined) return out;
-  const pushed = first(['pushed', 'acked'], drawn) ?? drawn;
-  const result = first(['result', 'committed'], pushed);
-  const committed = first(['committed'], drawn);
-  const revealed = first(['revealed'], drawn);
-  const refused = first(['refused'], drawn);
-  const bad = BAD[runner?.outcome];
+  const pushed = findHeight(['pushed', 'acked'], drawn) ?? drawn;
+  const result = findHeight(['result', 'committed'], pushed);
+  const committed = findHeight(['committed'], drawn);
+  const revealed = findHeight(['revealed'], drawn);
+  const refused = findHeight(['refused'], drawn);
+  const bad = BAD_ENDS[runner?.outcome];
   if (pushed > drawn) out.push({ text: 'push', from: drawn, to: pushed, ink: 'dim' });
   const done = result ?? revealed ?? refused;
   out.push({ text: 'work', from: pushed, to: Math.max(done ?? end, pushed), ink: 'work' });
@@ -63,13 +63,12 @@ function phasesOf(events, runner, end) {
 }
 
 /**
- * phasesOfJob are those of the job itself.
  * @param {any} j
  * @param {any[]} story
  * @param {number} end
  * @returns {Phase[]}
  */
-function phasesOfJob(j, story, end) {
+function jobPhases(j, story, end) {
   const drawn = story.find((e) => e.what === 'drawn')?.height;
   const over = j.completed_at ?? end;
   const called = story.find((e) => e.what === 'called_back')?.height;
@@ -82,43 +81,42 @@ function phasesOfJob(j, story, end) {
 }
 
 /**
- * gantt draws a job's story.
  * @param {any} j
  * @param {any[]} story
  * @param {any[]} runners
  * @param {number} head
  */
-export function gantt(j, story, runners, head) {
+export function makeJobChart(j, story, runners, head) {
   const lanes = [...new Set([...runners.map((r) => r.address), ...story.map((e) => e.runner).filter(Boolean), ...j.committee])];
   const from = j.submitted_at;
   const last = Math.max(from + 2, j.completed_at ?? head, ...story.map((e) => e.height));
   const deadline = j.deadline <= last + 2 * (last - from) + 8 ? j.deadline : null;
   const to = Math.max(last, deadline ?? 0);
-  const latest = (/** @type {string} */ a) => runners.filter((r) => r.address === a).pop();
-  const rows = [phasesOfJob(j, story, last), ...lanes.map((a) => phasesOf(story.filter((e) => e.runner === a || e.what === 'drawn' && e.committee.includes(a)), latest(a), j.completed_at ?? last))];
+  const latestRunner = (/** @type {string} */ a) => runners.filter((r) => r.address === a).pop();
+  const rows = [jobPhases(j, story, last), ...lanes.map((a) => runnerPhases(story.filter((e) => e.runner === a || e.what === 'drawn' && e.committee.includes(a)), latestRunner(a), j.completed_at ?? last))];
   const laneOf = (/** @type {any} */ e) => (e.runner ? 1 + lanes.indexOf(e.runner) : 0);
-  const x = (/** @type {number} */ w) => scale([from, to + 1], [LEFT, w - 6]);
-  const chart = canvas({
-    title: `blocks ${count(from)} to ${count(to)}`, height: (lanes.length + 1) * LANE + 22,
-    words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners${verdict(runners) ? `: ${verdict(runners)}` : ''}; its deadline is block ${j.deadline}`,
-    table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), name(e.runner), name(e.validator)]) }),
+  const x = (/** @type {number} */ w) => makeScale([from, to + 1], [LEFT, w - 6]);
+  const chart = makeChart({
+    title: `blocks ${formatCount(from)} to ${formatCount(to)}`, height: (lanes.length + 1) * LANE + 22,
+    words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners${compareResults(runners) ? `: ${compareResults(runners)}` : ''}; its deadline is block ${j.deadline}`,
+    table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), nameOf(e.runner), nameOf(e.validator)]) }),
     keys: () => [['dim', 'wait, push'], ['hue1', 'work'], ['hue5', 'commit'], ['good', 'reveal, completed'], ['bad', 'disagrees, silent, refused, failed']],
     at: (px, py, w) => {
       const at = x(w);
       const lane = Math.floor((py - 4) / LANE);
       const near = story.filter((e) => laneOf(e) === lane && Math.abs(at(e.height + 0.5) - px) < 12);
       if (!near.length) return null;
-      return { text: near.map((e) => `block ${count(e.height)}: ${e.what.replaceAll('_', ' ')}${e.runner ? ' by ' + name(e.runner) : ''}${e.detail ? ', ' + e.detail : ''}`).slice(0, 4).join(' · '), href: selected(`block:${near[0].height}`) };
+      return { text: near.map((e) => `block ${formatCount(e.height)}: ${e.what.replaceAll('_', ' ')}${e.runner ? ' by ' + nameOf(e.runner) : ''}${e.detail ? ', ' + e.detail : ''}`).slice(0, 4).join(' · '), href: thingHref(`block:${near[0].height}`) };
     },
     draw(ctx, w, hgt, _d, ink) {
       const at = x(w);
       ctx.textBaseline = 'middle';
       rows.forEach((phases, i) => {
         const y = 4 + i * LANE;
-        const bad = i > 0 && BAD[latest(lanes[i - 1])?.outcome];
+        const bad = i > 0 && BAD_ENDS[latestRunner(lanes[i - 1])?.outcome];
         ctx.font = '11px ' + FONT;
         ctx.fillStyle = bad ? ink.bad : ink.text;
-        ctx.fillText((i ? name(lanes[i - 1]) : 'the job').slice(0, 12), 2, y + LANE / 2);
+        ctx.fillText((i ? nameOf(lanes[i - 1]) : 'the job').slice(0, 12), 2, y + LANE / 2);
         ctx.fillStyle = ink.line;
         ctx.fillRect(LEFT, y + LANE / 2, w - LEFT - 6, 1);
         for (const p of phases) {
@@ -145,7 +143,7 @@ export function gantt(j, story, runners, head) {
         ctx.fillText('deadline', Math.min(at(deadline + 1) - 46, w - 50), hgt - 8);
       }
       ctx.fillStyle = ink.dim;
-      for (const n of [from, last]) ctx.fillText(count(n), Math.min(at(n) + 1, w - 46), hgt - 8);
+      for (const n of [from, last]) ctx.fillText(formatCount(n), Math.min(at(n) + 1, w - 46), hgt - 8);
     },
   });
   chart.set(0);

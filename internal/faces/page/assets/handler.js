@@ -1,65 +1,63 @@
 // @ts-check
 // A form for a handler: its arguments or its payload, and a dry run before it is sent.
-import { command, get, post, quoted } from './api.js';
-import { bytes, count } from './format.js';
-import { form, Misread } from './form.js';
-import { block, busy, choice, copier, facts, field, fill, h, newest } from './kit.js';
-import { receiptFacts, traceTree } from './receipt.js';
-import { selected } from './route.js';
-import { link } from './kit.js';
+import { devnetCommand, get, post, quoteForShell } from './api.js';
+import { formatBytes, formatCount } from './format.js';
+import { makeArgumentForm, Misread } from './form.js';
+import { makeTextBlock, runOrder, makeChoice, makeCopyButton, makeFactList, makeField, fillElement, h, trackLatestCall } from './kit.js';
+import { makeReceipt, makeTraceTree } from './receipt.js';
+import { thingHref } from './route.js';
+import { makeLink } from './kit.js';
 import * as store from './store.js';
-import { output } from './typed.js';
+import { makeOutputText } from './typed.js';
 
 /**
  * Payloads that were used last, by actor and handler.
  * @type {Map<string, string>}
  */
-const used = new Map();
+const lastPayloads = new Map();
 
 /**
- * accounts are those that may sign.
+ * signers are the accounts that may sign.
  * @type {{turn: number, list: Promise<string[]>}|null}
  */
 let signers = null;
 
 /** @returns {Promise<string[]>} */
-function accounts() {
-  if (!signers || signers.turn !== store.turns) signers = { turn: store.turns, list: get('/devnet/accounts').then((all) => all.map((/** @type {any} */ a) => a.name)).catch(() => []) };
+function fetchSigners() {
+  if (!signers || signers.turn !== store.resetCount) signers = { turn: store.resetCount, list: get('/devnet/accounts').then((all) => all.map((/** @type {any} */ a) => a.name)).catch(() => []) };
   return signers.list;
 }
 
 /**
- * given is what a handler is given: bytes, or arguments by name.
- * @typedef {{el: any, body: () => {[name: string]: any}, words: () => string, wrong: (e: any) => boolean, clear: () => void}} Given
+ * HandlerInput is what a handler is given: bytes, or arguments by name.
+ * @typedef {{el: any, body: () => {[name: string]: any}, words: () => string, wrong: (e: any) => boolean, clear: () => void}} HandlerInput
  */
 
 /**
- * payloadOf is a field for bytes.
  * @param {string} key
- * @returns {Given}
+ * @returns {HandlerInput}
  */
-function payloadOf(key) {
-  const payload = field('payload: JSON, text, or 0x and hexadecimal digits', { rows: 2, cols: 40 });
-  payload.input.value = used.get(key) || '';
+function makePayloadField(key) {
+  const payload = makeField('payload: JSON, text, or 0x and hexadecimal digits', { rows: 2, cols: 40 });
+  payload.input.value = lastPayloads.get(key) || '';
   return {
     el: h('div', { class: 'orders' }, payload.el),
-    body: () => (used.set(key, payload.input.value), { payload: payload.input.value }),
-    words: () => (payload.input.value ? ' ' + quoted(payload.input.value) : ''), wrong: () => false, clear: () => {},
+    body: () => (lastPayloads.set(key, payload.input.value), { payload: payload.input.value }),
+    words: () => (payload.input.value ? ' ' + quoteForShell(payload.input.value) : ''), wrong: () => false, clear: () => {},
   };
 }
 
 /**
- * argumentsOf are fields for the arguments of a typed handler.
  * @param {import('./typed.js').Schema} schema
  * @param {import('./typed.js').Handler} handler
  * @param {string} key
- * @returns {Given}
+ * @returns {HandlerInput}
  */
-function argumentsOf(schema, handler, key) {
-  const fields = form(schema, handler.arguments || [], key);
+function makeArgumentFields(schema, handler, key) {
+  const fields = makeArgumentForm(schema, handler.arguments || [], key);
   const words = () => {
     try {
-      return Object.entries(fields.args()).map(([name, v]) => ' ' + quoted(`${name}=${typeof v === 'string' ? v : JSON.stringify(v)}`)).join('');
+      return Object.entries(fields.args()).map(([name, v]) => ' ' + quoteForShell(`${name}=${typeof v === 'string' ? v : JSON.stringify(v)}`)).join('');
     } catch { return ''; }
   };
   return { el: fields.el, body: () => ({ args: fields.args() }), words, clear: fields.clear,
@@ -67,61 +65,60 @@ function argumentsOf(schema, handler, key) {
 }
 
 /**
- * handlerForm is the form of one handler.
  * @param {any} actor
  * @param {any} handler
  * @param {boolean} open
  * @param {import('./typed.js').Schema|null} schema
  */
-export function handlerForm(actor, handler, open, schema) {
-  const strict = Boolean(store.now?.ready?.strict);
+export function makeHandlerForm(actor, handler, open, schema) {
+  const strict = Boolean(store.latestBeat?.ready?.strict);
   const to = actor.name || actor.address;
   const typed = schema?.handlers.find((x) => x.name === handler.name);
-  const given = schema && typed && !typed.raw ? argumentsOf(schema, typed, `${actor.address} ${handler.name}`) : payloadOf(`${actor.address} ${handler.name}`);
-  const from = choice('from', ['alice']);
-  accounts().then((list) => { if (list.length) fill(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
-  const value = field('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
+  const handlerInput = schema && typed && !typed.raw ? makeArgumentFields(schema, typed, `${actor.address} ${handler.name}`) : makePayloadField(`${actor.address} ${handler.name}`);
+  const from = makeChoice('from', ['alice']);
+  fetchSigners().then((list) => { if (list.length) fillElement(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
+  const value = makeField('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
   const answer = h('div', { class: 'answer', 'aria-live': 'polite' });
   // the answer to the latest order stays
-  const turn = newest();
+  const trackCall = trackLatestCall();
 
-  const button = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
+  const makeButton = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
     const el = h('button', { type: 'button', class: kind }, label);
-    el.addEventListener('click', () => busy(el, async () => {
-      given.clear();
+    el.addEventListener('click', () => runOrder(el, async () => {
+      handlerInput.clear();
       try {
         return await run();
       } catch (e) {
         // otherwise its field says it
-        if (!given.wrong(e)) throw e;
+        if (!handlerInput.wrong(e)) throw e;
         return undefined;
       }
     }));
     return el;
   };
-  const read = button('read', async () => {
-    const latest = turn();
-    const r = await post('/actor/read', { actor: to, handler: handler.name, ...given.body() });
-    if (latest()) fill(answer, facts([['read at', count(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', count(r.cycles)],
-      ['output', typed ? output(actor.address, handler.name, r.output) : r.text || bytes(r.output)]]), r.logs.length ? block(r.logs.join('\n')) : null);
+  const read = makeButton('read', async () => {
+    const latest = trackCall();
+    const r = await post('/actor/read', { actor: to, handler: handler.name, ...handlerInput.body() });
+    if (latest()) fillElement(answer, makeFactList([['read at', formatCount(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', formatCount(r.cycles)],
+      ['output', typed ? makeOutputText(actor.address, handler.name, r.output) : r.text || formatBytes(r.output)]]), r.logs.length ? makeTextBlock(r.logs.join('\n')) : null);
   });
-  const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...given.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
-  const dry = button('dry run', async () => {
-    const latest = turn();
-    const r = await post('/devnet/send', order(true));
-    if (latest()) fill(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), receiptFacts(r), r.trace ? traceTree(r.trace) : null);
+  const makeOrder = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...handlerInput.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
+  const dry = makeButton('dry run', async () => {
+    const latest = trackCall();
+    const r = await post('/devnet/send', makeOrder(true));
+    if (latest()) fillElement(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), makeReceipt(r), r.trace ? makeTraceTree(r.trace) : null);
   });
-  const send = button('send', async () => {
-    const latest = turn();
-    const r = await post('/devnet/send', order(false));
-    if (latest()) fill(answer, receiptFacts(r), h('p', null, link(selected(`tx:${r.hash}`), 'the transaction')));
+  const send = makeButton('send', async () => {
+    const latest = trackCall();
+    const r = await post('/devnet/send', makeOrder(false));
+    if (latest()) fillElement(answer, makeReceipt(r), h('p', null, makeLink(thingHref(`tx:${r.hash}`), 'the transaction')));
     return `${handler.name}: ${r.status} in block ${r.height}`;
   }, 'primary');
   const callers = typed?.callers;
   const chain = callers === 'chain';
   return h('details', { class: 'handler', open }, h('summary', null, h('code', null, handler.name), ' ', h('span', { class: 'dim' }, handler.doc)),
-    chain ? h('p', { class: 'dim' }, 'Only the chain calls this handler.') : [Array.isArray(callers) ? h('p', { class: 'dim' }, `Callers: ${callers.join(', ')}.`) : null, given.el,
+    chain ? h('p', { class: 'dim' }, 'Only the chain calls this handler.') : [Array.isArray(callers) ? h('p', { class: 'dim' }, `Callers: ${callers.join(', ')}.`) : null, handlerInput.el,
       h('div', { class: 'orders' },
-        h('span', { class: 'action' }, read, copier(() => command(`actor read ${quoted(to)} ${quoted(handler.name)}${given.words()}`), '$', `copy as command: actor read ${handler.name}`)),
-        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => command(`actor call ${quoted(to)} ${quoted(handler.name)}${given.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
+        h('span', { class: 'action' }, read, makeCopyButton(() => devnetCommand(`actor read ${quoteForShell(to)} ${quoteForShell(handler.name)}${handlerInput.words()}`), '$', `copy as command: actor read ${handler.name}`)),
+        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, makeCopyButton(() => devnetCommand(`actor call ${quoteForShell(to)} ${quoteForShell(handler.name)}${handlerInput.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
 }

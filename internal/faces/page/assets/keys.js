@@ -1,43 +1,43 @@
 // @ts-check
 // Keys. Each does what some button or link does as well.
 import { h } from './kit.js';
-import { along, step } from './rows.js';
+import { openNeighbour, moveFocus } from './rows.js';
 import * as route from './route.js';
 import * as store from './store.js';
 
-/** LEAST is how few blocks a range has. */
-const LEAST = 4;
+/** LEAST_BLOCKS is how few blocks a range has. */
+const LEAST_BLOCKS = 4;
 
 /** @type {{places: {id: string, key: string, title: string}[], search: () => void, main: Element, shown: () => [number, number]}} */
 let page;
-let going = 0;
+let goKeyAt = 0;
 /** @type {any} */
 let dialog = null;
 
 /** @param {typeof page} parts */
-export function mount(parts) {
+export function listenForKeys(parts) {
   page = parts;
-  addEventListener('keydown', press);
+  addEventListener('keydown', handleKey);
 }
 
 /** @param {KeyboardEvent} e */
-function press(e) {
+function handleKey(e) {
   const target = /** @type {any} */ (e.target);
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (e.key === 'Escape') {
     if (dialog?.open) return;
     if (target.matches?.('input, textarea, select')) target.blur();
-    else if (route.read().sel) route.select('');
-    else if (route.read().from !== null) route.set({ at: '' });
+    else if (route.readRoute().sel) route.selectThing('');
+    else if (route.readRoute().from !== null) route.setParams({ at: '' });
     return;
   }
   if (target.matches?.('input, textarea, select') || dialog?.open) return;
-  if (going && performance.now() - going < 1500) {
-    going = 0;
+  if (goKeyAt && performance.now() - goKeyAt < 1500) {
+    goKeyAt = 0;
     const place = page.places.find((p) => p.key === e.key);
     if (place) {
       e.preventDefault();
-      route.go(place.id);
+      route.openView(place.id);
     }
     return;
   }
@@ -50,88 +50,86 @@ function press(e) {
 /** @type {{[key: string]: () => void}} */
 const actions = {
   '/': () => page.search(),
-  '?': () => help(),
-  g: () => { going = performance.now(); },
-  j: () => step(page.main, 1),
-  k: () => step(page.main, -1),
-  '[': () => along(page.main, -1),
-  ']': () => along(page.main, 1),
-  e: () => failedView(),
-  t: () => tables(),
-  l: () => route.set({ at: '' }),
-  ',': () => moment(-1),
-  '.': () => moment(1),
-  w: () => zoom(0.5),
-  s: () => zoom(2),
-  a: () => pan(-1),
-  d: () => pan(1),
+  '?': () => showHelp(),
+  g: () => { goKeyAt = performance.now(); },
+  j: () => moveFocus(page.main, 1),
+  k: () => moveFocus(page.main, -1),
+  '[': () => openNeighbour(page.main, -1),
+  ']': () => openNeighbour(page.main, 1),
+  e: () => openFailedView(),
+  t: () => toggleTables(),
+  l: () => route.setParams({ at: '' }),
+  ',': () => moveMoment(-1),
+  '.': () => moveMoment(1),
+  w: () => zoomRange(0.5),
+  s: () => zoomRange(2),
+  a: () => panRange(-1),
+  d: () => panRange(1),
 };
 
-/** failedView opens the failed view behind the one that is open; the latest first. */
-function failedView() {
-  const open = /^view:(\d+)$/.exec(route.read().sel);
-  const list = store.views.last(store.SIZE).filter((v) => v.outcome === 'nullified').reverse();
+/** openFailedView opens the failed view behind the one that is open; the latest first. */
+function openFailedView() {
+  const open = /^view:(\d+)$/.exec(route.readRoute().sel);
+  const list = store.views.last(store.RING_SIZE).filter((v) => v.outcome === 'nullified').reverse();
   const next = list.find((v) => !open || v.view < Number(open[1])) || list[0];
-  if (next) route.select(`view:${next.view}`);
+  if (next) route.selectThing(`view:${next.view}`);
 }
 
 /**
- * moment goes so many blocks on from the one that is looked at; behind the latest it follows again.
+ * moveMoment goes so many blocks on from the one that is looked at; behind the latest it follows again.
  * @param {number} by
  */
-function moment(by) {
-  const head = store.head();
+function moveMoment(by) {
+  const head = store.headHeight();
   if (!head) return;
-  const to = (route.read().at ?? head) + by;
-  route.set({ at: to > head ? '' : `h${Math.max(1, to)}` }, true);
+  const to = (route.readRoute().at ?? head) + by;
+  route.setParams({ at: to > head ? '' : `h${Math.max(1, to)}` }, true);
 }
 
-/** range are the heights that are looked at: those of the time bar, unless some were chosen. */
-function range() {
-  const { from, at } = route.read();
+/** rangeInSight is that of the time bar, unless another was chosen. */
+function rangeInSight() {
+  const { from, at } = route.readRoute();
   return from !== null && at !== null ? [from, at] : page.shown();
 }
 
 /**
- * look chooses a range of heights, all of which exist.
+ * chooseRange takes only heights that exist.
  * @param {number} from
  * @param {number} to
  */
-function look(from, to) {
-  const head = store.head();
-  const many = Math.min(to - from + 1, store.SIZE, head);
+function chooseRange(from, to) {
+  const head = store.headHeight();
+  const many = Math.min(to - from + 1, store.RING_SIZE, head);
   const end = Math.min(head, Math.max(to, many));
-  if (head) route.set({ from: end - many + 1, to: end }, true);
+  if (head) route.setParams({ from: end - many + 1, to: end }, true);
 }
 
 /**
- * zoom makes the range so many times as long. One that ends with the latest block still does.
+ * zoomRange makes the range so many times as long. One that ends with the latest block still does.
  * @param {number} by
  */
-function zoom(by) {
-  const [from, to] = range();
-  const many = Math.max(LEAST, Math.round((to - from + 1) * by));
-  const end = to >= store.head() ? to : Math.round((from + to + many - 1) / 2);
-  look(end - many + 1, end);
+function zoomRange(by) {
+  const [from, to] = rangeInSight();
+  const many = Math.max(LEAST_BLOCKS, Math.round((to - from + 1) * by));
+  const end = to >= store.headHeight() ? to : Math.round((from + to + many - 1) / 2);
+  chooseRange(end - many + 1, end);
 }
 
 /**
- * pan moves the range by a quarter of its length.
+ * panRange moves the range by a quarter of its length.
  * @param {number} by
  */
-function pan(by) {
-  const [from, to] = range();
+function panRange(by) {
+  const [from, to] = rangeInSight();
   const step = by * Math.max(1, Math.round((to - from + 1) / 4));
-  look(from + step, to + step);
+  chooseRange(from + step, to + step);
 }
 
-/** tables shows each picture of the view as a table, or as a picture again. */
-function tables() {
+function toggleTables() {
   for (const button of page.main.querySelectorAll('button.tabled')) /** @type {any} */ (button).click();
 }
 
-/** help lists the keys. */
-export function help() {
+export function showHelp() {
   if (!dialog) {
     const rows = [['/', 'search'], ['g and a letter', page.places.map((p) => `${p.key} ${p.title}`).join(', ')], ['j k', 'next and previous row'], ['Enter', 'open the row'],
       ['[ ]', 'previous and next thing of the same table'], ['e', 'the failed view before'], ['t', 'pictures as tables'],

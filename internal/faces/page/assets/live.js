@@ -1,26 +1,26 @@
 // @ts-check
 // Beats, by one connection a browser: a shared worker has it. Where there is none, each tab that is seen has its own.
-import { stream } from './stream.js';
+import { makeBeatStream } from './stream.js';
 
 /**
- * follow hands each message on, while the tab is seen.
+ * followBeats hands each message on, while the tab is seen.
  * @param {(m: import('./stream.js').Message) => void} each
  */
-export function follow(each) {
-  if (typeof SharedWorker === 'function') shared(each);
-  else alone(each);
+export function followBeats(each) {
+  if (typeof SharedWorker === 'function') followByWorker(each);
+  else followAlone(each);
 }
 
 /** @param {(m: import('./stream.js').Message) => void} each */
-function shared(each) {
-  const worker = new SharedWorker(/** @type {any} */ (scriptURL('/page/worker.js')), { type: 'module', name: 'devnet' });
+function followByWorker(each) {
+  const worker = new SharedWorker(/** @type {any} */ (scriptURL('/page/bundle/worker.js')), { type: 'module', name: 'devnet' });
   worker.port.addEventListener('message', (m) => each(m.data));
   worker.port.start();
-  const tell = () => worker.port.postMessage(document.hidden ? 'hidden' : 'seen');
-  document.addEventListener('visibilitychange', tell);
+  const reportVisibility = () => worker.port.postMessage(document.hidden ? 'hidden' : 'seen');
+  document.addEventListener('visibilitychange', reportVisibility);
   addEventListener('pagehide', () => worker.port.postMessage('gone'));
-  addEventListener('pageshow', (e) => { if (e.persisted) tell(); });
-  tell();
+  addEventListener('pageshow', (e) => { if (e.persisted) reportVisibility(); });
+  reportVisibility();
 }
 
 /**
@@ -34,11 +34,11 @@ function scriptURL(path) {
 }
 
 /** @param {(m: import('./stream.js').Message) => void} each */
-function alone(each) {
-  const beats = stream(each);
-  const tell = () => beats.want(!document.hidden);
-  document.addEventListener('visibilitychange', tell);
+function followAlone(each) {
+  const beats = makeBeatStream(each);
+  const followVisibility = () => beats.want(!document.hidden);
+  document.addEventListener('visibilitychange', followVisibility);
   addEventListener('pagehide', () => beats.want(false));
-  addEventListener('pageshow', tell);
-  tell();
+  addEventListener('pageshow', followVisibility);
+  followVisibility();
 }

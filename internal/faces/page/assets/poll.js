@@ -1,12 +1,12 @@
 // @ts-check
 // What a view asks beside the beat: again while blocks are made and the view is looked at, one question at a time.
-import { attr } from './kit.js';
+import { writeAttribute } from './kit.js';
 import { isPast } from './moment.js';
 import * as names from './names.js';
 import * as store from './store.js';
 
-/** A view that was not drawn for so long, in ms, shows what it asked before only once it is confirmed. */
-const AWAY = 5000;
+/** A view that was not drawn for so long shows what it asked before only once it is confirmed. */
+const AWAY_MS = 5000;
 
 /**
  * @template Q, T
@@ -15,40 +15,40 @@ const AWAY = 5000;
  */
 
 /**
- * poll makes a function that is called with each drawing. `of` makes a question of a route, and an answer belongs to
- * its question: while a question has none, the elements are busy, which hides what they show of another. It asks at
- * most each so many milliseconds, and only where the head, the question or the network changed.
+ * makePoll makes a function that is called with each drawing. `of` makes a question of a route, and an answer belongs to its question:
+ * while a question has none, the elements are busy, which hides what they show of another. It asks at most each so many milliseconds, and
+ * only where the head, the question or the network changed.
  * @template Q, T
  * @param {Plan<Q, T>} plan
  */
-export function poll({ each, els, of, ask, take, fail }) {
+export function makePoll({ each, els, of, ask, take, fail }) {
   let question = '';
   /** @type {{data: T}|null} to the question */
   let answer = null;
-  let drawn = '';
+  let drawnKey = '';
   /** @type {AbortController|null} */
-  let asking = null;
+  let request = null;
   // when it was asked
-  let head = -1;
-  let ended = -Infinity;
-  let looked = -Infinity;
+  let askedHead = -1;
+  let endedAt = -Infinity;
+  let lookedAt = -Infinity;
   /** @type {import('./route.js').Route} */
   let route;
 
-  const busy = (/** @type {boolean} */ on) => { for (const el of els) attr(el, 'aria-busy', String(on)); };
+  const markBusy = (/** @type {boolean} */ on) => { for (const el of els) writeAttribute(el, 'aria-busy', String(on)); };
 
-  function draw() {
-    const next = JSON.stringify([route.params, names.stamp()]);
-    if (!answer || next === drawn) return;
-    drawn = next;
+  function drawAnswer() {
+    const next = JSON.stringify([route.params, names.versionText()]);
+    if (!answer || next === drawnKey) return;
+    drawnKey = next;
     take(answer.data, route);
-    busy(false);
+    markBusy(false);
   }
 
   /** @param {Q} q */
-  async function inquire(q) {
-    const mine = asking = new AbortController();
-    head = store.head();
+  async function askQuestion(q) {
+    const mine = request = new AbortController();
+    askedHead = store.headHeight();
     /** @type {any} */
     let wrong = null;
     /** @type {{data: T}|null} */
@@ -57,40 +57,40 @@ export function poll({ each, els, of, ask, take, fail }) {
       got = { data: await ask(q, mine.signal) };
     } catch (e) { wrong = e; }
     // another question is asked
-    if (mine !== asking) return;
-    asking = null;
-    ended = performance.now();
-    if (wrong || head !== store.head()) store.later(each);
+    if (mine !== request) return;
+    request = null;
+    endedAt = performance.now();
+    if (wrong || askedHead !== store.headHeight()) store.drawLater(each);
     if (got) {
       answer = got;
-      drawn = '';
-      draw();
+      drawnKey = '';
+      drawAnswer();
     } else if (!answer) {
       fail(wrong);
-      busy(false);
+      markBusy(false);
     }
     // it is asked again
-    if (wrong) head = -1;
+    if (wrong) askedHead = -1;
   }
 
   return (/** @type {import('./route.js').Route} */ r) => {
     route = r;
     const q = of(r);
-    const text = JSON.stringify([store.turns, q]);
+    const text = JSON.stringify([store.resetCount, q]);
     const time = performance.now();
-    if (text !== question || time - looked > AWAY) {
+    if (text !== question || time - lookedAt > AWAY_MS) {
       question = text;
-      asking?.abort();
-      asking = answer = null;
-      head = -1;
-      ended = -Infinity;
-      busy(true);
+      request?.abort();
+      request = answer = null;
+      askedHead = -1;
+      endedAt = -Infinity;
+      markBusy(true);
     }
-    looked = time;
-    draw();
+    lookedAt = time;
+    drawAnswer();
     // what was does not change
-    if (!store.now || asking || head === store.head() || answer && isPast(r)) return;
-    if (time - ended < each) store.later(ended + each - time);
-    else inquire(q);
+    if (!store.latestBeat || request || askedHead === store.headHeight() || answer && isPast(r)) return;
+    if (time - endedAt < each) store.drawLater(endedAt + each - time);
+    else askQuestion(q);
   };
 }

@@ -1,39 +1,39 @@
 // @ts-check
 // The network as a ring of validators: links as lines, height as a bar, the leader with a star. A line
 // drawn across links is a partition. Elements are made once for each set of names.
-import { count, plural } from './format.js';
-import { attr, fill, h, mark, show, write } from './kit.js';
+import { formatCount, formatPlural } from './format.js';
+import { writeAttribute, fillElement, h, markClass, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
-import { selected } from './route.js';
+import { thingHref } from './route.js';
 import * as route from './route.js';
 
 const SIZE = 400;
 const MID = SIZE / 2;
 
-/** MOST is how many validators a ring has; of more there is a matrix. */
-export const MOST = 16;
+/** MOST_VALIDATORS is how many validators a ring has; of more there is a matrix. */
+export const MOST_VALIDATORS = 16;
 
 /**
- * ring makes the picture. cut is called with those on the smaller side of a line that was drawn.
+ * makeRing calls cut with those on the smaller side of a line that was drawn.
  * @param {(side: string[]) => void} cut
  */
-export function ring(cut) {
+export function makeRing(cut) {
   const links = h('svg:g', { class: 'links' });
   const nodes = h('svg:g', { class: 'nodes' });
-  const knife = h('svg:line', { class: 'knife', hidden: true });
-  const svg = h('svg:svg', { viewBox: `-50 0 ${SIZE + 100} ${SIZE}`, class: 'ring', role: 'group', 'aria-label': 'validators in a ring; the table of nodes says the same' }, links, nodes, knife);
-  let made = '';
+  const cutLine = h('svg:line', { class: 'knife', hidden: true });
+  const svg = h('svg:svg', { viewBox: `-50 0 ${SIZE + 100} ${SIZE}`, class: 'ring', role: 'group', 'aria-label': 'validators in a ring; the table of nodes says the same' }, links, nodes, cutLine);
+  let lastNames = '';
   /** @type {Map<string, {x: number, y: number, g: any, bar: any, height: any, star: any, sub: any}>} */
   const at = new Map();
   /** @type {Map<string, any>} */
   const lines = new Map();
 
   /** @param {string[]} names */
-  function build(names) {
+  function buildElements(names) {
     at.clear();
     lines.clear();
-    fill(links);
-    fill(nodes);
+    fillElement(links);
+    fillElement(nodes);
     const radius = names.length === 1 ? 0 : 140;
     names.forEach((name, i) => {
       const turn = -Math.PI / 2 + i * 2 * Math.PI / names.length;
@@ -57,7 +57,7 @@ export function ring(cut) {
       const anchor = side && !low ? (side > 0 ? 'start' : 'end') : 'middle';
       const height = h('svg:text', { x, y, class: 'sub', 'text-anchor': anchor });
       const sub = h('svg:text', { x, y: y + 14, class: 'sub dim', 'text-anchor': anchor });
-      const g = h('svg:a', { href: selected(`validator:${name}`), class: 'node' }, h('svg:title'), h('svg:circle', { cx: n.x, cy: n.y, r: 26 }),
+      const g = h('svg:a', { href: thingHref(`validator:${name}`), class: 'node' }, h('svg:title'), h('svg:circle', { cx: n.x, cy: n.y, r: 26 }),
         h('svg:text', { x: n.x, y: n.y - 2, class: 'name', 'text-anchor': 'middle', 'dominant-baseline': 'central' }, name.slice(0, 8)),
         h('svg:rect', { x: n.x - 22, y: n.y + 10, width: 44, height: 4, class: 'track' }), bar, star, height, sub);
       nodes.append(g);
@@ -77,28 +77,28 @@ export function ring(cut) {
   svg.addEventListener('pointermove', (/** @type {any} */ e) => {
     if (!from) return;
     const to = point(e);
-    for (const [name, n] of Object.entries({ x1: from.x, y1: from.y, x2: to.x, y2: to.y })) attr(knife, name, String(n));
-    knife.removeAttribute('hidden');
-    const side = new Set(sideOf(from, to));
-    for (const [name, n] of at) mark(n.g, 'aside', side.has(name));
+    for (const [name, n] of Object.entries({ x1: from.x, y1: from.y, x2: to.x, y2: to.y })) writeAttribute(cutLine, name, String(n));
+    cutLine.removeAttribute('hidden');
+    const side = new Set(smallerSide(from, to));
+    for (const [name, n] of at) markClass(n.g, 'aside', side.has(name));
   });
   const end = (/** @type {any} */ e) => {
     if (!from) return;
-    const side = e.type === 'pointerup' ? sideOf(from, point(e)) : [];
+    const side = e.type === 'pointerup' ? smallerSide(from, point(e)) : [];
     from = null;
-    knife.setAttribute('hidden', '');
-    for (const n of at.values()) mark(n.g, 'aside', false);
+    cutLine.setAttribute('hidden', '');
+    for (const n of at.values()) markClass(n.g, 'aside', false);
     if (side.length) cut(side);
   };
   svg.addEventListener('pointerup', end);
   svg.addEventListener('pointercancel', end);
 
   /**
-   * sideOf are the names on the smaller side of a line, where it is long enough to be meant.
+   * smallerSide are the names there of a line that is long enough to be meant.
    * @param {any} a
    * @param {any} b
    */
-  function sideOf(a, b) {
+  function smallerSide(a, b) {
     if (Math.hypot(b.x - a.x, b.y - a.y) < 40) return [];
     /** @type {string[]} */
     const left = [];
@@ -119,43 +119,43 @@ export function ring(cut) {
     draw(list, faulty, leader, head) {
       const names = list.map((n) => n.name || n.address);
       const key = names.join(' ');
-      if (key !== made) {
-        made = key;
-        build(names);
+      if (key !== lastNames) {
+        lastNames = key;
+        buildElements(names);
       }
-      const sel = route.read().sel;
+      const sel = route.readRoute().sel;
       for (const n of list) {
         const one = at.get(n.name || n.address);
         if (!one) continue;
-        attr(one.g, 'href', selected(`validator:${n.name || n.address}`));
-        attr(one.g, 'data-tone', toneOf(list, n));
-        mark(one.g, 'selected', sel === `validator:${n.name}`);
-        attr(one.bar, 'width', String(n.elsewhere || n.then ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
-        show(one.star, leader === n.name);
-        write(one.height, n.running && (n.elsewhere || n.then) ? '' : n.running ? String(n.height) : 'down');
-        write(one.sub, n.then ? '' : n.elsewhere ? 'elsewhere' : plural(n.runners, 'runner'));
-        write(one.g.firstElementChild, `${n.name}: ${ails(list, n) || 'runs'}${n.then || n.elsewhere ? '' : `, height ${n.height}, view ${n.view}, ${n.peers} peers`}`);
+        writeAttribute(one.g, 'href', thingHref(`validator:${n.name || n.address}`));
+        writeAttribute(one.g, 'data-tone', toneOf(list, n));
+        markClass(one.g, 'selected', sel === `validator:${n.name}`);
+        writeAttribute(one.bar, 'width', String(n.elsewhere || n.then ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
+        showIf(one.star, leader === n.name);
+        writeText(one.height, n.running && (n.elsewhere || n.then) ? '' : n.running ? String(n.height) : 'down');
+        writeText(one.sub, n.then ? '' : n.elsewhere ? 'elsewhere' : formatPlural(n.runners, 'runner'));
+        writeText(one.g.firstElementChild, `${n.name}: ${findAilment(list, n) || 'runs'}${n.then || n.elsewhere ? '' : `, height ${n.height}, view ${n.view}, ${n.peers} peers`}`);
       }
       const odd = new Map();
       for (const l of faulty?.links || []) {
         const id = names.indexOf(l.from) < names.indexOf(l.to) ? l.from + ' ' + l.to : l.to + ' ' + l.from;
         const before = odd.get(id);
-        if (!before || worth(l) > worth(before)) odd.set(id, l);
+        if (!before || linkSeverity(l) > linkSeverity(before)) odd.set(id, l);
       }
       for (const [id, { line, gap, title }] of lines) {
         const l = odd.get(id);
         const [a, b] = id.split(' ').map((n) => list.find((v) => (v.name || v.address) === n));
         const state = l?.cut ? 'cut' : !a?.running || !b?.running || l && !l.up ? 'down' : l?.rule ? 'ruled' : 'up';
-        attr(line, 'data-state', state);
-        write(gap, state === 'cut' ? '✕' : state === 'ruled' ? '≈' : '');
-        write(title, `${id.replace(' ', ' – ')}: ${linkWords(l, state)}`);
+        writeAttribute(line, 'data-state', state);
+        writeText(gap, state === 'cut' ? '✕' : state === 'ruled' ? '≈' : '');
+        writeText(title, `${id.replace(' ', ' – ')}: ${linkWords(l, state)}`);
       }
     },
   };
 }
 
 /** @param {any} l */
-function worth(l) { return (l.cut ? 4 : 0) + (l.up ? 0 : 2) + (l.rule ? 1 : 0); }
+function linkSeverity(l) { return (l.cut ? 4 : 0) + (l.up ? 0 : 2) + (l.rule ? 1 : 0); }
 
 /**
  * linkWords says how a link is.
@@ -174,33 +174,33 @@ export function linkWords(l, state) {
 }
 
 /**
- * behind says how far a node is behind the others; '' within three blocks, which a beat may miss.
+ * describeLag says how far a node is behind the others; '' within three blocks, which a beat may miss.
  * @param {any[]} list
  * @param {any} n
  */
-export function behind(list, n) {
+export function describeLag(list, n) {
   const blocks = n.elsewhere || n.then || !n.running ? 0 : Math.max(...list.map((o) => (o.elsewhere ? 0 : o.height))) - n.height;
-  return blocks > 3 ? `${count(blocks)} blocks behind` : '';
+  return blocks > 3 ? `${formatCount(blocks)} blocks behind` : '';
 }
 
 /**
- * stops is what keeps a validator from its work; '' where nothing does.
+ * findStopReason returns '' where nothing keeps a validator from its work.
  * @param {any} n
  */
-function stops(n) {
+function findStopReason(n) {
   return n.missing?.join('; ') || (!n.running ? 'down' : !n.then && faultsNow().some((/** @type {any} */ f) => f.verb === 'freeze' && f.order.node === n.name) ? 'frozen' : '');
 }
 
 /**
- * ails is what is wrong with a validator; '' where nothing is.
+ * findAilment returns '' where nothing is wrong with a validator.
  * @param {any[]} list
  * @param {any} n
  */
-export function ails(list, n) { return stops(n) || behind(list, n); }
+export function findAilment(list, n) { return findStopReason(n) || describeLag(list, n); }
 
 /**
  * toneOf is the colour of a validator.
  * @param {any[]} list
  * @param {any} n
  */
-export function toneOf(list, n) { return stops(n) ? 'bad' : behind(list, n) ? 'warn' : 'good'; }
+export function toneOf(list, n) { return findStopReason(n) ? 'bad' : describeLag(list, n) ? 'warn' : 'good'; }

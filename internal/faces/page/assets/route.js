@@ -8,14 +8,13 @@
  */
 
 /** @type {Set<(route: Route) => void>} */
-const heard = new Set();
+const listeners = new Set();
 
 /**
- * read is the route of an address.
  * @param {string} [hash]
  * @returns {Route}
  */
-export function read(hash = location.hash) {
+export function readRoute(hash = location.hash) {
   const [path, search] = hash.replace(/^#\/?/, '').split('?', 2);
   /** @type {{[name: string]: string}} */
   const params = {};
@@ -28,11 +27,10 @@ export function read(hash = location.hash) {
 }
 
 /**
- * href is the address of a route.
  * @param {string} view
  * @param {{[name: string]: any}} [params]
  */
-export function href(view, params = {}) {
+export function makeHref(view, params = {}) {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
@@ -43,85 +41,84 @@ export function href(view, params = {}) {
 }
 
 /**
- * changed is the route as it is, with some parameters changed; empty ones are taken away. A moment ends a
- * range, and a range ends a moment.
+ * hrefWith changes some parameters of the route; empty ones are taken away. A moment ends a range, and a range ends a moment.
  * @param {{[name: string]: any}} changes
  */
-export function changed(changes) {
-  const now = read();
+export function hrefWith(changes) {
+  const now = readRoute();
   const other = 'at' in changes ? { from: '', to: '' } : 'from' in changes ? { at: '' } : {};
-  return href(now.view, { ...now.params, ...other, ...changes });
+  return makeHref(now.view, { ...now.params, ...other, ...changes });
 }
 
-/** moment are the parameters that say which moment or range is looked at. */
-export function moment() {
-  const { at, from, to } = read().params;
+/** momentParams say which moment or range is looked at. */
+export function momentParams() {
+  const { at, from, to } = readRoute().params;
   return { at, from, to };
 }
 
 /**
- * set changes parameters; back undoes it.
+ * setParams is undone by the browser's back.
  * @param {{[name: string]: any}} changes
  * @param {boolean} [quietly] in place of what is there
  */
-export function set(changes, quietly = false) {
-  const to = changed(changes);
+export function setParams(changes, quietly = false) {
+  const to = hrefWith(changes);
   if (to === location.hash) return;
   if (quietly) {
     history.replaceState(null, '', to);
-    tell();
+    callListeners();
   } else {
     location.hash = to;
   }
 }
 
 /**
- * select opens what is named in the drawer, or closes it.
+ * selectThing opens what is named in the drawer; '' closes it.
  * @param {string} sel
  */
-export function select(sel) { set({ sel }); }
+export function selectThing(sel) { setParams({ sel }); }
 
 /**
- * selected is the address at which something is selected, in the view that is shown.
+ * thingHref is the address at which something is selected, in the view that is shown.
  * @param {string} sel
  */
-export function selected(sel) { return changed({ sel }); }
+export function thingHref(sel) { return hrefWith({ sel }); }
 
 /**
- * there is the address of a view at the moment that is looked at.
+ * viewHref is the address of a view at the moment that is looked at.
  * @param {string} view
  * @param {{[name: string]: any}} [params]
  */
-export function there(view, params = {}) { return href(view, { ...moment(), ...params }); }
+export function viewHref(view, params = {}) { return makeHref(view, { ...momentParams(), ...params }); }
 
 /**
- * go shows a view; the moment stays.
+ * openView keeps the moment.
  * @param {string} view
  * @param {{[name: string]: any}} [params]
  */
-export function go(view, params = {}) { location.hash = there(view, params); }
+export function openView(view, params = {}) { location.hash = viewHref(view, params); }
 
 /**
- * replace shows a view in place of what is shown.
+ * replaceView leaves no entry in the browser's history.
  * @param {string} view
  */
-export function replace(view) {
-  history.replaceState(null, '', href(view));
-  tell();
+export function replaceView(view) {
+  history.replaceState(null, '', makeHref(view));
+  callListeners();
 }
 
 /**
- * listen calls each with the route now, and with each that follows.
+ * listenToRoutes calls each with the route now, and with each that follows.
  * @param {(route: Route) => void} each
  */
-export function listen(each) {
-  heard.add(each);
-  each(read());
+export function listenToRoutes(each) {
+  listeners.add(each);
+  each(readRoute());
 }
 
-function tell() {
-  const now = read();
-  for (const each of heard) each(now);
+function callListeners() {
+  const now = readRoute();
+  for (const each of listeners) each(now);
 }
 
-addEventListener('hashchange', tell);
+addEventListener('hashchange', callListeners);

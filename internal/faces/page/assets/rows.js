@@ -1,28 +1,28 @@
 // @ts-check
 // Tables of rows that get other texts, and the link to older ones. Rows are made where a list is longer than all before.
-import { count } from './format.js';
-import { attr, h, mark, show, term, write } from './kit.js';
-import { changed, read } from './route.js';
+import { formatCount } from './format.js';
+import { writeAttribute, h, markClass, showIf, makeTerm, writeText } from './kit.js';
+import { hrefWith, readRoute } from './route.js';
 
-/** MOST is how many rows a list has at most: what one answer of the API has. */
-const MOST = 1000;
+/** MOST_ROWS is how many rows a list has at most: what one answer of the API has. */
+const MOST_ROWS = 1000;
 
 /**
- * wanted is how many rows an address asks for.
+ * wantedRows is how many rows an address asks for.
  * @param {{[name: string]: string}} params
  * @param {number} least
  */
-export function wanted(params, least) {
+export function wantedRows(params, least) {
   const rows = Number(params.rows);
-  return Number.isSafeInteger(rows) ? Math.min(Math.max(rows, least), MOST) : least;
+  return Number.isSafeInteger(rows) ? Math.min(Math.max(rows, least), MOST_ROWS) : least;
 }
 
 /**
- * olderLink leads to more rows of a list, where there are more.
+ * makeOlderLink leads to more rows of a list, where there are more.
  * @param {string} what
  * @param {number} size
  */
-export function olderLink(what, size) {
+export function makeOlderLink(what, size) {
   const link = h('a', { href: '#' }, 'older');
   const note = h('span', { class: 'dim' });
   const el = h('p', { class: 'older', hidden: true }, link, ' ', note);
@@ -33,12 +33,12 @@ export function olderLink(what, size) {
    * @param {string} [why] there may be more that no link leads to
    */
   function set(shown, more, why = '') {
-    show(el, more || Boolean(why));
+    showIf(el, more || Boolean(why));
     if (!more && !why) return;
-    show(link, more && shown < MOST);
-    if (!more) return void write(note, why);
-    attr(link, 'href', changed({ rows: String(Math.min(shown + 4 * size, MOST)) }));
-    write(note, shown < MOST ? `${count(shown)} ${what} are shown, and there are more` : `only ${count(MOST)} ${what} are shown`);
+    showIf(link, more && shown < MOST_ROWS);
+    if (!more) return void writeText(note, why);
+    writeAttribute(link, 'href', hrefWith({ rows: String(Math.min(shown + 4 * size, MOST_ROWS)) }));
+    writeText(note, shown < MOST_ROWS ? `${formatCount(shown)} ${what} are shown, and there are more` : `only ${formatCount(MOST_ROWS)} ${what} are shown`);
   }
   return { el, set };
 }
@@ -49,16 +49,16 @@ export function olderLink(what, size) {
  */
 
 /**
- * pool makes a table of so many rows at first. The first column leads to the row's place.
+ * makeRowTable has so many rows at first. The first column leads to the row's place.
  * @template T
  * @param {{label: string, size: number, columns: Column<T>[], href?: (row: T) => string, sel?: (row: T) => string}} options
  */
-export function pool({ label, size, columns, href, sel }) {
-  const head = h('tr', null, columns.map((c) => h('th', { scope: 'col', class: `${c.kind || ''} ${c.main ? '' : 'wide'}` }, term(c.name))));
+export function makeRowTable({ label, size, columns, href, sel }) {
+  const head = h('tr', null, columns.map((c) => h('th', { scope: 'col', class: `${c.kind || ''} ${c.main ? '' : 'wide'}` }, makeTerm(c.name))));
   /** @type {{tr: any, cells: any[], link: any}[]} */
   const rows = [];
   const body = h('tbody');
-  const grow = () => {
+  const addRow = () => {
     const link = href ? h('a', { href: '#' }) : null;
     const cells = columns.map((c, n) => h(n === 0 ? 'th' : 'td', { class: `${c.kind || ''} ${c.main ? '' : 'wide'}`, scope: n === 0 ? 'row' : null }, n === 0 && link));
     const tr = h('tr', { hidden: true }, cells);
@@ -66,30 +66,30 @@ export function pool({ label, size, columns, href, sel }) {
     rows.push({ tr, cells, link });
     body.append(tr);
   };
-  while (rows.length < size) grow();
+  while (rows.length < size) addRow();
   const el = h('div', { class: 'scroll' }, h('table', { class: 'pool', 'aria-label': label }, h('thead', null, head), body));
   /**
-   * set shows rows, MOST at most.
+   * set shows rows, MOST_ROWS at most.
    * @param {T[]} list
    * @param {string} [selected]
    */
   function set(list, selected = '') {
-    while (rows.length < Math.min(list.length, MOST)) grow();
+    while (rows.length < Math.min(list.length, MOST_ROWS)) addRow();
     for (let i = 0; i < rows.length; i++) {
       const { tr, cells, link } = rows[i];
       const row = list[i];
-      show(tr, row !== undefined);
+      showIf(tr, row !== undefined);
       if (row === undefined) continue;
       columns.forEach((c, n) => {
-        write(n === 0 && link ? link : cells[n], c.text(row));
-        if (c.tone) attr(cells[n], 'data-tone', c.tone(row) || '');
-        if (c.title) attr(cells[n], 'title', c.title(row));
+        writeText(n === 0 && link ? link : cells[n], c.text(row));
+        if (c.tone) writeAttribute(cells[n], 'data-tone', c.tone(row) || '');
+        if (c.title) writeAttribute(cells[n], 'title', c.title(row));
       });
-      if (link && href) attr(link, 'href', href(row));
+      if (link && href) writeAttribute(link, 'href', href(row));
       if (sel) {
         const is = selected !== '' && sel(row) === selected;
-        mark(tr, 'selected', is);
-        if (link) { if (is) attr(link, 'aria-current', 'true'); else link.removeAttribute('aria-current'); }
+        markClass(tr, 'selected', is);
+        if (link) { if (is) writeAttribute(link, 'aria-current', 'true'); else link.removeAttribute('aria-current'); }
       }
     }
   }
@@ -97,11 +97,11 @@ export function pool({ label, size, columns, href, sel }) {
 }
 
 /**
- * step moves the focus among the links of the table that is shown.
+ * moveFocus goes among the links of the table that is shown.
  * @param {Element} within
  * @param {number} by
  */
-export function step(within, by) {
+export function moveFocus(within, by) {
   const links = [...within.querySelectorAll('table.pool tbody tr:not([hidden]) > th a')].filter((a) => /** @type {any} */ (a).offsetParent);
   if (!links.length) return;
   const row = document.activeElement?.closest('tr');
@@ -111,15 +111,15 @@ export function step(within, by) {
 }
 
 /**
- * along opens the thing behind or before the one that is open, of the same table.
+ * openNeighbour opens the thing behind or before the one that is open, of the same table.
  * @param {Element} within
  * @param {number} by
  */
-export function along(within, by) {
+export function openNeighbour(within, by) {
   const links = [...within.querySelectorAll('table.pool tbody tr:not([hidden]) > th a')].filter((a) => /** @type {any} */ (a).offsetParent);
   // the address is ahead of what is drawn
-  const open = read().sel;
-  const at = links.findIndex((a) => open && read(a.getAttribute('href') || '').sel === open);
+  const open = readRoute().sel;
+  const at = links.findIndex((a) => open && readRoute(a.getAttribute('href') || '').sel === open);
   const to = links[at < 0 ? 0 : at + by];
   if (to) /** @type {any} */ (to).click();
 }

@@ -2,7 +2,7 @@
 // What the page knows of the network: the latest beat, and rings of blocks and views. Both are of one
 // genesis and one process: another one, or a revert, empties all.
 import { get } from './api.js';
-import { follow } from './live.js';
+import { followBeats } from './live.js';
 
 /**
  * @typedef {{height: number, skipped: number, view: number, proposer: string, at: number, txs: number, cycles: number, cells: number,
@@ -12,20 +12,20 @@ import { follow } from './live.js';
  *   cause: string, text: string}} View
  */
 
-/** SIZE is how many of the latest blocks and views are kept. */
-export const SIZE = 4096;
+/** RING_SIZE is how many of the latest blocks and views are kept. */
+export const RING_SIZE = 4096;
 
 /**
- * Ring keeps rows by number; one that is SIZE older gives its place. Older rows that were asked for
+ * Ring keeps rows by number; one that is RING_SIZE older gives its place. Older rows that were asked for
  * are kept beside it, where beyond says how many.
  * @template T
  */
 class Ring {
   constructor(beyond = 0) {
     /** @type {(T|undefined)[]} */
-    this.rows = new Array(SIZE);
+    this.rows = new Array(RING_SIZE);
     this.head = 0;
-    this.numbers = new Float64Array(SIZE).fill(-1);
+    this.numbers = new Float64Array(RING_SIZE).fill(-1);
     this.beyond = beyond;
     /** @type {Map<number, T>} */
     this.older = new Map();
@@ -41,9 +41,9 @@ class Ring {
    * @param {T} row
    */
   put(n, row) {
-    if (n + SIZE <= this.head) return this.keep(n, row);
-    this.rows[n % SIZE] = row;
-    this.numbers[n % SIZE] = n;
+    if (n + RING_SIZE <= this.head) return this.keep(n, row);
+    this.rows[n % RING_SIZE] = row;
+    this.numbers[n % RING_SIZE] = n;
     if (n > this.head) this.head = n;
   }
   /**
@@ -59,12 +59,12 @@ class Ring {
     }
   }
   /** least is the lowest number that has a place. */
-  get least() { return this.beyond ? 1 : Math.max(1, this.head - SIZE + 1); }
+  get least() { return this.beyond ? 1 : Math.max(1, this.head - RING_SIZE + 1); }
   /**
    * @param {number} n
    * @returns {T|undefined}
    */
-  get(n) { return n >= 0 && this.numbers[n % SIZE] === n ? this.rows[n % SIZE] : this.older.get(n); }
+  get(n) { return n >= 0 && this.numbers[n % RING_SIZE] === n ? this.rows[n % RING_SIZE] : this.older.get(n); }
   /**
    * last are up to so many rows up to a number, oldest first; gaps are left out.
    * @param {number} many
@@ -73,7 +73,7 @@ class Ring {
    */
   last(many, to = this.head) {
     const out = [];
-    for (let n = Math.min(to, this.head), left = SIZE; n >= this.least && out.length < many && left > 0; n--, left--) {
+    for (let n = Math.min(to, this.head), left = RING_SIZE; n >= this.least && out.length < many && left > 0; n--, left--) {
       const row = this.get(n);
       if (row) out.push(row);
     }
@@ -82,106 +82,106 @@ class Ring {
 }
 
 // older ones of the view, and of the time bar
-/** @type {Ring<Block>} */ export const blocks = new Ring(2 * SIZE);
+/** @type {Ring<Block>} */ export const blocks = new Ring(2 * RING_SIZE);
 /** @type {Ring<View>} */ export const views = new Ring();
 
 /**
- * now is the latest beat; null before the first.
+ * latestBeat is null before the first.
  * @type {any}
  */
-export let now = null;
-/** lost is since when no beat comes, by performance.now(); 0: they come. */
-export let lost = 0;
+export let latestBeat = null;
+/** lostAt is since when no beat comes, by performance.now(); 0: they come. */
+export let lostAt = 0;
 /** changedAt is when the head moved last, by performance.now(). */
 let changedAt = performance.now();
-/** turns counts how often all was dropped: what was fetched before is stale. */
-export let turns = 0;
-/** cast counts how often validators got other names, or the network became strict. */
-export let cast = 0;
-let castOf = '';
+/** resetCount counts how often all was dropped: what was fetched before is stale. */
+export let resetCount = 0;
+/** castVersion counts how often validators got other names, or the network became strict. */
+export let castVersion = 0;
+let castKey = '';
 
 /** @type {Set<() => void>} */
-const heard = new Set();
-/** PACED is how many of the latest blocks the pace is of. */
-const PACED = 13;
-let asked = false;
+const listeners = new Set();
+/** PACE_BLOCKS is how many of the latest blocks the pace is of. */
+const PACE_BLOCKS = 13;
+let isDrawScheduled = false;
 
 /**
- * listen calls each at each beat, at most 30 times a second, and when the stream is lost.
+ * listenToBeats calls each at each beat, at most 30 times a second, and when the stream is lost.
  * @param {() => void} each
  * @returns {() => void}
  */
-export function listen(each) {
-  heard.add(each);
-  return () => heard.delete(each);
+export function listenToBeats(each) {
+  listeners.add(each);
+  return () => listeners.delete(each);
 }
 
-function tell() {
-  if (asked) return;
-  asked = true;
+function scheduleDraw() {
+  if (isDrawScheduled) return;
+  isDrawScheduled = true;
   requestAnimationFrame(() => {
-    asked = false;
-    for (const each of heard) each();
+    isDrawScheduled = false;
+    for (const each of listeners) each();
   });
 }
 
-/** nudge has everything drawn anew. */
-export function nudge() { tell(); }
+/** drawSoon has everything drawn anew. */
+export function drawSoon() { scheduleDraw(); }
 
-let wake = 0;
+let wakeTimer = 0;
 let wakeAt = Infinity;
 
 /**
- * later has everything drawn after a time in ms, also where no beat comes until then.
+ * drawLater has everything drawn after a time in ms, also where no beat comes until then.
  * @param {number} wait
  */
-export function later(wait) {
+export function drawLater(wait) {
   const at = performance.now() + wait;
   if (at >= wakeAt) return;
-  clearTimeout(wake);
+  clearTimeout(wakeTimer);
   wakeAt = at;
-  wake = setTimeout(() => {
+  wakeTimer = setTimeout(() => {
     wakeAt = Infinity;
-    tell();
+    scheduleDraw();
   }, wait);
 }
 
-/** start takes the state that the browser asked for with the page, and then follows the beats. */
-export function start() {
-  get('/page/now').then(take, () => { /* the beats say what is wrong */ }).then(() => {
-    tell();
-    follow((m) => {
-      if (m.beat) take(JSON.parse(m.beat));
-      else if (m.lost && !lost) lost = performance.now();
-      tell();
+/** followNetwork takes the state that the browser asked for with the page, and then follows the beats. */
+export function followNetwork() {
+  get('/page/now').then(takeBeat, () => { /* the beats say what is wrong */ }).then(() => {
+    scheduleDraw();
+    followBeats((m) => {
+      if (m.beat) takeBeat(JSON.parse(m.beat));
+      else if (m.lost && !lostAt) lostAt = performance.now();
+      scheduleDraw();
     });
   });
 }
 
 /** @param {any} beat */
-function take(beat) {
+function takeBeat(beat) {
   // a network that stops has none
   if (!beat?.nodes) return;
-  lost = 0;
-  if (now && (now.g !== beat.g || now.ready && beat.ready && now.ready.genesis !== beat.ready.genesis)) drop();
-  const before = head();
-  beat.nodes.sort((/** @type {any} */ a, /** @type {any} */ b) => byName(a.name || a.address, b.name || b.address));
-  now = beat;
+  lostAt = 0;
+  if (latestBeat && (latestBeat.g !== beat.g || latestBeat.ready && beat.ready && latestBeat.ready.genesis !== beat.ready.genesis)) dropRows();
+  const before = headHeight();
+  beat.nodes.sort((/** @type {any} */ a, /** @type {any} */ b) => compareNames(a.name || a.address, b.name || b.address));
+  latestBeat = beat;
   const who = JSON.stringify([beat.ready?.strict, beat.nodes.map((/** @type {any} */ n) => [n.address, n.name])]);
-  if (who !== castOf) cast++;
-  castOf = who;
+  if (who !== castKey) castVersion++;
+  castKey = who;
   if (beat.blocks) takeBlocks(beat.blocks);
   if (beat.views) takeViews(beat.views);
   const at = performance.now();
-  if (head() !== before) changedAt = at;
+  if (headHeight() !== before) changedAt = at;
 }
 
 /**
- * pace is blocks a second, by the middle one of the times between the latest blocks: a travel is one of them. Where no block
+ * measurePace returns blocks a second, by the middle one of the times between the latest blocks: a travel is one of them. Where no block
  * comes for twice as long it falls.
  */
-export function pace() {
-  const rows = blocks.last(PACED);
+export function measurePace() {
+  const rows = blocks.last(PACE_BLOCKS);
   const gaps = rows.slice(1).map((b, i) => (b.at - rows[i].at) / (b.height - rows[i].height)).sort((a, b) => a - b);
   if (gaps.length < 2) return 0;
   const middle = gaps[gaps.length >> 1];
@@ -191,40 +191,37 @@ export function pace() {
 }
 
 /**
- * byName orders v2 before v10.
+ * compareNames orders v2 before v10.
  * @param {string} a
  * @param {string} b
  */
-export function byName(a, b) { return a.localeCompare(b, 'en', { numeric: true }); }
+export function compareNames(a, b) { return a.localeCompare(b, 'en', { numeric: true }); }
 
-function drop() {
+function dropRows() {
   blocks.clear();
   views.clear();
-  turns++;
+  resetCount++;
 }
 
-/** head is the latest final height. */
-export function head() { return now?.blocks?.head ?? now?.ready?.height ?? 0; }
+/** headHeight is the latest final height. */
+export function headHeight() { return latestBeat?.blocks?.head ?? latestBeat?.ready?.height ?? 0; }
 
 /**
- * within are the rows from a height on, all where none is given.
+ * rowsFromHeight are all where no height is given.
  * @template T
  * @param {T[]} rows
  * @param {number|null} from
  * @param {(row: T) => number} height
  */
-export function within(rows, from, height) { return from === null ? rows : rows.filter((row) => height(row) >= from); }
+export function rowsFromHeight(rows, from, height) { return from === null ? rows : rows.filter((row) => height(row) >= from); }
 
 /**
- * viewAt is the view of the latest block up to a height; null where none is known.
+ * viewAtHeight is the view of the latest block up to a height; null where none is known.
  * @param {number} height
  */
-export function viewAt(height) { return blocks.last(1, height)[0]?.view ?? null; }
+export function viewAtHeight(height) { return blocks.last(1, height)[0]?.view ?? null; }
 
-/**
- * takeBlocks keeps the columns of blocks.
- * @param {any} c
- */
+/** @param {any} c */
 function takeBlocks(c) {
   const names = c.nodes.map((/** @type {any} */ n) => n.name || n.address);
   for (let i = 0; i < c.height.length; i++) {
@@ -235,135 +232,132 @@ function takeBlocks(c) {
   }
 }
 
-/**
- * takeViews keeps views.
- * @param {any} v
- */
+/** @param {any} v */
 function takeViews(v) {
   const names = v.validators.map((/** @type {any} */ n) => n.name || n.address);
-  const of = (/** @type {number[]} */ list) => (list || []).map((i) => names[i] || '?');
+  const namesOf = (/** @type {number[]} */ list) => (list || []).map((i) => names[i] || '?');
   for (const one of v.views) {
     views.put(one.view, { epoch: one.epoch, view: one.view, leader: names[one.leader] || '', outcome: one.outcome, height: one.height,
-      began: one.began_ms, took: one.took_us, notarize: of(one.notarize), nullify: of(one.nullify), finalize: of(one.finalize),
+      began: one.began_ms, took: one.took_us, notarize: namesOf(one.notarize), nullify: namesOf(one.nullify), finalize: namesOf(one.finalize),
       gaveUp: (one.gave_up || []).map((/** @type {any} */ g) => ({ validator: names[g.validator] || '?', cause: g.cause, detail: g.detail })),
       cause: one.cause, text: one.text });
   }
 }
 
-/** The latest rows are asked for at most so often, in ms: a fast network has new gaps with each beat. */
-const APART = 1000;
+/** The latest rows are asked for at most so often: a fast network has new gaps with each beat. */
+const REQUESTS_APART_MS = 1000;
 
 /**
  * Questions for rows, by what they are for.
  * @type {Map<string, {turn: number, last: number, at: number, runs: boolean, done: Promise<void>}>}
  */
-const fills = new Map();
-let short = false;
+const requests = new Map();
+let sawGap = false;
 
-/** lacks reports whether a gap that was drawn since the last call still waits for its answer. */
-export function lacks() {
-  const was = short;
-  short = false;
+/** takeGapSign reports whether a gap that was drawn since the last call still waits for its answer. */
+export function takeGapSign() {
+  const was = sawGap;
+  sawGap = false;
   return was;
 }
 
 /**
- * gapOf is the range of the last rows up to a number that the beats did not tell; null where all is known.
+ * findGap returns the range of the last rows up to a number that the beats did not tell; null where all is known.
  * @param {'blocks'|'views'} what
  * @param {number} many
  * @param {number} [to]
  */
-function gapOf(what, many, to) {
+function findGap(what, many, to) {
   const ring = what === 'blocks' ? blocks : views;
   const last = to ?? ring.head;
   // nobody has it yet
-  if (last > ring.head || !now) return null;
+  if (last > ring.head || !latestBeat) return null;
   const from = Math.max(ring.least, last - many + 1);
-  for (let n = last; n >= from; n--) if (!known(ring, n)) return { from, to: n, last, latest: last === ring.head };
+  for (let n = last; n >= from; n--) if (!isKnown(ring, n)) return { from, to: n, last, latest: last === ring.head };
   return null;
 }
 
 /**
- * fill fetches what a drawing lacks: the last rows up to a number. What comes is drawn.
+ * fillGap fetches what a drawing lacks: the last rows up to a number. What comes is drawn.
  * @param {'blocks'|'views'} what
  * @param {number} many
  * @param {number} [to]
  */
-export function fill(what, many, to) {
-  const gap = gapOf(what, many, to);
+export function fillGap(what, many, to) {
+  const gap = findGap(what, many, to);
   if (!gap) return;
-  short = true;
-  const before = fills.get(what + many);
-  const rest = before?.turn === turns && (before.last === gap.last || gap.latest) ? before.at + APART - performance.now() : 0;
-  if (rest > 0) later(rest);
-  else begin(what, many, gap);
+  sawGap = true;
+  const before = requests.get(what + many);
+  const rest = before?.turn === resetCount && (before.last === gap.last || gap.latest) ? before.at + REQUESTS_APART_MS - performance.now() : 0;
+  if (rest > 0) drawLater(rest);
+  else requestGap(what, many, gap);
 }
 
 /**
- * filled resolves once the last rows up to a number are there.
+ * waitForRows resolves once the last rows up to a number are there.
  * @param {'blocks'|'views'} what
  * @param {number} many
  * @param {number} [to]
  */
-export async function filled(what, many, to) {
-  const gap = gapOf(what, many, to);
-  if (gap) await begin(what, many, gap);
+export async function waitForRows(what, many, to) {
+  const gap = findGap(what, many, to);
+  if (gap) await requestGap(what, many, gap);
 }
 
 /**
- * begin asks for a gap; a question for the same rows that runs already is enough.
+ * requestGap asks nothing where a question for the same rows runs already.
  * @param {'blocks'|'views'} what
  * @param {number} many
  * @param {{from: number, to: number, last: number}} gap
  */
-function begin(what, many, { from, to, last }) {
-  const before = fills.get(what + many);
-  if (before?.runs && before.turn === turns && before.last === last) return before.done;
-  const one = { turn: turns, last, at: performance.now(), runs: true, done: Promise.resolve() };
-  fills.set(what + many, one);
-  one.done = ask(what, from, to).catch(() => { /* it is asked again */ }).then(() => {
+function requestGap(what, many, { from, to, last }) {
+  const before = requests.get(what + many);
+  if (before?.runs && before.turn === resetCount && before.last === last) return before.done;
+  const one = { turn: resetCount, last, at: performance.now(), runs: true, done: Promise.resolve() };
+  requests.set(what + many, one);
+  one.done = fetchRange(what, from, to).catch(() => { /* it is asked again */ }).then(() => {
     one.runs = false;
-    tell();
+    scheduleDraw();
   });
   return one.done;
 }
 
 /**
- * ask takes the rows of a range, in as many answers as they need.
+ * fetchRange takes as many answers as the range needs.
  * @param {'blocks'|'views'} what
  * @param {number} from
  * @param {number} to
  */
-async function ask(what, from, to) {
-  const turn = turns;
+async function fetchRange(what, from, to) {
+  const turn = resetCount;
   for (let begin = from; begin && begin <= to;) {
     const answer = await get(what === 'blocks' ? '/blocks/columns' : '/views', { from: begin, to });
-    if (turn !== turns) return;
+    if (turn !== resetCount) return;
     if (what === 'blocks') takeBlocks(answer); else takeViews(answer);
     const end = answer.next ? answer.next - 1 : to;
     const there = new Set(what === 'blocks' ? answer.height : answer.views.map((/** @type {any} */ v) => v.view));
-    for (let n = begin; n <= end; n++) if (!there.has(n)) nothing.set(what + n, turn);
+    for (let n = begin; n <= end; n++) if (!there.has(n)) absentRows.set(what + n, turn);
     begin = end + 1;
   }
-  while (nothing.size > 2 * SIZE) nothing.delete(/** @type {any} */ (nothing.keys().next().value));
+  while (absentRows.size > 2 * RING_SIZE) absentRows.delete(/** @type {any} */ (absentRows.keys().next().value));
 }
 
 /**
  * Numbers without a row: skipped heights, views that nobody told of.
  * @type {Map<string, number>}
  */
-const nothing = new Map();
+const absentRows = new Map();
 
 /**
  * @param {Ring<any>} ring
  * @param {number} n
  */
-function known(ring, n) {
-  return ring.get(n) !== undefined || nothing.get((ring === blocks ? 'blocks' : 'views') + n) === turns;
+function isKnown(ring, n) {
+  return ring.get(n) !== undefined || absentRows.get((ring === blocks ? 'blocks' : 'views') + n) === resetCount;
 }
 
 /**
- * absent reports whether a view is known to have no row.
+ * isViewAbsent reports whether a view is known to have no row.
  * @param {number} n
  */
-export function absent(n) { return !Number.isSafeInteger(n) || n < 1 || n > views.head || n + SIZE <= views.head || nothing.get('views' + n) === turns; }
+export function isViewAbsent(n) { return !Number.isSafeInteger(n) || n < 1 || n > views.head || n + RING_SIZE <= views.head || absentRows.get('views' + n) === resetCount; }

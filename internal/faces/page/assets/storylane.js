@@ -1,28 +1,27 @@
 // @ts-check
 // One timer's life as a lane of blocks: where it stood in the calendar, where it waited and why, how it ended.
-import { count } from './format.js';
-import { canvas, scale } from './chart.js';
-import { selected } from './route.js';
+import { formatCount } from './format.js';
+import { makeChart, makeScale } from './chart.js';
+import { thingHref } from './route.js';
 
 /**
- * storyLane draws it.
  * @param {any} t
  * @param {any[]} story
  * @param {number} head
  */
-export function storyLane(t, story, head) {
+export function makeStoryLane(t, story, head) {
   const from = Math.max(1, Math.min(t.scheduled_at || 1, ...story.map((e) => e.from)));
   const to = Math.max(t.ended_at || head, t.height, from + 1);
-  const x = (/** @type {number} */ w) => scale([from, to + 1], [4, w - 4]);
-  const chart = canvas({
-    title: `blocks ${count(from)} to ${count(to)}`, height: 64,
+  const x = (/** @type {number} */ w) => makeScale([from, to + 1], [4, w - 4]);
+  const chart = makeChart({
+    title: `blocks ${formatCount(from)} to ${formatCount(to)}`, height: 64,
     words: () => `a lane from block ${from} to ${to}: due at ${t.height}, ${t.status}${t.ended_at ? ` at ${t.ended_at}` : ''}, deferred ${t.deferrals} times`,
     table: () => ({ head: ['from', 'to', 'what', 'why'], rows: story.map((e) => [e.from, e.to, e.kind, e.reason || '']) }),
     at: (px, _y, w) => {
       const n = Math.floor(from + (px - 4) / (w - 8) * (to + 1 - from));
       if (n < from || n > to) return null;
       const e = story.filter((one) => one.from <= n && n <= one.to).pop();
-      return { text: `block ${count(n)}${e ? `: ${e.kind}${e.reason ? ', ' + e.reason : ''}` : ''}`, href: selected(`block:${n}`) };
+      return { text: `block ${formatCount(n)}${e ? `: ${e.kind}${e.reason ? ', ' + e.reason : ''}` : ''}`, href: thingHref(`block:${n}`) };
     },
     draw(ctx, w, hgt, _d, ink) {
       const at = x(w);
@@ -52,7 +51,7 @@ export function storyLane(t, story, head) {
       ctx.fillStyle = ink.text;
       ctx.textBaseline = 'bottom';
       ctx.fillRect(at(t.height), mid - 14, 1, 28);
-      const label = `due ${count(t.height)}`;
+      const label = `due ${formatCount(t.height)}`;
       const width = ctx.measureText(label).width;
       ctx.fillText(label, Math.max(2, Math.min(at(t.height) + 4, w - width - 4)), hgt - 2);
       if (!t.ended_at && head >= from && head <= to) {

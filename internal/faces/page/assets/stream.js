@@ -3,20 +3,17 @@
 
 /** @typedef {{beat?: string, lost?: boolean}} Message */
 
-/** AGAIN is the time in ms until a refused stream is asked for again. */
-const AGAIN = 2000;
+/** RETRY_MS is the time until a refused stream is asked for again. */
+const RETRY_MS = 2000;
 
-/**
- * stream follows the beats while it is wanted.
- * @param {(m: Message) => void} each
- */
-export function stream(each) {
+/** @param {(m: Message) => void} each */
+export function makeBeatStream(each) {
   /** @type {EventSource|null} */
   let source = null;
-  let wanted = false;
+  let isWanted = false;
 
-  function open() {
-    if (source || !wanted) return;
+  function openSource() {
+    if (source || !isWanted) return;
     const mine = new EventSource('/page/live');
     source = mine;
     mine.addEventListener('beat', (e) => each({ beat: e.data }));
@@ -25,16 +22,16 @@ export function stream(each) {
       // it was refused
       if (mine.readyState === EventSource.CLOSED && source === mine) {
         source = null;
-        setTimeout(open, AGAIN);
+        setTimeout(openSource, RETRY_MS);
       }
     });
   }
   return {
     /** @param {boolean} on */
     want(on) {
-      wanted = on;
+      isWanted = on;
       if (on) {
-        open();
+        openSource();
       } else if (source) {
         source.close();
         source = null;

@@ -1,34 +1,33 @@
 // @ts-check
 // The time bar: the latest blocks, failed views among them, and the moment that is looked at.
-import { count, plural } from './format.js';
-import { attr, h, show, write } from './kit.js';
-import { canvas, edges } from './chart.js';
+import { formatCount, formatPlural } from './format.js';
+import { writeAttribute, h, showIf, writeText } from './kit.js';
+import { makeChart, findRange } from './chart.js';
 import { faultWords } from './faults.js';
-import { faultsWithin, timeOf } from './moment.js';
+import { faultsWithin, finalTimeOf } from './moment.js';
 import * as route from './route.js';
 import * as store from './store.js';
 
-const SHOWN = 240;
+const LEAST_BLOCKS = 240;
 
-/** timeBar shows where in time the page is. */
-export function timeBar() {
-  const chart = canvas({
-    title: 'latest blocks', height: 34, draw, words: (d) => `the latest ${d.rows.length} blocks; ${d.failed.size} of them followed a failed view; ${d.faults.length} faults were in force`,
+export function makeTimeBar() {
+  const chart = makeChart({
+    title: 'latest blocks', height: 34, draw: drawBlocks, words: (d) => `the latest ${d.rows.length} blocks; ${d.failed.size} of them followed a failed view; ${d.faults.length} faults were in force`,
     table: (d) => ({ head: ['height', 'view', 'transactions', 'cycles'], rows: d.rows.map((b) => [b.height, b.view, b.txs, b.cycles]) }),
     at: (x, _y, w, _h, d) => {
-      const b = d.rows[Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))];
-      const forces = b ? d.faults.filter((f) => isIn(f, timeOf(b))).map(faultWords) : [];
-      return b ? { text: `block ${count(b.height)}, ${plural(b.txs, 'transaction')}, ${plural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.changed({ at: `h${b.height}` }) } : null;
+      const b = d.rows[Math.floor((x - (w - d.rows.length * blockWidth(w, d.many))) / blockWidth(w, d.many))];
+      const forces = b ? d.faults.filter((f) => wasInForce(f, finalTimeOf(b))).map(faultWords) : [];
+      return b ? { text: `block ${formatCount(b.height)}, ${formatPlural(b.txs, 'transaction')}, ${formatPlural(b.fired, 'fire')}${d.failed.has(b.height) ? ', after a failed view' : ''}${forces.length ? `; ${forces.slice(0, 3).join('; ')}` : ''}`, href: route.hrefWith({ at: `h${b.height}` }) } : null;
     },
     brush: (a, z, w, d) => {
-      const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))))];
-      return d.rows.length ? route.changed({ from: at(a).height, to: at(z).height }) : null;
+      const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * blockWidth(w, d.many))) / blockWidth(w, d.many))))];
+      return d.rows.length ? route.hrefWith({ from: at(a).height, to: at(z).height }) : null;
     },
   });
-  const where = h('span', { class: 'where' });
+  const momentText = h('span', { class: 'where' });
   const keys = h('span', { class: 'keys legend', 'aria-hidden': 'true' }, [['accent', 'executed'], ['dim', 'empty'], ['bad', 'failed view'], ['warn', 'fault']].map(([ink, text]) => h('span', null, h('i', { 'data-ink': ink }), text)));
-  const live = h('button', { type: 'button', hidden: true, title: 'follow the latest block (l)', onclick: () => route.set({ at: '' }) }, 'follow');
-  const el = h('div', { class: 'timebar' }, where, chart.el, keys, live);
+  const followButton = h('button', { type: 'button', hidden: true, title: 'follow the latest block (l)', onclick: () => route.setParams({ at: '' }) }, 'follow');
+  const el = h('div', { class: 'timebar' }, momentText, chart.el, keys, followButton);
   /** @type {[number, number]} */
   let ends = [1, 1];
   return {
@@ -40,8 +39,8 @@ export function timeBar() {
      * @param {string} tone the state of the network
      */
     draw(r, tone) {
-      const { many, to } = bounds(r);
-      store.fill('blocks', many, to);
+      const { many, to } = chooseBounds(r);
+      store.fillGap('blocks', many, to);
       const rows = store.blocks.last(many, to);
       ends = [rows[0]?.height ?? 1, rows[rows.length - 1]?.height ?? 1];
       const failed = new Set();
@@ -49,33 +48,32 @@ export function timeBar() {
         const before = store.blocks.get(b.height - 1);
         if (before && b.view > before.view + 1 && !b.skipped) failed.add(b.height);
       }
-      const [first, last] = [timeOf(rows[0]), timeOf(rows[rows.length - 1])];
+      const [first, last] = [finalTimeOf(rows[0]), finalTimeOf(rows[rows.length - 1])];
       const faults = (faultsWithin(first ?? 0, last ?? 0) || []).slice(-40);
       chart.set({ rows, failed, faults, many, from: r.from, to: r.at });
-      write(where, r.at === null ? store.lost ? 'no answer' : store.now?.ready?.held ? 'held' : store.now ? 'live' : '' : r.from === null ? `at ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
-      attr(where, 'data-tone', r.at === null ? tone : 'warn');
-      show(live, r.at !== null);
+      writeText(momentText, r.at === null ? store.lostAt ? 'no answer' : store.latestBeat?.ready?.held ? 'held' : store.latestBeat ? 'live' : '' : r.from === null ? `at ${formatCount(r.at)}` : `${formatCount(r.from)} to ${formatCount(r.at)}`);
+      writeAttribute(momentText, 'data-tone', r.at === null ? tone : 'warn');
+      showIf(followButton, r.at !== null);
     },
   };
 }
 
 /**
- * isIn reports whether a fault was in force at a time.
  * @param {any} f
  * @param {number|null} time
  */
-function isIn(f, time) { return time !== null && f.began_ms <= time && (f.ended_ms === null || f.ended_ms >= time); }
+function wasInForce(f, time) { return time !== null && f.began_ms <= time && (f.ended_ms === null || f.ended_ms >= time); }
 
 /**
- * bounds are how many blocks the bar shows, and the last: a range with as much again around it.
+ * chooseBounds returns how many blocks the bar shows, and the last: a range with as much again around it.
  * @param {route.Route} r
  */
-function bounds(r) {
-  const head = store.head();
+function chooseBounds(r) {
+  const head = store.headHeight();
   const to = Math.min(r.at ?? head, head);
-  if (r.from === null) return { many: SHOWN, to };
+  if (r.from === null) return { many: LEAST_BLOCKS, to };
   const long = to - r.from + 1;
-  const many = Math.min(store.SIZE, Math.max(SHOWN, 2 * long));
+  const many = Math.min(store.RING_SIZE, Math.max(LEAST_BLOCKS, 2 * long));
   return { many, to: Math.min(head, to + Math.floor((many - long) / 2)) };
 }
 
@@ -83,7 +81,7 @@ function bounds(r) {
  * @param {number} w
  * @param {number} many
  */
-function step(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many); }
+function blockWidth(w, many) { return many > LEAST_BLOCKS ? w / many : Math.max(2, w / many); }
 
 /**
  * @param {CanvasRenderingContext2D} ctx
@@ -92,16 +90,16 @@ function step(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many);
  * @param {{rows: store.Block[], failed: Set<number>, faults: any[], many: number, from: number|null, to: number|null}} d
  * @param {import('./chart.js').Inks} ink
  */
-function draw(ctx, w, hgt, d, ink) {
-  const each = step(w, d.many);
-  const most = edges(d.rows.map((b) => b.cycles), 0)[1];
+function drawBlocks(ctx, w, hgt, d, ink) {
+  const each = blockWidth(w, d.many);
+  const most = findRange(d.rows.map((b) => b.cycles), 0)[1];
   const begin = w - d.rows.length * each;
   ctx.fillStyle = ink.line;
   ctx.fillRect(0, hgt - 1, w, 1);
   ctx.fillStyle = ink.warn;
-  const times = d.faults.length ? d.rows.map(timeOf) : [];
+  const times = d.faults.length ? d.rows.map(finalTimeOf) : [];
   for (const f of d.faults) {
-    times.forEach((time, i) => { if (isIn(f, time)) ctx.fillRect(begin + i * each, 6, each, 2); });
+    times.forEach((time, i) => { if (wasInForce(f, time)) ctx.fillRect(begin + i * each, 6, each, 2); });
   }
   d.rows.forEach((b, i) => {
     const x = begin + i * each;

@@ -1,34 +1,34 @@
 // @ts-check
 // Troubles: what ails the network though blocks may be made, each once, with what to do.
-import { command } from './api.js';
-import { short, words } from './format.js';
-import { fill, h, link, typed } from './kit.js';
-import { heal } from './faults.js';
-import { who } from './names.js';
-import { ails } from './ring.js';
-import { selected } from './route.js';
+import { devnetCommand } from './api.js';
+import { shortenID, joinNames } from './format.js';
+import { fillElement, h, makeLink, makeCommandLine } from './kit.js';
+import { makeHealButton } from './faults.js';
+import { makeNameLink } from './names.js';
+import { findAilment } from './ring.js';
+import { thingHref } from './route.js';
 import * as store from './store.js';
 
 /** What to do about a trouble, where it does not say that itself: the first whose words are in it. */
-const DO = /** @type {[RegExp, string, string][]} */ ([
+const REMEDIES = /** @type {[RegExp, string, string][]} */ ([
   [/host|program|Python/i, 'The item is left for a later block, and another proposer tries. Where all fail on it, it ends as host_failed.', 'doctor'],
   [/neither proposes nor votes/, 'Its votes are missing for a quorum. Its log says what it lost.', ''],
 ]);
 
 /**
- * parts are the words of a trouble, with links where it names an execution or an account.
+ * linkMentions returns the words of a trouble, with links where it names an execution or an account.
  * @param {string} text
  */
-function parts(text) {
-  return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? link(selected(`hash:${part}`), short(part)) : /^0x[0-9a-f]{40}$/.test(part) ? who(part) : part));
+function linkMentions(text) {
+  return text.split(/(0x[0-9a-f]{40,64})/).map((part) => (/^0x[0-9a-f]{64}$/.test(part) ? makeLink(thingHref(`hash:${part}`), shortenID(part)) : /^0x[0-9a-f]{40}$/.test(part) ? makeNameLink(part) : part));
 }
 
 /**
- * together are the troubles of a beat, those of one kind under the names of all nodes that have them.
+ * mergeTroubles puts those of one kind under the names of all nodes that have them.
  * @param {string[]} list
  * @returns {{nodes: string[], text: string, ago: string}[]}
  */
-export function together(list) {
+export function mergeTroubles(list) {
   /** @type {Map<string, {nodes: string[], text: string, ago: string}>} */
   const all = new Map();
   for (const one of list) {
@@ -41,28 +41,28 @@ export function together(list) {
   return [...all.values()];
 }
 
-/** troubles is the card's content; draw returns whether there is any. */
-export function troubles() {
+/** makeTroubleList returns the card's content; draw returns whether there is any. */
+export function makeTroubleList() {
   const list = h('ul', { class: 'plainlist' });
-  let made = '';
+  let drawnKey = '';
   return {
     el: list,
     draw() {
-      const b = store.now;
+      const b = store.latestBeat;
       const ready = b?.ready;
-      const down = (b?.nodes || []).map((/** @type {any} */ n) => ({ name: n.name, why: ails(b.nodes, n) })).filter((/** @type {any} */ n) => n.why);
+      const down = (b?.nodes || []).map((/** @type {any} */ n) => ({ name: n.name, why: findAilment(b.nodes, n) })).filter((/** @type {any} */ n) => n.why);
       const key = JSON.stringify([ready?.troubles, ready?.stalled, ready?.hint, down]);
       const any = Boolean(ready && (ready.stalled || ready.troubles?.length || down.length));
-      if (key === made) return any;
-      made = key;
-      fill(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), parts(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, heal()) : null) : null,
-        together(ready?.troubles || []).map(({ nodes, text, ago }) => {
-          const todo = DO.find(([what]) => what.test(text));
+      if (key === drawnKey) return any;
+      drawnKey = key;
+      fillElement(list, ready?.stalled ? h('li', null, h('strong', { 'data-tone': ready.blocked ? 'bad' : 'warn' }, 'Blocks wait: '), linkMentions(ready.stalled), h('p', { class: 'dim' }, ready.hint), /devnet heal/.test(ready.hint || '') ? h('p', { class: 'cheats' }, makeHealButton()) : null) : null,
+        mergeTroubles(ready?.troubles || []).map(({ nodes, text, ago }) => {
+          const todo = REMEDIES.find(([what]) => what.test(text));
           const node = nodes[0] || /\bv\d+\b/.exec(text)?.[0];
-          return h('li', null, nodes.length ? [h('strong', null, words(nodes)), `, ${ago} ago: `] : null, parts(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
-            todo?.[2] || node ? typed(command(todo?.[2] || `logs ${node}`)) : null);
+          return h('li', null, nodes.length ? [h('strong', null, joinNames(nodes)), `, ${ago} ago: `] : null, linkMentions(text), todo ? h('p', { class: 'dim' }, todo[1]) : null,
+            todo?.[2] || node ? makeCommandLine(devnetCommand(todo?.[2] || `logs ${node}`)) : null);
         }),
-        down.map((/** @type {any} */ n) => h('li', null, link(selected(`validator:${n.name}`), n.name), `: ${n.why}`)));
+        down.map((/** @type {any} */ n) => h('li', null, makeLink(thingHref(`validator:${n.name}`), n.name), `: ${n.why}`)));
       return any;
     },
   };

@@ -1,10 +1,10 @@
 // @ts-check
 // Schemas of actors: what a typed value shows, in events, outputs and state.
-import { get, part } from './api.js';
-import { bytes, count } from './format.js';
-import { h, link, write } from './kit.js';
-import { name } from './names.js';
-import { selected } from './route.js';
+import { get, encodePathPart } from './api.js';
+import { formatBytes, formatCount } from './format.js';
+import { h, makeLink, writeText } from './kit.js';
+import { nameOf } from './names.js';
+import { thingHref } from './route.js';
 import { momentOf } from './moment.js';
 import * as store from './store.js';
 
@@ -17,133 +17,131 @@ import * as store from './store.js';
  */
 
 /** @type {Map<string, Promise<Schema|null>>} */
-const asked = new Map();
+const schemaAnswers = new Map();
 
 /**
- * schemaOf is the schema of an actor; null where its code has none. It is asked once: a name, another code, or another moment without
- * a code, is another key.
+ * fetchSchema returns null where the code has no schema. It is asked once: a name, another code, or another moment without a code, is another
+ * key.
  * @param {string} address
  * @param {string} [code]
  * @param {string} [at]
  * @returns {Promise<Schema|null>}
  */
-export function schemaOf(address, code = '', at = momentOf()) {
+export function fetchSchema(address, code = '', at = momentOf()) {
   // the chain's own actors have none
   if (/^0x0{39}[12389]$/.test(address)) return Promise.resolve(null);
-  const key = `${store.turns} ${address} ${code || at}`;
-  let answer = asked.get(key);
+  const key = `${store.resetCount} ${address} ${code || at}`;
+  let answer = schemaAnswers.get(key);
   if (!answer) {
-    if (asked.size > 200) asked.clear();
-    answer = get(`/actor/${part(address)}/schema`, { at }).catch((e) => {
+    if (schemaAnswers.size > 200) schemaAnswers.clear();
+    answer = get(`/actor/${encodePathPart(address)}/schema`, { at }).catch((e) => {
       // it is asked again
-      if (e.status !== 404) asked.delete(key);
+      if (e.status !== 404) schemaAnswers.delete(key);
       return null;
     });
-    asked.set(key, answer);
+    schemaAnswers.set(key, answer);
   }
   return answer;
 }
 
 /**
- * words is what a type is called.
  * @param {Type} t
  * @returns {string}
  */
-export function words(t) {
+export function typeWords(t) {
   if (typeof t === 'string') return t;
-  if (t.optional) return `${words(t.optional)} or nothing`;
-  if (t.list) return `list of ${words(t.list)}`;
-  if (t.tuple) return `[${t.tuple.map(words).join(', ')}]`;
-  if (t.dict) return `object of ${words(t.dict[1])} by ${words(t.dict[0])}`;
-  if (t.int) return `int from ${count(t.int[0])} to ${count(t.int[1])}`;
+  if (t.optional) return `${typeWords(t.optional)} or nothing`;
+  if (t.list) return `list of ${typeWords(t.list)}`;
+  if (t.tuple) return `[${t.tuple.map(typeWords).join(', ')}]`;
+  if (t.dict) return `object of ${typeWords(t.dict[1])} by ${typeWords(t.dict[0])}`;
+  if (t.int) return `int from ${formatCount(t.int[0])} to ${formatCount(t.int[1])}`;
   return t.str ? `str of ${t.str[0]} to ${t.str[1]} characters` : JSON.stringify(t);
 }
 
 /**
- * text is a value as its type has it.
+ * formatValue returns a value as its type has it.
  * @param {Schema} s
  * @param {Type|undefined} t
  * @param {any} v
  * @returns {string}
  */
-export function text(s, t, v) {
+export function formatValue(s, t, v) {
   if (v === null || v === undefined) return 'nothing';
   // of whatever the actor counts: a token's unit is not the chain's
-  if (t === 'Amount') return count(v);
-  if (t === 'Address') return name(String(v));
-  if (t === 'bytes') return bytes(v) || '0x';
-  if (t === 'int' || typeof t === 'string' && /^u\d+$/.test(t)) return count(v);
+  if (t === 'Amount') return formatCount(v);
+  if (t === 'Address') return nameOf(String(v));
+  if (t === 'bytes') return formatBytes(v) || '0x';
+  if (t === 'int' || typeof t === 'string' && /^u\d+$/.test(t)) return formatCount(v);
   if (typeof t === 'string') {
     const { record, enum: members } = s.types?.[t] || {};
     if (members) return members.find((m) => String(m.value) === String(v))?.name || String(v);
-    return record && typeof v === 'object' ? record.map((f) => `${f.name} ${text(s, f.type, v[f.name])}`).join(', ') : String(v);
+    return record && typeof v === 'object' ? record.map((f) => `${f.name} ${formatValue(s, f.type, v[f.name])}`).join(', ') : String(v);
   }
-  if (t?.optional) return text(s, t.optional, v);
-  if (Array.isArray(v)) return `[${v.map((one, i) => text(s, t?.tuple ? t.tuple[i] : t?.list, one)).join(', ')}]`;
-  if (t?.dict) return `{${Object.entries(v).map(([k, one]) => `${text(s, t.dict[0], k)}: ${text(s, t.dict[1], one)}`).join(', ')}}`;
-  return t?.int ? count(v) : typeof v === 'object' ? JSON.stringify(v) : String(v);
+  if (t?.optional) return formatValue(s, t.optional, v);
+  if (Array.isArray(v)) return `[${v.map((one, i) => formatValue(s, t?.tuple ? t.tuple[i] : t?.list, one)).join(', ')}]`;
+  if (t?.dict) return `{${Object.entries(v).map(([k, one]) => `${formatValue(s, t.dict[0], k)}: ${formatValue(s, t.dict[1], one)}`).join(', ')}}`;
+  return t?.int ? formatCount(v) : typeof v === 'object' ? JSON.stringify(v) : String(v);
 }
 
 /**
- * later is bytes at first, and the typed value once the schema is there.
+ * makeTypedText returns bytes at first, and the typed value once the schema is there.
  * @param {string} address
  * @param {string} hex
  * @param {(s: Schema) => Type|undefined} typeOf
  */
-function later(address, hex, typeOf) {
-  const el = h('span', null, bytes(hex));
-  if (hex && hex !== '0x') schemaOf(address).then((s) => {
+function makeTypedText(address, hex, typeOf) {
+  const el = h('span', null, formatBytes(hex));
+  if (hex && hex !== '0x') fetchSchema(address).then((s) => {
     const t = s && typeOf(s);
-    if (s && t) try { write(el, text(s, t, JSON.parse(bytes(hex)))); } catch { /* the bytes stay */ }
+    if (s && t) try { writeText(el, formatValue(s, t, JSON.parse(formatBytes(hex)))); } catch { /* the bytes stay */ }
   });
   return el;
 }
 
 /** @param {{actor: string, name: string, data: string}} e */
-export function event(e) { return later(e.actor, e.data, (s) => (s.events?.includes(e.name) ? e.name : undefined)); }
+export function makeEventText(e) { return makeTypedText(e.actor, e.data, (s) => (s.events?.includes(e.name) ? e.name : undefined)); }
 
 /**
- * output is what a handler returned.
  * @param {string} to
  * @param {string} handler
  * @param {string} hex
  */
-export function output(to, handler, hex) {
-  return hex === '0x' || !hex ? '' : later(to, hex, (s) => s.handlers.find((x) => x.name === handler)?.returns);
+export function makeOutputText(to, handler, hex) {
+  return hex === '0x' || !hex ? '' : makeTypedText(to, hex, (s) => s.handlers.find((x) => x.name === handler)?.returns);
 }
 
 /**
- * entry is a row of typed state: its key and its value in words; null where no attribute has it, or where the value does not fit.
+ * makeStateRow returns null where no attribute has the row, or where the value does not fit.
  * @param {Schema|null} s
  * @param {{typed?: {attribute?: string, value?: any}}} e
  * @returns {[string, any]|null}
  */
-export function entry(s, { typed }) {
+export function makeStateRow(s, { typed }) {
   if (!s || !typed?.attribute || typed.value === undefined) return null;
   const own = typed.attribute.split('[')[0];
   const a = s.state?.find((one) => one.name === own);
-  return [keyWords(typed.attribute), thing(text(s, a ? a.type ?? a.list : 'u64', typed.value))];
+  return [formatKey(typed.attribute), linkIfHash(formatValue(s, a ? a.type ?? a.list : 'u64', typed.value))];
 }
 
 /**
- * thing is a value. One that is the hash of a timer, a job or a transaction leads to it.
+ * linkIfHash leads from the hash of a timer, a job or a transaction to it.
  * @param {string} value
  */
-export function thing(value) { return /^0x[0-9a-f]{64}$/.test(value) ? link(selected(`hash:${value}`), value) : value; }
+export function linkIfHash(value) { return /^0x[0-9a-f]{64}$/.test(value) ? makeLink(thingHref(`hash:${value}`), value) : value; }
 
 /** @param {string} attribute */
-function keyWords(attribute) { return attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => name(address)); }
+function formatKey(attribute) { return attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => nameOf(address)); }
 
 /**
- * change is a row of state that an execution changed: the key, before and after, in the words that state has.
+ * makeChangeRow returns what an execution changed: the key, before and after, in the words that state has.
  * @param {{actor: string, key: string, old: string|null, new: string|null, typed?: {attribute?: string, value?: any, old?: any}}} c
  */
-export function change(c) {
-  const key = h('span', null, c.typed?.attribute ? keyWords(c.typed.attribute) : bytes(c.key));
-  const [before, after] = [c.old, c.new].map((v) => h('span', null, v === null ? '—' : bytes(v)));
-  if (c.typed?.attribute) schemaOf(c.actor).then((s) => {
+export function makeChangeRow(c) {
+  const key = h('span', null, c.typed?.attribute ? formatKey(c.typed.attribute) : formatBytes(c.key));
+  const [before, after] = [c.old, c.new].map((v) => h('span', null, v === null ? '—' : formatBytes(v)));
+  if (c.typed?.attribute) fetchSchema(c.actor).then((s) => {
     for (const [el, raw, value] of /** @type {[any, string|null, any][]} */ ([[before, c.old, c.typed?.old], [after, c.new, c.typed?.value]])) {
-      const row = raw === null ? null : entry(s, { typed: { attribute: c.typed?.attribute, value } });
+      const row = raw === null ? null : makeStateRow(s, { typed: { attribute: c.typed?.attribute, value } });
       if (row) el.replaceChildren(row[1]);
     }
   });

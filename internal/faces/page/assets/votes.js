@@ -1,29 +1,28 @@
 // @ts-check
 // The votes of the last views: columns are views, rows are validators.
-import { canvas } from './chart.js';
-import { count } from './format.js';
-import { selected } from './route.js';
+import { makeChart } from './chart.js';
+import { formatCount } from './format.js';
+import { thingHref } from './route.js';
 import * as store from './store.js';
-import { LETTER, voteOf, voteWord } from './things/validator.js';
+import { LETTER, voteOf, describeVote } from './things/validator.js';
 
 const VIEWS = 32;
 const LEFT = 44;
 
-/** votes is the picture. */
-export function votes() {
-  const chart = canvas({
+export function makeVoteChart() {
+  const chart = makeChart({
     title: `${VIEWS} views, the latest on the right`, height: 150, tall: (d) => Math.min(150, Math.max(48, d.names.length * 26 + 20)),
     note: '✓ finalized, + notarized, ✗ gave up, · none; box: leads',
     words: (/** @type {{names: string[], views: import('./store.js').View[]}} */ d) => `votes of ${d.names.length} validators in ${d.views.length} views; ${d.views.filter((v) => v.outcome === 'nullified').length} views failed`,
-    table: (d) => ({ head: ['view', ...d.names], rows: d.views.map((v) => [v.view, ...d.names.map((n) => voteWord(v, n))]) }),
+    table: (d) => ({ head: ['view', ...d.names], rows: d.views.map((v) => [v.view, ...d.names.map((n) => describeVote(v, n))]) }),
     at(x, y, w, hgt, d) {
-      const v = d.views[Math.floor((x - LEFT) / wide(w)) - (VIEWS - d.views.length)];
-      const name = d.names[Math.floor((y - 2) / tall(hgt, d.names.length))];
+      const v = d.views[Math.floor((x - LEFT) / cellWidth(w)) - (VIEWS - d.views.length)];
+      const name = d.names[Math.floor((y - 2) / cellHeight(hgt, d.names.length))];
       if (!v) return null;
-      return { text: `view ${count(v.view)}${name ? `, ${name}: ${voteWord(v, name)}` : `: ${v.text || v.outcome}`}`, href: selected(`view:${v.view}`) };
+      return { text: `view ${formatCount(v.view)}${name ? `, ${name}: ${describeVote(v, name)}` : `: ${v.text || v.outcome}`}`, href: thingHref(`view:${v.view}`) };
     },
     draw(ctx, w, hgt, d, ink) {
-      const [ww, hh] = [wide(w), tall(hgt, d.names.length)];
+      const [ww, hh] = [cellWidth(w), cellHeight(hgt, d.names.length)];
       ctx.textBaseline = 'middle';
       const skip = Math.ceil(11 / hh);
       d.names.forEach((name, row) => {
@@ -50,8 +49,8 @@ export function votes() {
       });
       ctx.fillStyle = ink.dim;
       if (d.views.length) {
-        ctx.fillText(count(d.views[0].view), LEFT + (VIEWS - d.views.length) * ww, hgt - 7);
-        const last = count(d.views[d.views.length - 1].view);
+        ctx.fillText(formatCount(d.views[0].view), LEFT + (VIEWS - d.views.length) * ww, hgt - 7);
+        const last = formatCount(d.views[d.views.length - 1].view);
         ctx.fillText(last, w - ctx.measureText(last).width - 2, hgt - 7);
       } else {
         ctx.fillText('No view is told of yet.', LEFT, hgt / 2);
@@ -66,16 +65,16 @@ export function votes() {
      */
     draw(names, to = null) {
       const last = to ?? store.views.head;
-      store.fill('views', VIEWS, to ?? undefined);
+      store.fillGap('views', VIEWS, to ?? undefined);
       chart.set({ names, views: store.views.last(VIEWS, last) });
     },
   };
 }
 
 /** @param {number} w */
-function wide(w) { return (w - LEFT - 4) / VIEWS; }
+function cellWidth(w) { return (w - LEFT - 4) / VIEWS; }
 /**
  * @param {number} hgt
  * @param {number} n
  */
-function tall(hgt, n) { return Math.min(26, (hgt - 18) / Math.max(1, n)); }
+function cellHeight(hgt, n) { return Math.min(26, (hgt - 18) / Math.max(1, n)); }

@@ -88,7 +88,7 @@ export const FAILURES = {
  * What a node does that misbehaves.
  * @type {{[kind: string]: string}}
  */
-export const LYING = {
+export const LIE_MEANINGS = {
   equivocate: 'It proposes two blocks in its views, and casts two votes in every view.',
   withhold_votes: 'It leads, and votes for nothing.',
   silent_leader: 'It votes, and proposes nothing.',
@@ -117,10 +117,10 @@ export const LYING = {
 };
 
 /**
- * meaning is what a word means; '' where that is not known.
+ * findMeaning returns '' where a word has none.
  * @param {string} word
  */
-export function meaning(word) {
+export function findMeaning(word) {
   const code = word.replaceAll(' ', '_');
   return MEANINGS[word] || CAUSES[code] || REASONS[code] || '';
 }

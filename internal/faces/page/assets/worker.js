@@ -1,13 +1,13 @@
 // @ts-check
 // The one connection of a browser, for all its tabs. It hands beats on as they came: each tab reads its own.
-import { stream } from './stream.js';
+import { makeBeatStream } from './stream.js';
 
 /** @type {Map<MessagePort, boolean>} whether it is seen */
 const tabs = new Map();
 /** @type {string|null} */
 let latest = null;
 
-const beats = stream((m) => {
+const beats = makeBeatStream((m) => {
   latest = m.beat || null;
   for (const [port, seen] of tabs) if (seen) port.postMessage(m);
 });

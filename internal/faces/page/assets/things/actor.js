@@ -1,85 +1,85 @@
 // @ts-check
-import { command, get, part } from '../api.js';
-import { bytes, count, money, short } from '../format.js';
-import { block, facts, h, link, list, typed } from '../kit.js';
-import { fetched } from '../drawer.js';
-import { bornAfter, momentOf, notYet } from '../moment.js';
-import { who } from '../names.js';
-import { selected, there } from '../route.js';
-import { entry, schemaOf, thing } from '../typed.js';
+import { devnetCommand, get, encodePathPart } from '../api.js';
+import { formatBytes, formatCount, formatMoney, shortenID } from '../format.js';
+import { makeTextBlock, makeFactList, h, makeLink, makeTable, makeCommandLine } from '../kit.js';
+import { makeThingFromAnswer } from '../drawer.js';
+import { heightIfBornLater, momentOf, makeNotYetNote } from '../moment.js';
+import { makeNameLink } from '../names.js';
+import { thingHref, viewHref } from '../route.js';
+import { makeStateRow, fetchSchema, linkIfHash } from '../typed.js';
 
 /** How many keys, and how many lines, timers and receipts are shown. */
-const [STATE, FEW] = [50, 30];
+const [MOST_KEYS, MOST_ROWS] = [50, 30];
 
 /**
- * some shows a list, or says why there is none.
+ * makeListOrNote says why there is no list.
  * @param {any} rows
  * @param {string} none
  * @param {(rows: any[]) => any} make
  */
-function some(rows, none, make) {
+function makeListOrNote(rows, none, make) {
   if (!Array.isArray(rows)) return h('p', { class: 'wrong' }, rows.wrong, rows.hint ? ` ${rows.hint}` : '');
   return rows.length ? make(rows) : h('p', { class: 'dim' }, none);
 }
 
 /**
- * more says that there is more, and what to type.
+ * makeMoreNote says that there is more, and what to type.
  * @param {string} why
  * @param {string} text
  */
-function more(why, text) { return [why ? h('p', { class: 'dim' }, why) : null, typed(command(text))]; }
+function makeMoreNote(why, text) { return [why ? h('p', { class: 'dim' }, why) : null, makeCommandLine(devnetCommand(text))]; }
 
 /** @type {import('../drawer.js').Kind} */
 export const actor = {
   word: 'actor',
-  json: (id) => `/actor/${part(id)}`,
+  json: (id) => `/actor/${encodePathPart(id)}`,
   command: (id) => `actor show ${id}`,
-  make: (id) => fetched(async (signal) => {
+  make: (id) => makeThingFromAnswer(async (signal) => {
     const at = momentOf();
-    const born = await bornAfter(`/actor/${part(id)}`, 'deployed_at', at, signal);
+    const born = await heightIfBornLater(`/actor/${encodePathPart(id)}`, 'deployed_at', at, signal);
     if (born) return { born, at };
-    const a = await get(`/actor/${part(id)}`, { at }, signal);
-    const [own, late] = [`/actor/${part(a.address)}`, (/** @type {any} */ e) => ({ wrong: e.message, hint: e.hint })];
-    const ask = (/** @type {string} */ path, /** @type {any} */ query) => get(path, { limit: FEW + 1, at, ...query }, signal).catch(late);
-    const [schema, state, logs, receipts, timers] = await Promise.all([schemaOf(a.address, a.code_hash, at), ask(own + '/state', { limit: STATE + 1 }),
+    const a = await get(`/actor/${encodePathPart(id)}`, { at }, signal);
+    const [own, late] = [`/actor/${encodePathPart(a.address)}`, (/** @type {any} */ e) => ({ wrong: e.message, hint: e.hint })];
+    const ask = (/** @type {string} */ path, /** @type {any} */ query) => get(path, { limit: MOST_ROWS + 1, at, ...query }, signal).catch(late);
+    const [schema, state, logs, receipts, timers] = await Promise.all([fetchSchema(a.address, a.code_hash, at), ask(own + '/state', { limit: MOST_KEYS + 1 }),
       ask(own + '/logs', { order: 'newest' }), ask(own + '/receipts'), ask('/timers', { actor: a.address, order: 'newest' })]);
     return { a, at, schema, state, logs, receipts, timers };
-  }, content),
+  }, makeContent),
 };
 
 /** @param {any} told */
-function content({ born, a, at, schema, state, logs, receipts, timers }) {
-  const then = at && `at block ${count(Number(at.slice(1)))}`;
-  if (born) return notYet('deployed', born, at);
+function makeContent({ born, a, at, schema, state, logs, receipts, timers }) {
+  const then = at && `at block ${formatCount(Number(at.slice(1)))}`;
+  if (born) return makeNotYetNote('deployed', born, at);
   const id = a.name || a.address;
   return [
     at ? h('p', { class: 'present' }, `As it was ${then}.`) : null,
-    facts([['name', a.name], ['address', a.address], ['owner', who(a.owner)], ['balance', money(a.balance)], ['deployed at', link(selected(`block:${a.deployed_at}`), count(a.deployed_at))],
-      ['timers pending', `${count(a.timers.pending)}${a.timers.next_due === null ? '' : `, the next due at ${count(a.timers.next_due)}`}`], ['code', short(a.code_hash)]]),
-    h('p', null, link(there('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
+    makeFactList([['name', a.name], ['address', a.address], ['owner', makeNameLink(a.owner)], ['balance', formatMoney(a.balance)], ['deployed at', makeLink(thingHref(`block:${a.deployed_at}`), formatCount(a.deployed_at))],
+      ['timers pending', `${formatCount(a.timers.pending)}${a.timers.next_due === null ? '' : `, the next due at ${formatCount(a.timers.next_due)}`}`], ['code', shortenID(a.code_hash)]]),
+    h('p', null, makeLink(viewHref('actors', { sel: `actor:${a.address}` }), 'its handlers, with forms')),
     h('h3', null, `State ${then}`),
-    some(state, 'It keeps nothing.', (all) => [list(['key', 'value'], all.slice(0, STATE).map((/** @type {any} */ e) => entry(schema, e) || [bytes(e.key), thing(valueOf(e))])),
-      all.length > STATE ? more(`The first ${STATE} keys are shown, and there are more:`, `actor state ${id}`) : null]),
-    h('h3', null, `Printed, the latest first${logs.length > FEW ? `: ${FEW} lines, and there are more` : ''}`),
-    some(logs, 'It printed nothing.', (all) => [block(all.slice(0, FEW).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > FEW ? more('', `actor logs ${id}`) : null]),
-    timers.length === 0 ? null : [h('h3', null, 'Timers'), some(timers, '', (all) => [list(['due', 'handler', 'timer', 'status'], all.slice(0, FEW).map((/** @type {any} */ t) => [link(selected(`timer:${t.id}`), count(t.height)), t.handler, short(t.id), t.status])),
-      all.length > FEW ? h('p', null, `The latest ${FEW} are shown: `, link(there('timers', { actor: id }), 'all of them')) : null])],
-    receipts.length === 0 ? null : receiptsOf(receipts),
+    makeListOrNote(state, 'It keeps nothing.', (all) => [makeTable(['key', 'value'], all.slice(0, MOST_KEYS).map((/** @type {any} */ e) => makeStateRow(schema, e) || [formatBytes(e.key), linkIfHash(formatStateValue(e))])),
+      all.length > MOST_KEYS ? makeMoreNote(`The first ${MOST_KEYS} keys are shown, and there are more:`, `actor state ${id}`) : null]),
+    h('h3', null, `Printed, the latest first${logs.length > MOST_ROWS ? `: ${MOST_ROWS} lines, and there are more` : ''}`),
+    makeListOrNote(logs, 'It printed nothing.', (all) => [makeTextBlock(all.slice(0, MOST_ROWS).map((/** @type {any} */ l) => `${l.height}  ${l.line}`).join('\n')), all.length > MOST_ROWS ? makeMoreNote('', `actor logs ${id}`) : null]),
+    timers.length === 0 ? null : [h('h3', null, 'Timers'), makeListOrNote(timers, '', (all) => [makeTable(['due', 'handler', 'timer', 'status'], all.slice(0, MOST_ROWS).map((/** @type {any} */ t) => [makeLink(thingHref(`timer:${t.id}`), formatCount(t.height)), t.handler, shortenID(t.id), t.status])),
+      all.length > MOST_ROWS ? h('p', null, `The latest ${MOST_ROWS} are shown: `, makeLink(viewHref('timers', { actor: id }), 'all of them')) : null])],
+    receipts.length === 0 ? null : makeReceiptTable(receipts),
   ];
 }
 
 /** @param {any} receipts */
-function receiptsOf(receipts) {
-  return h('details', null, h('summary', null, `Receipts of the last 100 blocks, the latest first${receipts.length > FEW ? `: ${FEW} of more` : ''}`),
-    some(receipts, '', (all) => list(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, FEW).map((/** @type {any} */ r) => [link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), count(r.height)), r.handler,
-      h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), count(r.cycles), money(r.fee)]))));
+function makeReceiptTable(receipts) {
+  return h('details', null, h('summary', null, `Receipts of the last 100 blocks, the latest first${receipts.length > MOST_ROWS ? `: ${MOST_ROWS} of more` : ''}`),
+    makeListOrNote(receipts, '', (all) => makeTable(['block', 'handler', 'status', 'cycles', 'fee'], all.slice(0, MOST_ROWS).map((/** @type {any} */ r) => [makeLink(thingHref(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), formatCount(r.height)), r.handler,
+      h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), formatCount(r.cycles), formatMoney(r.fee)]))));
 }
 
 /**
- * valueOf is a value as text, as a number, or as bytes.
+ * formatStateValue returns text, a number, or bytes.
  * @param {any} e
  */
-export function valueOf(e) {
-  if (e.text) return e.int && e.value.length <= 18 && !/^[\x20-\x7e]+$/.test(e.text) ? count(e.int) : e.text;
-  return e.int && e.value.length <= 34 ? count(e.int) : bytes(e.value);
+export function formatStateValue(e) {
+  if (e.text) return e.int && e.value.length <= 18 && !/^[\x20-\x7e]+$/.test(e.text) ? formatCount(e.int) : e.text;
+  return e.int && e.value.length <= 34 ? formatCount(e.int) : formatBytes(e.value);
 }

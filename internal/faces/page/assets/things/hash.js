@@ -1,17 +1,17 @@
 // @ts-check
 import { get } from '../api.js';
 import { h } from '../kit.js';
-import { fetched } from '../drawer.js';
-import { set } from '../route.js';
+import { makeThingFromAnswer } from '../drawer.js';
+import { setParams } from '../route.js';
 
 /** @type {import('../drawer.js').Kind} */
 export const hash = {
   word: 'hash',
   json: (id) => `/find?q=${encodeURIComponent(id)}`,
   command: (id) => `curl '${location.origin}/find?q=${encodeURIComponent(id)}'`,
-  make: (id) => fetched(async (signal) => {
+  make: (id) => makeThingFromAnswer(async (signal) => {
     const { hits } = await get('/find', { q: id }, signal);
-    if (hits.length && !signal.aborted) set({ sel: `${hits[0].kind}:${hits[0].id}` }, true);
+    if (hits.length && !signal.aborted) setParams({ sel: `${hits[0].kind}:${hits[0].id}` }, true);
     return hits.length;
   }, (found) => (found ? null : h('p', { class: 'dim' }, 'No final block has anything of this hash.'))),
 };

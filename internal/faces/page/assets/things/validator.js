@@ -1,10 +1,10 @@
 // @ts-check
-import { command, get, part, post } from '../api.js';
-import { count, span } from '../format.js';
-import { action, block, choice, facts, fill, h, link, newest, typed } from '../kit.js';
-import { nodeFaults } from '../faults.js';
-import { ails, toneOf } from '../ring.js';
-import { selected } from '../route.js';
+import { devnetCommand, get, encodePathPart, post } from '../api.js';
+import { formatCount, formatDuration } from '../format.js';
+import { makeActionButton, makeTextBlock, makeChoice, makeFactList, fillElement, h, makeLink, trackLatestCall, makeCommandLine } from '../kit.js';
+import { makeFaultButtons } from '../faults.js';
+import { findAilment, toneOf } from '../ring.js';
+import { thingHref } from '../route.js';
 import * as store from '../store.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -16,42 +16,42 @@ export const validator = {
   make: (id) => {
     const top = h('div');
     const votes = h('p', { class: 'votes' });
-    const orders = nodeFaults('validator', id);
-    const moves = h('div', { class: 'orders cheats' }, action('leave', command(`validator leave ${id}`), async () => {
+    const orders = makeFaultButtons('validator', id);
+    const moves = h('div', { class: 'orders cheats' }, makeActionButton('leave', devnetCommand(`validator leave ${id}`), async () => {
       const m = await post('/devnet/validator/leave', { name: id });
-      return `${m.name} leaves at height ${count(m.height)}`;
+      return `${m.name} leaves at height ${formatCount(m.height)}`;
     }));
-    const log = logOf(id);
+    const log = makeNodeLog(id);
     let last = '';
     let lastVotes = '';
     return {
       el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('p', { class: 'dim small' }, '✓ finalized, + notarized, ✗ gave up, · none'), h('h3', { class: 'cheats' }, 'Faults'), orders.el, moves, log.el),
       load: log.load,
       draw() {
-        const n = store.now?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
-        const text = JSON.stringify(n) + store.head() + ails(store.now?.nodes || [], n || {});
+        const n = store.latestBeat?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
+        const text = JSON.stringify(n) + store.headHeight() + findAilment(store.latestBeat?.nodes || [], n || {});
         if (text !== last) {
           last = text;
-          fill(top, n ? facts([['state', h('span', { 'data-tone': toneOf(store.now.nodes, n) }, ails(store.now.nodes, n) || 'runs')], ['status', n.status],
-            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [count(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : link(selected(`view:${n.view}`), count(n.view))],
-            ['peers', n.elsewhere ? '' : count(n.peers)], ['runners', n.elsewhere ? '' : count(n.runners)], ['dead letters', n.dead_letters ? count(n.dead_letters) : ''], ['made again', n.restarted ? count(n.restarted) : '']])
+          fillElement(top, n ? makeFactList([['state', h('span', { 'data-tone': toneOf(store.latestBeat.nodes, n) }, findAilment(store.latestBeat.nodes, n) || 'runs')], ['status', n.status],
+            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [formatCount(n.height), makeLagNote(n.height)]], ['view', n.elsewhere ? '' : makeLink(thingHref(`view:${n.view}`), formatCount(n.view))],
+            ['peers', n.elsewhere ? '' : formatCount(n.peers)], ['runners', n.elsewhere ? '' : formatCount(n.runners)], ['dead letters', n.dead_letters ? formatCount(n.dead_letters) : ''], ['made again', n.restarted ? formatCount(n.restarted) : '']])
             : h('p', null, `No validator is called ${id}.`));
         }
         orders.draw();
-        store.fill('views', 24);
+        store.fillGap('views', 24);
         const voted = JSON.stringify(store.views.last(24).map((v) => [v.view, voteOf(v, id)]));
         if (voted === lastVotes) return;
         lastVotes = voted;
-        fill(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: selected(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${voteWord(v, id)}` }, LETTER[voteOf(v, id)])));
+        fillElement(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: thingHref(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${describeVote(v, id)}` }, LETTER[voteOf(v, id)])));
       },
     };
   },
 };
 
 /** @param {number} height */
-function behind(height) {
-  const by = store.head() - height;
-  return by > 2 ? h('span', { 'data-tone': 'warn' }, ` ${count(by)} behind`) : null;
+function makeLagNote(height) {
+  const by = store.headHeight() - height;
+  return by > 2 ? h('span', { 'data-tone': 'warn' }, ` ${formatCount(by)} behind`) : null;
 }
 
 /** @type {{[vote: string]: string}} */
@@ -69,42 +69,41 @@ export function voteOf(v, name) {
 }
 
 /**
- * voteWord says it.
  * @param {store.View} v
  * @param {string} name
  */
-export function voteWord(v, name) {
+export function describeVote(v, name) {
   const gave = v.gaveUp.find((g) => g.validator === name);
   const lead = v.leader === name ? ', leads' : '';
-  const took = v.took === null ? '' : `, ${span(v.took / 1000)}`;
+  const took = v.took === null ? '' : `, ${formatDuration(v.took / 1000)}`;
   return { final: 'voted to finalize', notarize: 'voted to notarize', nullify: `gave it up${gave ? ': ' + gave.cause.replaceAll('_', ' ') : ''}`, silent: 'no vote seen' }[voteOf(v, name)] + lead + took;
 }
 
 /**
- * logOf is the end of a node's log, where it is opened.
+ * makeNodeLog returns the end of a node's log, where it is opened.
  * @param {string} name
  */
-export function logOf(name) {
+export function makeNodeLog(name) {
   const place = h('div');
-  const level = choice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
-  const el = h('details', null, h('summary', null, 'log'), level.el, place, typed(command(`logs ${name} -f`)));
+  const level = makeChoice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
+  const el = h('details', null, h('summary', null, 'log'), level.el, place, makeCommandLine(devnetCommand(`logs ${name} -f`)));
   let last = '';
-  const turn = newest();
+  const trackCall = trackLatestCall();
   const load = async (/** @type {AbortSignal|undefined} */ signal) => {
     if (!el.open) return;
-    const latest = turn();
+    const latest = trackCall();
     try {
-      const log = await get(`/nodes/${part(name)}/log`, { limit: 60, level: level.input.value }, signal);
+      const log = await get(`/nodes/${encodePathPart(name)}/log`, { limit: 60, level: level.input.value }, signal);
       const text = log.lines.map((/** @type {any} */ l) => l.text).join('\n');
       if (!latest() || text === last) return;
       last = text;
-      fill(place, text ? block(text) : h('p', { class: 'dim' }, 'It logged nothing of that level.'));
+      fillElement(place, text ? makeTextBlock(text) : h('p', { class: 'dim' }, 'It logged nothing of that level.'));
       const pre = place.querySelector('pre');
       if (pre) pre.scrollTop = pre.scrollHeight;
     } catch (e) {
       if (!latest()) return;
       last = '';
-      fill(place, h('p', { class: 'dim' }, /** @type {any} */ (e).message));
+      fillElement(place, h('p', { class: 'dim' }, /** @type {any} */ (e).message));
     }
   };
   el.addEventListener('toggle', () => load(undefined));

@@ -1,10 +1,10 @@
 // @ts-check
-import { count, span, words } from '../format.js';
-import { facts, fill, h, link, list, term } from '../kit.js';
+import { formatCount, formatDuration, joinNames } from '../format.js';
+import { makeFactList, fillElement, h, makeLink, makeTable, makeTerm } from '../kit.js';
 import * as names from '../names.js';
-import { selected } from '../route.js';
+import { thingHref } from '../route.js';
 import * as store from '../store.js';
-import { alike, ofView } from '../because.js';
+import { describeSimilarFailures, explainFailedView } from '../because.js';
 import { CAUSES } from '../words.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -20,24 +20,24 @@ export const view = {
       draw() {
         const v = store.views.get(Number(id));
         // those that failed alike are counted
-        store.fill('views', store.SIZE);
-        if (!v) store.fill('views', 1, Number(id));
-        const faults = (store.now?.faults || []).map((/** @type {any} */ f) => [f.began_ms, f.ended_ms]);
-        const text = v ? JSON.stringify([v, names.stamp(), v.outcome === 'final' ? 0 : faults, alike(v)]) : String(Boolean(store.now) && store.absent(Number(id)));
+        store.fillGap('views', store.RING_SIZE);
+        if (!v) store.fillGap('views', 1, Number(id));
+        const faults = (store.latestBeat?.faults || []).map((/** @type {any} */ f) => [f.began_ms, f.ended_ms]);
+        const text = v ? JSON.stringify([v, names.versionText(), v.outcome === 'final' ? 0 : faults, describeSimilarFailures(v)]) : String(Boolean(store.latestBeat) && store.isViewAbsent(Number(id)));
         if (text === last) return;
         last = text;
         // it is asked for
         if (text === 'false') return void el.replaceChildren();
-        if (!v) return void fill(el, h('p', { class: 'dim' }, `Nothing is known of view ${id}: the devnet keeps the latest 4,096 since it was started.`));
-        const all = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
+        if (!v) return void fillElement(el, h('p', { class: 'dim' }, `Nothing is known of view ${id}: the devnet keeps the latest 4,096 since it was started.`));
+        const all = (store.latestBeat?.nodes || []).map((/** @type {any} */ n) => n.name);
         const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
-        fill(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
-          ofView(v), alike(v) ? h('p', { class: 'dim' }, alike(v)) : null,
-          facts([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', count(v.epoch)],
-            ['block', v.height === null ? '' : link(selected(`block:${v.height}`), count(v.height))], ['took', v.took === null ? '' : span(v.took / 1000)],
-            ['to notarize', words(v.notarize)], ['to finalize', words(v.finalize)], ['to nullify', words(v.nullify)], ['silent', words(silent)]]),
-          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), list(['validator', 'cause', 'what happened'], v.gaveUp.map((g) => [link(selected(`validator:${g.validator}`), g.validator), term(g.cause.replaceAll('_', ' ')), g.detail || CAUSES[g.cause] || '']))] : null,
-          h('p', null, link(selected(`view:${v.view - 1}`), '‹ before'), ' ', link(selected(`view:${v.view + 1}`), 'next ›')));
+        fillElement(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
+          explainFailedView(v), describeSimilarFailures(v) ? h('p', { class: 'dim' }, describeSimilarFailures(v)) : null,
+          makeFactList([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', formatCount(v.epoch)],
+            ['block', v.height === null ? '' : makeLink(thingHref(`block:${v.height}`), formatCount(v.height))], ['took', v.took === null ? '' : formatDuration(v.took / 1000)],
+            ['to notarize', joinNames(v.notarize)], ['to finalize', joinNames(v.finalize)], ['to nullify', joinNames(v.nullify)], ['silent', joinNames(silent)]]),
+          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), makeTable(['validator', 'cause', 'what happened'], v.gaveUp.map((g) => [makeLink(thingHref(`validator:${g.validator}`), g.validator), makeTerm(g.cause.replaceAll('_', ' ')), g.detail || CAUSES[g.cause] || '']))] : null,
+          h('p', null, makeLink(thingHref(`view:${v.view - 1}`), '‹ before'), ' ', makeLink(thingHref(`view:${v.view + 1}`), 'next ›')));
       },
     };
   },

@@ -1,74 +1,74 @@
 // @ts-check
 // Actors: the list, and forms for the handlers of the one that is selected, with a dry run before sending.
-import { command, get, part } from '../api.js';
-import { count, money, short } from '../format.js';
-import { empty, fill, h, refused, show, write } from '../kit.js';
-import { handlerForm } from '../handler.js';
-import { isPast, momentOf, presentNote } from '../moment.js';
-import { name } from '../names.js';
-import { poll } from '../poll.js';
-import { olderLink, pool, wanted } from '../rows.js';
+import { devnetCommand, get, encodePathPart } from '../api.js';
+import { formatCount, formatMoney, shortenID } from '../format.js';
+import { makeEmptyNote, fillElement, h, makeRefusalNote, showIf, writeText } from '../kit.js';
+import { makeHandlerForm } from '../handler.js';
+import { isPast, momentOf, makePresentNote } from '../moment.js';
+import { nameOf } from '../names.js';
+import { makePoll } from '../poll.js';
+import { makeOlderLink, makeRowTable, wantedRows } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
-import { schemaOf } from '../typed.js';
+import { fetchSchema } from '../typed.js';
 
-export const actors = { id: 'actors', title: 'Actors', key: 'a', make };
+export const actors = { id: 'actors', title: 'Actors', key: 'a', make: makeActorsView };
 
 const ROWS = 40;
 
-function make() {
+function makeActorsView() {
   const none = h('div');
-  const note = presentNote('Reads, dry runs and calls are');
+  const note = makePresentNote('Reads, dry runs and calls are');
   const forms = h('div');
   const title = h('h2', null, 'Handlers');
-  const table = pool({
-    label: 'actors', size: ROWS, href: (a) => route.selected(`actor:${a.address}`), sel: (a) => `actor:${a.address}`, columns: [
-      { name: 'actor', text: (a) => a.name || short(a.address), main: true },
-      { name: 'address', text: (a) => short(a.address) },
-      { name: 'timers', kind: 'num', text: (a) => count(a.timers.pending), main: true },
-      { name: 'balance', kind: 'num', text: (a) => money(a.balance), main: true },
-      { name: 'owner', text: (a) => name(a.owner) },
-      { name: 'deployed', kind: 'num', text: (a) => count(a.deployed_at) },
+  const table = makeRowTable({
+    label: 'actors', size: ROWS, href: (a) => route.thingHref(`actor:${a.address}`), sel: (a) => `actor:${a.address}`, columns: [
+      { name: 'actor', text: (a) => a.name || shortenID(a.address), main: true },
+      { name: 'address', text: (a) => shortenID(a.address) },
+      { name: 'timers', kind: 'num', text: (a) => formatCount(a.timers.pending), main: true },
+      { name: 'balance', kind: 'num', text: (a) => formatMoney(a.balance), main: true },
+      { name: 'owner', text: (a) => nameOf(a.owner) },
+      { name: 'deployed', kind: 'num', text: (a) => formatCount(a.deployed_at) },
     ] });
-  const older = olderLink('actors', ROWS);
+  const older = makeOlderLink('actors', ROWS);
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), table.el, older.el, none), h('section', { class: 'card whole' }, title, note.el, forms));
-  const list = poll({ each: 1500, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wanted(r.params, ROWS) + 1, 1000), at: momentOf(r) }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
-    const rows = wanted(r.params, ROWS);
+  const pollList = makePoll({ each: 1500, els: [table.el, older.el, none], of: (r) => ({ limit: Math.min(wantedRows(r.params, ROWS) + 1, 1000), at: momentOf(r) }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
+    const rows = wantedRows(r.params, ROWS);
     table.set(all.slice(0, rows), r.sel);
     older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
-    show(none, !all.length);
-    if (!all.length) fill(none, isPast(r) ? empty('No actor was deployed then.') : empty('No actor is deployed. Begin with one of the examples:', command('actor deploy fixtures/actors/heartbeat.py --fund 10')));
+    showIf(none, !all.length);
+    if (!all.length) fillElement(none, isPast(r) ? makeEmptyNote('No actor was deployed then.') : makeEmptyNote('No actor is deployed. Begin with one of the examples:', devnetCommand('actor deploy fixtures/actors/heartbeat.py --fund 10')));
   }, fail: (e) => {
     table.set([]);
     older.set(0, false);
-    show(none, true);
-    fill(none, refused(e));
+    showIf(none, true);
+    fillElement(none, makeRefusalNote(e));
   } });
-  let made = '';
+  let drawnKey = '';
   // The one that is selected, or else the first; the list has no handlers.
-  const one = poll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
+  const pollChosen = makePoll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
     const id = wanted || (await get('/actors', { limit: 1 }, signal))[0]?.address;
-    const a = id ? await get(`/actor/${part(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
-    return { a, schema: a ? await schemaOf(a.address, a.code_hash, '') : null };
+    const a = id ? await get(`/actor/${encodePathPart(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
+    return { a, schema: a ? await fetchSchema(a.address, a.code_hash, '') : null };
   }, take: ({ a, schema }, r) => {
-    const key = JSON.stringify([a?.address, a?.name, a?.code_hash, a?.undescribed, schema !== null, store.turns]);
+    const key = JSON.stringify([a?.address, a?.name, a?.code_hash, a?.undescribed, schema !== null, store.resetCount]);
     // what was typed into its forms stays
-    if (key === made) return;
-    made = key;
-    write(title, a ? `Handlers of ${a.name || short(a.address)}` : 'Handlers');
-    if (!a) return void fill(forms, h('p', { class: 'dim' }, 'Select an actor: its handlers are shown here, each with a form.'));
-    fill(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => handlerForm(a, handler, r.params.q === handler.name, schema)));
+    if (key === drawnKey) return;
+    drawnKey = key;
+    writeText(title, a ? `Handlers of ${a.name || shortenID(a.address)}` : 'Handlers');
+    if (!a) return void fillElement(forms, h('p', { class: 'dim' }, 'Select an actor: its handlers are shown here, each with a form.'));
+    fillElement(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => makeHandlerForm(a, handler, r.params.q === handler.name, schema)));
   }, fail: (e) => {
-    made = '';
-    fill(forms, refused(e));
+    drawnKey = '';
+    fillElement(forms, makeRefusalNote(e));
   } });
   return {
     el,
     /** @param {route.Route} r */
     draw(r) {
       note.draw(r);
-      list(r);
-      one(r);
+      pollList(r);
+      pollChosen(r);
     },
   };
 }
