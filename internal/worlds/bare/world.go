@@ -1,4 +1,4 @@
-// Package bare is the ledger of one validator and nothing else: real accounts, fees, lane,
+// Package bare is the ledger of one validator, or of several that propose in turn, and nothing else: real accounts, fees, lane,
 // actors and watches, but no votes, no mempool, no history and no archive. It is for
 // experiments that need many fires and no network.
 //
@@ -40,6 +40,8 @@ type Config struct {
 	Params   params.Overrides // what differs from the defaults; cheats are on
 	Programs program.Host
 	Accounts []string // their names; each has Balance
+	// Validators is how many there are, who propose in turn; 0: one, or what another world that is opened as this one has by default.
+	Validators int
 	// Observe is lent the result of each block, and keeps nothing of it. It may be nil.
 	Observe func(*ledger.Result)
 }
@@ -47,7 +49,7 @@ type Config struct {
 // Balance is what each account has at genesis, in wei.
 var Balance = types.WeiOf(1_000_000_000_000_000_000).Mul(1_000_000_000_000)
 
-// World is a chain of one validator at its head.
+// World is a chain at its head.
 type World struct {
 	executor ledger.Executor
 	head     *ledger.State
@@ -64,9 +66,12 @@ func New(c Config) (*World, error) {
 	for key, value := range c.Params { // order: into a map
 		given[key] = value
 	}
-	key := crypto.DeriveKey(0, "v0")
 	genesis := &ledger.Genesis{ChainID: ChainID, Timestamp: 1_000_000, Params: given}
-	genesis.Validators.Members = []types.Validator{{Address: key.Address(), PublicKey: key.PublicKey()}}
+	for i := range max(1, c.Validators) {
+		key := crypto.DeriveKey(0, fmt.Sprintf("v%d", i))
+		genesis.Validators.Members = append(genesis.Validators.Members, types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
+	}
+	slices.SortFunc(genesis.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
 	for _, name := range c.Accounts {
 		genesis.Accounts = append(genesis.Accounts, ledger.Funding{Address: AccountAddress(name), Balance: Balance})
 	}

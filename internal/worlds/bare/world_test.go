@@ -42,6 +42,25 @@ func TestAWorldDeploysCallsAndFires(t *testing.T) {
 	}
 }
 
+// Validators propose in turn, in the order of their addresses.
+func TestValidatorsProposeInTurn(t *testing.T) {
+	var proposers []types.Address
+	w, err := New(Config{Programs: samples.Host{}, Validators: 3, Observe: func(r *ledger.Result) {
+		proposers = append(proposers, r.Block.Header.Proposer)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(6); err != nil {
+		t.Fatal(err)
+	}
+	for i, proposer := range proposers {
+		if want := w.Head().Validators().Members[(i+1)%3].Address; proposer != want {
+			t.Errorf("block %d is of %s, want %s", i+1, proposer, want)
+		}
+	}
+}
+
 func TestATransactionThatFailedEndsARun(t *testing.T) {
 	w, err := New(Config{Programs: samples.Host{}, Accounts: []string{"alice"}})
 	if err != nil {

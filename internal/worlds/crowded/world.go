@@ -1,5 +1,5 @@
-// Package crowded plays a room of crowds on a simulated network: four validators with votes and links, whose oracles watch. It
-// shows that what the bare world says of a rule is so where blocks are agreed on.
+// Package crowded plays a room of crowds on a simulated network: four validators, or as many as it names, with votes and
+// links, whose oracles watch. It shows that what the bare world says of a rule is so where blocks are agreed on.
 package crowded
 
 import (
@@ -44,8 +44,8 @@ func Open(seed uint64, c bare.Config) (crowd.World, error) {
 		given[key] = value
 	}
 	network, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: seed, Link: sim.Link{Latency: linkLatency}}, Params: given,
-		Accounts: c.Accounts, Funds: bare.Balance, Programs: c.Programs, Alone: true, Timeless: true, ChainID: bare.ChainID,
-		Final: func(_ types.Time, r *ledger.Result) { w.noteFinal(r) }})
+		Validators: c.Validators, Accounts: c.Accounts, Funds: bare.Balance, Programs: c.Programs, Alone: true, Timeless: true,
+		ChainID: bare.ChainID, Final: func(_ types.Time, r *ledger.Result) { w.noteFinal(r) }})
 	if err != nil {
 		return nil, err
 	}

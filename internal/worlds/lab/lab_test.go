@@ -302,6 +302,28 @@ func TestAMistakeOfTheFileNamesItsPlace(t *testing.T) {
 	}
 }
 
+// Arguments of crowds and of validators have their limits.
+func TestAMistakeOfACrowdIsTold(t *testing.T) {
+	for before, want := range map[string]string{
+		"net.validators(number = 0)":                                                                         "takes 1 to 100",
+		"net.run(blocks = 1)\n    net.validators(number = 2)":                                                "before the first net.run",
+		`net.shill("shill", guess = "half")`:                                                                 "guess is a bid in wei",
+		`net.self_tippers("owner", validators = 1, timers = -1)`:                                             "timers is 0 to 20000",
+		`net.self_tippers("owner", validators = -1, timers = 1)`:                                             "validators is 0 to 100",
+		`net.bidders("more", members = 1, top = 1, ahead = 0)`:                                               "ahead is at least 1",
+		`net.bidders("more", members = 1, top = 1, size = 0)`:                                                "size is at least 1",
+		`net.patient_bidders("more", members = 1, top = 1, size = 0)`:                                        "size is at least 1",
+		`net.always_due("more", members = 1, size = 0)`:                                                      "size is at least 1",
+		`net.always_due("more", members = 1, size = 2)`:                                                      "of a lane that holds 1",
+		"net.shill(\"shill\")\n    net.always_due(\"more\", members = 1, size = 2)\n    net.lane(fires = 2)": "of one size",
+	} {
+		e := loaded(t, "coin", strings.Replace(coin, "    net.run(", "    "+before+"\n    net.run(", 1))
+		if _, err := e.Play(e.points[0], 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an error with %q", before, err, want)
+		}
+	}
+}
+
 // Traffic is within a transaction's cells, is named before the first block, and is of no world of votes.
 func TestAMistakeOfTrafficIsTold(t *testing.T) {
 	for before, want := range map[string]string{

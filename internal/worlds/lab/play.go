@@ -107,14 +107,15 @@ func (e *Experiment) paramsOf(thread *starlark.Thread, at starlark.Value) (param
 
 // net is the bare world of a row as play sees it.
 type net struct {
-	seed    uint64
-	params  params.Overrides
-	open    crowd.Opener // nil: the bare world
-	fires   uint64
-	crowds  []*crowd.Crowd
-	traffic *crowd.Traffic
-	room    *crowd.Room
-	votes   *attest.Counts // of net.presence; nil before
+	seed      uint64
+	params    params.Overrides
+	open      crowd.Opener // nil: the bare world
+	fires     uint64
+	proposers int // validators; 0: as many as the world has by default
+	crowds    []*crowd.Crowd
+	traffic   *crowd.Traffic
+	room      *crowd.Room
+	votes     *attest.Counts // of net.presence; nil before
 }
 
 func (n *net) closeRoom() {
@@ -141,13 +142,14 @@ type unpack func(pairs ...any) error
 var makers = map[string]maker{
 	"always_due": func(name string, u unpack) (*crowd.Crowd, error) {
 		members, timers, spread, price, deployers, after, leaves := 1, 1, uint64(1), crowd.Price{}, 1, uint64(0), uint64(0)
+		size := 1
 		err := u("members", &members, "timers?", &timers, "spread?", &spread, "tip?", &price.Tip, "deployers?", &deployers, "after?", &after,
-			"leaves?", &leaves)
+			"leaves?", &leaves, "size?", &size)
 		if err == nil {
-			err = atLeastOne("timers", timers, "spread", int(spread), "deployers", deployers)
+			err = atLeastOne("timers", timers, "spread", int(spread), "deployers", deployers, "size", size)
 		}
 		c := crowd.AlwaysDue(name, members, timers, spread, price)
-		c.Deployers, c.After, c.Leaves = deployers, after, leaves
+		c.Deployers, c.After, c.Leaves, c.Size = deployers, after, leaves, uint64(size)
 		return c, err
 	},
 	"bursts": func(name string, u unpack) (*crowd.Crowd, error) {
@@ -196,31 +198,63 @@ var makers = map[string]maker{
 		return crowd.Tiers(name, members, urgent, in, first), err
 	},
 	"bidders": func(name string, u unpack) (*crowd.Crowd, error) {
-		members, bids, none := 1, crowd.Bids{}, uint64(0)
+		members, bids, none, ahead, size := 1, crowd.Bids{}, uint64(0), 1, 1
 		each := new(starlark.List)
 		var adapts adaptation
 		err := u("members", &members, "top", &bids.Top, "permille?", &bids.Permille, "each?", &each, "kept?", &bids.AreKept, "adapts?", &adapts,
-			"tips?", &bids.AreTips)
-		bids.Patience = &none
+			"tips?", &bids.AreTips, "ahead?", &ahead, "size?", &size)
+		if err == nil {
+			err = atLeastOne("ahead", ahead, "size", size)
+		}
+		bids.Patience, bids.In = &none, uint64(ahead)
 		if err == nil {
 			bids.Each, err = wholeNumbers("each", each)
 		}
 		if err == nil {
 			err = adapts.applyTo(&bids)
 		}
-		return crowd.Bidders(name, members, bids), err
+		c := crowd.Bidders(name, members, bids)
+		c.Size = uint64(size)
+		return c, err
 	},
 	"patient_bidders": func(name string, u unpack) (*crowd.Crowd, error) {
-		members, bids, decay := 1, crowd.Bids{}, uint64(0)
+		members, bids, decay, size := 1, crowd.Bids{}, uint64(0), 1
 		each := new(starlark.List)
-		err := u("members", &members, "top", &bids.Top, "permille?", &bids.Permille, "each?", &each, "decay_permille?", &decay)
+		err := u("members", &members, "top", &bids.Top, "permille?", &bids.Permille, "each?", &each, "decay_permille?", &decay, "size?", &size)
+		if err == nil {
+			err = atLeastOne("size", size)
+		}
 		if err == nil {
 			bids.Each, err = wholeNumbers("each", each)
 		}
 		if err == nil && decay > 1000 {
 			err = fmt.Errorf("decay_permille is 0 to 1000; got %d", decay)
 		}
-		return crowd.PatientBidders(name, members, bids, decay), err
+		c := crowd.PatientBidders(name, members, bids, decay)
+		c.Size = uint64(size)
+		return c, err
+	},
+	"shill": func(name string, u unpack) (*crowd.Crowd, error) {
+		var guess starlark.Value = starlark.None
+		if err := u("guess?", &guess); err != nil || guess == starlark.None {
+			return crowd.NewShill(name, crowd.Shill{}), err
+		}
+		var bid uint64
+		if err := starlark.AsInt(guess, &bid); err != nil {
+			return nil, fmt.Errorf("guess is a bid in wei: %w", err)
+		}
+		return crowd.NewShill(name, crowd.Shill{Guess: &bid}), nil
+	},
+	"self_tippers": func(name string, u unpack) (*crowd.Crowd, error) {
+		validators, timers, price, isInEveryBlock := 1, 0, crowd.Price{}, false
+		err := u("validators", &validators, "timers", &timers, "tip?", &price.Tip, "every_block?", &isInEveryBlock)
+		if err == nil && (validators < 0 || validators > maxValidators) {
+			err = fmt.Errorf("validators is 0 to %d; got %d", maxValidators, validators)
+		}
+		if err == nil && (timers < 0 || timers > crowd.MaxOrders) {
+			err = fmt.Errorf("timers is 0 to %d; got %d", crowd.MaxOrders, timers)
+		}
+		return crowd.SelfTippers(name, validators, max(0, timers), isInEveryBlock, price), err
 	},
 }
 
@@ -309,6 +343,8 @@ func (n *net) Attr(name string) (starlark.Value, error) {
 	switch name {
 	case "lane":
 		return starlark.NewBuiltin("net.lane", n.setLane), nil
+	case "validators":
+		return starlark.NewBuiltin("net.validators", n.setValidators), nil
 	case "traffic":
 		return starlark.NewBuiltin("net.traffic", n.setTraffic), nil
 	case "run":
@@ -349,6 +385,24 @@ func (n *net) setLane(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tup
 	return starlark.None, starlark.UnpackArgs(b.Name(), args, kwargs, "fires", &n.fires)
 }
 
+// maxValidators bounds those of a run.
+const maxValidators = 100
+
+// setValidators says how many validators propose in turn.
+func (n *net) setValidators(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
+	if n.room != nil {
+		return nil, errors.New("net.validators comes before the first net.run")
+	}
+	if err := starlark.UnpackArgs(b.Name(), args, kwargs, "number", &n.proposers); err != nil {
+		return nil, err
+	}
+	if n.proposers < 1 || n.proposers > maxValidators {
+		return nil, fmt.Errorf("net.validators takes 1 to %d; got %d", maxValidators, n.proposers)
+	}
+	return starlark.None, nil
+}
+
 // setTraffic has a transaction take cells of each block.
 func (n *net) setTraffic(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	if n.room != nil || n.traffic != nil {
@@ -379,7 +433,7 @@ func (n *net) runBlocks(_ *starlark.Thread, b *starlark.Builtin, args starlark.T
 	}
 	if n.room == nil {
 		room, err := crowd.New(crowd.Config{Seed: n.seed, Fires: n.fires, Params: n.params, Crowds: n.crowds, Traffic: n.traffic,
-			Open: n.open})
+			Validators: n.proposers, Open: n.open})
 		if err != nil {
 			return nil, err
 		}
@@ -409,6 +463,8 @@ var counts = map[string]func(*crowd.Counts) starlark.Value{
 	"insolvent": func(c *crowd.Counts) starlark.Value { return starlark.MakeUint64(c.Insolvent) },
 	"paid":      func(c *crowd.Counts) starlark.Value { return weiValue(c.Paid) },
 	"tips":      func(c *crowd.Counts) starlark.Value { return weiValue(c.Tips) },
+	"returned":  func(c *crowd.Counts) starlark.Value { return weiValue(c.Returned) },
+	"earned":    func(c *crowd.Counts) starlark.Value { return weiValue(c.Earned) },
 	"worth":     func(c *crowd.Counts) starlark.Value { return weiValue(c.Worth) },
 	"wait_mean": func(c *crowd.Counts) starlark.Value {
 		return nearestRatio(new(big.Int).SetUint64(c.WaitSum()), new(big.Int).SetUint64(c.Fired))

@@ -103,7 +103,7 @@ func (b *BestResponse) bestShare(now uint64, of *memory, m *market) uint64 {
 	return best
 }
 
-// market is the bids of an auction lane, as the chain shows them to who adapts.
+// market is the bids of an auction lane, as the chain shows them to who adapts and to shills.
 type market struct {
 	fires        int
 	reserve      uint64
@@ -127,11 +127,13 @@ type adapting struct {
 	member int
 }
 
-var errNoAuction = errors.New("best_response answers the bids of an auction: set cip1.policy to bias-vcg or bias-first-price")
+var errNoAuction = errors.New("best_response and shills answer the bids of an auction: set cip1.policy to bias-vcg or bias-first-price")
 
-// newMarket is nil where no crowd adapts.
+var errMixedMarket = errors.New("best_response and shills count winners by fires of one size: leave out size, or them")
+
+// newMarket is nil where no crowd reads bids.
 func newMarket(fires uint64, p *params.Params, crowds []*Crowd) (*market, error) {
-	if !slices.ContainsFunc(crowds, func(c *Crowd) bool { return c.Adapts != nil }) {
+	if !slices.ContainsFunc(crowds, func(c *Crowd) bool { return c.Adapts != nil || c.ReadsBids }) {
 		return nil, nil
 	}
 	if p.Policy != "bias-vcg" && p.Policy != "bias-first-price" {
@@ -139,7 +141,7 @@ func newMarket(fires uint64, p *params.Params, crowds []*Crowd) (*market, error)
 	}
 	reserve, fits := p.BiasReservePrice.Uint64()
 	if !fits {
-		return nil, fmt.Errorf("best_response counts in 64 bits, and the reserve price of %s wei needs more", p.BiasReservePrice)
+		return nil, fmt.Errorf("bids are counted in 64 bits, and the reserve price of %s wei needs more", p.BiasReservePrice)
 	}
 	return &market{fires: int(fires), reserve: reserve, paysOwnBid: p.Policy == "bias-first-price",
 		reserveHolds: p.BiasReserveHolds, members: map[types.Address]adapting{}}, nil
@@ -196,14 +198,19 @@ func newOpenBid(t *types.Timer) openBid {
 	return openBid{actor: t.Actor, from: t.Height, through: t.ExpiresAt, id: t.ID, bid: bid, value: o.Value}
 }
 
-func (m *market) tellMembers(now types.Height) {
-	var bids []openBid
+// bidsAt are the bids of the auction at a height, as far as they are known, the highest first.
+func (m *market) bidsAt(height types.Height) (bids []openBid) {
 	for _, b := range m.open {
-		if b.from <= now && now <= b.through {
+		if b.from <= height && height <= b.through {
 			bids = append(bids, b)
 		}
 	}
 	slices.SortStableFunc(bids, func(a, b openBid) int { return cmp.Compare(b.bid, a.bid) })
+	return bids
+}
+
+func (m *market) tellMembers(now types.Height) {
+	bids := m.bidsAt(now)
 	for _, own := range bids {
 		if one, adapts := m.members[own.actor]; adapts {
 			one.by.answerAuction(one.member, auctionSeen{value: own.value, hurdle: m.hurdleFor(own.actor, bids)}, m)

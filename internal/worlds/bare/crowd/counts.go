@@ -18,9 +18,12 @@ type Counts struct {
 	Insolvent uint64 // ended since its payer lacked the price
 	Paid      types.Wei
 	Tips      types.Wei // of Paid: to the proposer
+	Returned  types.Wei // of Tips: in blocks of the validators of the crowd's owner
+	Earned    types.Wei // by these validators: the tips of all crowds in their blocks
 	Worth     types.Wei // of the fires to their members, at the time that they fired
 
 	decayPermille uint64
+	leads         bool     // in this block one of these validators
 	waits         []uint64 // how many fires were late by so many blocks
 }
 
@@ -35,6 +38,9 @@ func (c *Counts) noteChange(change *types.TimerChange, value uint64) {
 		c.Fired++
 		c.noteWait(wait)
 		c.Paid, c.Tips = c.Paid.Add(change.FeePaid), c.Tips.Add(change.TipPaid)
+		if c.leads {
+			c.Returned = c.Returned.Add(change.TipPaid)
+		}
 		c.Worth = c.Worth.Add(types.WeiOf(c.decayValue(value, wait)))
 	case types.TimerExpired:
 		c.Expired++

@@ -47,13 +47,18 @@ type Crowd struct {
 	Leaves uint64
 	// Begin returns the orders with which a member begins. It may be nil.
 	Begin func(member int, s *draw.Stream) []Order
-	// Tick returns the orders of a block by members, before it. It may be nil. since counts
-	// blocks from the first.
-	Tick func(since uint64, s *draw.Stream) map[int][]Order
+	// Tick returns the orders of a block by members, before it. It may be nil.
+	Tick func(sees Outlook, s *draw.Stream) map[int][]Order
 	// DecayPermille is what a block of waiting takes of an order's worth.
 	DecayPermille uint64
 	// Adapts chooses the shares that the members bid; nil: they are fixed.
 	Adapts *BestResponse
+	// ReadsBids says that its orders follow from the bids of others.
+	ReadsBids bool
+	// Validators is how many of the first validators are its owner's, who gets the tips of their blocks.
+	Validators int
+	// Size is how many fires of the lane a fire of a member takes; 0: one.
+	Size uint64
 	// HasAgents says that the chain asks the members' own programs for tips that their orders leave open.
 	HasAgents bool
 
@@ -70,12 +75,14 @@ type Traffic struct {
 
 // Config describes a room.
 type Config struct {
-	Seed    uint64
-	Fires   uint64           // what the lane holds a block
-	Params  params.Overrides // beside those of the lane
-	Crowds  []*Crowd
-	Traffic *Traffic // nil: none
-	Open    Opener   // nil: the bare world
+	Seed  uint64
+	Fires uint64 // of size 1: what the lane holds a block
+	// Validators is how many there are, who lead in turn; 0: one, on a network four.
+	Validators int
+	Params     params.Overrides // beside those of the lane
+	Crowds     []*Crowd
+	Traffic    *Traffic // nil: none
+	Open       Opener   // nil: the bare world
 }
 
 // World is the chain of a room.
@@ -103,6 +110,7 @@ type Room struct {
 	World     World
 	market    *market // of auctions with members that adapt, or nil
 	crowds    []*Crowd
+	isMixed   bool // fires of members have several sizes
 	of        map[types.Address]*Crowd
 	conductor types.Address
 	lane      types.Cycles
@@ -149,7 +157,10 @@ func New(c Config) (*Room, error) {
 		return nil, fmt.Errorf("the lane holds 1 to %d fires a block; got %d", MaxFires, c.Fires)
 	}
 	r := &Room{crowds: c.Crowds, traffic: c.Traffic, of: map[types.Address]*Crowd{}, lane: types.Cycles(c.Fires * fireCycles)}
-	given := LaneParams(c.Fires)
+	if err := r.readSizes(c.Fires); err != nil {
+		return nil, err
+	}
+	given := r.laneParams(c.Fires)
 	for key, value := range c.Params { // order: into a map
 		given[key] = value
 	}
@@ -169,22 +180,19 @@ func New(c Config) (*Room, error) {
 	if open == nil {
 		open = openBare
 	}
-	world, err := open(c.Seed, bare.Config{Params: given, Programs: Host{c.Seed}, Accounts: slices.Compact(accounts), Observe: r.countBlock})
+	world, err := open(c.Seed, bare.Config{Params: given, Programs: Host{c.Seed}, Accounts: slices.Compact(accounts),
+		Validators: c.Validators, Observe: r.countBlock})
 	if err != nil {
 		return nil, err
 	}
 	if r.market, err = newMarket(c.Fires, world.Head().NextParams(), c.Crowds); err != nil {
 		return nil, err
 	}
+	if r.market != nil && r.isMixed {
+		return nil, errMixedMarket
+	}
 	r.World = world
 	return r, r.deployMembers()
-}
-
-func (c *Crowd) programName() string {
-	if c.HasAgents {
-		return agentCode
-	}
-	return programCode
 }
 
 func (c *Crowd) deployerName(k int) string {
@@ -205,7 +213,7 @@ func (r *Room) deployMembers() (err error) {
 	for _, c := range r.crowds {
 		for i := range c.Members {
 			account := c.deployerName(i % max(1, c.Deployers))
-			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(c.programName()), memberFunds)
+			at, err := r.World.Deploy(account, fmt.Sprintf("%s-%d", c.Name, i), []byte(r.codeOf(c)), memberFunds)
 			if err != nil {
 				return err
 			}
@@ -293,7 +301,7 @@ func (r *Room) Run(blocks uint64) error {
 			if c.Tick == nil {
 				continue
 			}
-			if err := r.submitOrders(c, c.Tick(r.blocks, c.stream)); err != nil {
+			if err := r.submitOrders(c, c.Tick(Outlook{r.blocks, r}, c.stream)); err != nil {
 				return err
 			}
 		}
@@ -336,6 +344,12 @@ func (r *Room) countBlock(result *ledger.Result) {
 	r.tipsPaid = r.tipsPaid.Add(result.Tips.Timers)
 	r.asked += result.Lane.AskCycles
 	r.market.noteBlock(result)
+	for _, c := range r.crowds {
+		c.Counts.leads = isAmongFirst(result.Block.Header.Proposer, result.State, c.Validators)
+		if c.Counts.leads {
+			c.Counts.Earned = c.Counts.Earned.Add(result.Tips.Timers)
+		}
+	}
 	var tips []types.Wei
 	values := valuesOf(result.Receipts)
 	for i := range result.Timers {

@@ -44,8 +44,8 @@ func newRepeatingCrowd(name string, members, timers int, least, most uint64, pri
 // Bursts are members with timers that are due again in 1..spread blocks after each fire, for some blocks, and rest for others, again and
 // again.
 func Bursts(name string, members, timers int, spread, blocks, rest uint64, price Price) *Crowd {
-	return &Crowd{Name: name, Members: members, Tick: func(since uint64, s *draw.Stream) map[int][]Order {
-		if since%(blocks+rest) != 0 {
+	return &Crowd{Name: name, Members: members, Tick: func(sees Outlook, s *draw.Stream) map[int][]Order {
+		if sees.Since%(blocks+rest) != 0 {
 			return nil
 		}
 		orders := make(map[int][]Order, members)
@@ -53,7 +53,7 @@ func Bursts(name string, members, timers int, spread, blocks, rest uint64, price
 			for k := range timers {
 				o := price.newOrder()
 				o.In, o.Least, o.Most = s.Uniform(1, spread), 1, spread
-				o.Until, o.Slot, o.Count = &blocks, uint64(k), since
+				o.Until, o.Slot, o.Count = &blocks, uint64(k), sees.Since
 				orders[i] = append(orders[i], o)
 			}
 		}
@@ -64,7 +64,7 @@ func Bursts(name string, members, timers int, spread, blocks, rest uint64, price
 // Quiet are members of which each orders a timer for the next block once in every blocks on
 // average, each block alike.
 func Quiet(name string, members int, every uint64, price Price) *Crowd {
-	return &Crowd{Name: name, Members: members, Tick: func(_ uint64, s *draw.Stream) map[int][]Order {
+	return &Crowd{Name: name, Members: members, Tick: func(_ Outlook, s *draw.Stream) map[int][]Order {
 		orders := map[int][]Order{}
 		for i := range members {
 			if s.Bernoulli(draw.Ratio{Num: 1, Den: every}) {
@@ -89,7 +89,7 @@ func Elastic(name string, orders int, top, patience uint64) *Crowd {
 
 // eachBlock are members that each order one timer a block.
 func eachBlock(name string, members int, order func(*draw.Stream) Order) *Crowd {
-	return &Crowd{Name: name, Members: members, Tick: func(_ uint64, s *draw.Stream) map[int][]Order {
+	return &Crowd{Name: name, Members: members, Tick: func(_ Outlook, s *draw.Stream) map[int][]Order {
 		orders := make(map[int][]Order, members)
 		for i := range members {
 			orders[i] = []Order{order(s)}
@@ -103,7 +103,7 @@ func eachBlock(name string, members int, order func(*draw.Stream) Order) *Crowd 
 // begins.
 func Tiers(name string, members int, urgentPermille, in, firstTip uint64) *Crowd {
 	c := &Crowd{Name: name, Members: members}
-	c.Tick = func(since uint64, s *draw.Stream) map[int][]Order {
+	c.Tick = func(sees Outlook, s *draw.Stream) map[int][]Order {
 		orders := make(map[int][]Order, members)
 		for i := range members {
 			most := richFee
@@ -111,7 +111,7 @@ func Tiers(name string, members int, urgentPermille, in, firstTip uint64) *Crowd
 			if s.Bernoulli(draw.Ratio{Num: urgentPermille, Den: permille}) {
 				o.Tier = "urgent"
 			}
-			if since <= in {
+			if sees.Since <= in {
 				o.Tier, o.Tip = "", &firstTip
 			}
 			orders[i] = []Order{o}
@@ -127,6 +127,7 @@ type Bids struct {
 	Permille uint64   // the share of a value that is bid
 	Each     []uint64 // the shares of the first members, where they differ
 	Patience *uint64  // blocks; nil: as long as the chain allows
+	In       uint64   // blocks from a bid until its auction; 0: one
 	AreKept  bool     // a member draws its value once, not for each block
 	// AreTips says that values and bids are a cycle: the bid is a timer's tip, and the value its max fee.
 	AreTips bool
@@ -146,13 +147,13 @@ func (b *Bids) newOrder(share uint64, s *draw.Stream) Order {
 	if b.AreTips {
 		return b.newTip(share, s.Uniform(0, b.Top))
 	}
-	o := Order{In: 1, Patience: b.Patience, BidPermille: &share}
+	o := Order{In: max(1, b.In), Patience: b.Patience, BidPermille: &share}
 	o.drawValue(s.Uniform(0, b.Top))
 	return o
 }
 
 func (b *Bids) newTip(share, value uint64) Order {
-	o := Order{In: 1, Patience: b.Patience, Value: value, MaxFee: &value, RaisePermille: b.RaisePermille}
+	o := Order{In: max(1, b.In), Patience: b.Patience, Value: value, MaxFee: &value, RaisePermille: b.RaisePermille}
 	if tip := shareOf(value, share); b.RaisePermille == nil {
 		o.Tip = &tip
 	}
@@ -168,7 +169,7 @@ func Bidders(name string, members int, bids Bids) *Crowd {
 	bids.Adapts.takeShares(shares)
 	var kept []Order
 	c := &Crowd{Name: name, Members: members, Adapts: bids.Adapts, HasAgents: bids.RaisePermille != nil}
-	c.Tick = func(_ uint64, s *draw.Stream) map[int][]Order {
+	c.Tick = func(_ Outlook, s *draw.Stream) map[int][]Order {
 		orders := make(map[int][]Order, members)
 		for i, share := range shares {
 			var o Order

@@ -120,18 +120,19 @@ func (session) Close() {}
 // Inspect implements program.Session.
 func (session) Inspect(code program.Code) (program.Description, error) {
 	handlers := []program.Handler{{Name: "conduct"}, {Name: "handle_timer"}, {Name: "ignore"}, {Name: "order"}}
-	if string(code.Source) == agentCode {
+	if hasAgent, _ := readCode(code.Source); hasAgent {
 		handlers = slices.Insert(handlers, 1, program.Handler{Name: program.BidHandler})
 	}
 	return program.Description{Handlers: handlers}, nil
 }
 
 // Handle implements program.Session.
-func (s session) Handle(ctx program.Context, _ program.Code, msg program.Message) (program.Outcome, error) {
+func (s session) Handle(ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	if msg.Kind == program.Init {
 		return program.Outcome{Status: types.StatusOK}, nil
 	}
-	output, err := s.runHandler(ctx, msg)
+	_, limit := readCode(code.Source)
+	output, err := s.runHandler(ctx, msg, limit)
 	var fault *program.Fault
 	switch {
 	case err == nil:
@@ -142,7 +143,7 @@ func (s session) Handle(ctx program.Context, _ program.Code, msg program.Message
 	return program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "raised", Message: err.Error()}}, nil
 }
 
-func (s session) runHandler(ctx program.Context, msg program.Message) ([]byte, error) {
+func (s session) runHandler(ctx program.Context, msg program.Message, limit *types.Cycles) ([]byte, error) {
 	switch msg.Handler {
 	case "order":
 		orders, err := decodeOrders(msg.Payload)
@@ -151,7 +152,7 @@ func (s session) runHandler(ctx program.Context, msg program.Message) ([]byte, e
 		}
 		refused := uint64(0)
 		for i := range orders {
-			n, err := scheduleOrder(ctx, &orders[i])
+			n, err := scheduleOrder(ctx, &orders[i], limit)
 			if err != nil {
 				return nil, err
 			}
@@ -165,7 +166,7 @@ func (s session) runHandler(ctx program.Context, msg program.Message) ([]byte, e
 	case program.BidHandler:
 		return answerQuestion(ctx, msg.Payload)
 	case "handle_timer":
-		return s.handleFire(ctx, msg)
+		return s.handleFire(ctx, msg, limit)
 	}
 	return nil, errors.New("a member of a crowd has no handler " + msg.Handler)
 }
@@ -187,13 +188,15 @@ func conductOrders(ctx program.Context, payload []byte) ([]byte, error) {
 }
 
 // scheduleOrder returns 1 for a timer that the chain refused.
-func scheduleOrder(ctx program.Context, o *Order) (refused uint64, err error) {
+func scheduleOrder(ctx program.Context, o *Order, limit *types.Cycles) (refused uint64, err error) {
 	if o.RaisePermille != nil {
 		if err := keepWorth(ctx, o); err != nil {
 			return 0, err
 		}
 	}
-	_, err = ctx.ScheduleTimer(o.timerRequest(ctx.Block().Height))
+	request := o.timerRequest(ctx.Block().Height)
+	request.GasLimit = limit
+	_, err = ctx.ScheduleTimer(request)
 	var fault *program.Fault
 	if errors.As(err, &fault) && !fault.Abort {
 		return 1, nil
@@ -201,13 +204,13 @@ func scheduleOrder(ctx program.Context, o *Order) (refused uint64, err error) {
 	return 0, err
 }
 
-func (s session) handleFire(ctx program.Context, msg program.Message) ([]byte, error) {
+func (s session) handleFire(ctx program.Context, msg program.Message, limit *types.Cycles) ([]byte, error) {
 	o, err := decodeOrder(msg.Payload)
 	if err != nil {
 		return nil, err
 	}
 	if next, ok := o.nextOrder(s.seed, msg.Self, ctx.Block().Height); ok {
-		if _, err := scheduleOrder(ctx, &next); err != nil {
+		if _, err := scheduleOrder(ctx, &next, limit); err != nil {
 			return nil, err
 		}
 	}
