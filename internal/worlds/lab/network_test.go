@@ -2,6 +2,7 @@ package lab
 
 import (
 	"maps"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -80,6 +81,31 @@ func TestALieAboutBiddersTurnsRed(t *testing.T) {
 		text = strings.Replace(text, "warm = 1000, blocks = 600", "warm = 200, blocks = 200", 1)
 		if results := quickly(t, loaded(t, "adaptive", text)); len(results.Misses()) == 0 {
 			t.Errorf("%s: all %d closed forms hold", name, len(results.Forms))
+		}
+	}
+}
+
+// Lies about shills, about whose tips come back, about sizes and about payments turn their experiments red.
+func TestALieAboutOtherCrowdsTurnsRed(t *testing.T) {
+	shorter := regexp.MustCompile(`warm = \d+, blocks = \d+`)
+	for _, lie := range []struct{ experiment, name, said, instead string }{
+		{"shill", "a reader that comes too late", `ahead = p.ahead, permille = 1000 if`, `ahead = 1, permille = 1000 if`},
+		{"shill", "payments swapped", `"bias-first-price" if p.rule == "first" else "bias-vcg"`, `"bias-vcg"`},
+		{"shill", "a tenth less", `(one.worth - one.tips)`, `(one.worth - one.tips * 9 // 10)`},
+		{"self_tips", "another validator's blocks", `validators = p.own, timers`, `validators = p.own + 1, timers`},
+		{"self_tips", "a median of others", `else 1000,`, `else 900,`},
+		{"sizes", "seven tenths of a lane as all of it", `spread = 1, tip = 100, size = p.size)`, `spread = 1, tip = 100, size = p.size - 3)`},
+		{"lies", "payments swapped", `"per_cycle" if p.rule == "per_cycle"`, `"per_cycle" if p.rule == "written"`},
+		{"lies", "fires of one size", `permille = 1000, size = others)`, `permille = 1000)`},
+	} {
+		honest := string(carried(t, lie.experiment).Text)
+		text := strings.Replace(honest, lie.said, lie.instead, 1)
+		if text == honest {
+			t.Errorf("%s: the file does not say %s", lie.experiment, lie.said)
+		}
+		text = shorter.ReplaceAllString(text, "warm = 50, blocks = 200")
+		if results := quickly(t, loaded(t, lie.experiment, text)); len(results.Misses()) == 0 {
+			t.Errorf("%s, %s: all %d closed forms hold", lie.experiment, lie.name, len(results.Forms))
 		}
 	}
 }
