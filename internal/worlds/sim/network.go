@@ -286,8 +286,9 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 			return validators.Start(n.Runtime(), twin, given)
 		})
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
-			RewriteBytes: cmp.Or(n.config.Rewrite, rewriteBytes), FlushDelay: n.config.FlushDelay, Head: n.headAtRest(name), Python: n.config.Pythons[name],
-			Bootstrap: n.bootstrapMembers(), Observe: n.observeFinal, Tell: n.traceReport, TellRunners: n.tellRunners,
+			RewriteBytes: cmp.Or(n.config.Rewrite, rewriteBytes), FlushDelay: n.config.FlushDelay, Head: n.headAtRest(name),
+			Python: n.config.Pythons[name], Bootstrap: n.bootstrapMembers(),
+			Observe: n.observeFinal, Tell: n.traceReport, TellRunners: n.tellRunners,
 			Dropped: n.Dropped, Strategy: n.config.Strategy, OnFailure: func(err error) { n.onNodeEnded(name, err) }}, node)
 		if err != nil {
 			return nil, err
