@@ -16,6 +16,7 @@ import (
 func (s *Server) registerNetwork() {
 	s.registerReady()
 	serveRoute(s, operation{id: "validators", path: "/validators", tag: tagNetwork,
+		client:  "Validators() lists the validators with their status.",
 		summary: "The validator set, and how each validator does", response: []model.Validator{exampleValidator}}, s.listValidators)
 	s.registerMetrics()
 }
