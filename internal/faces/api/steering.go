@@ -81,6 +81,21 @@ func (s *Server) registerSteering() {
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
 			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}},
 		s.advanceTime)
+	s.registerMoves()
+	serveBody(s, operation{id: "set_param", path: "/devnet/params", tag: tagDevnet,
+		client:  "SetParam(r ParamRequest) sets a parameter from a height on.",
+		summary: "Set a protocol parameter from a height on; answers once that is decided", errors: []int{404, 409, 429, 504},
+		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
+		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
+	s.registerCheats()
+	s.registerTimerOrders()
+	s.registerJobOrders()
+	s.registerRunnerOrders()
+	s.registerRunnerChanges()
+}
+
+// registerMoves has validators join and leave.
+func (s *Server) registerMoves() {
 	move := operation{id: "validator_join", path: "/devnet/validator/join", tag: tagDevnet,
 		client: "JoinValidator(name string) starts a validator that joins at the epoch's end; an empty name means the next that " +
 			"is free. Of one that leaves it takes the leave back.",
@@ -106,16 +121,6 @@ func (s *Server) registerSteering() {
 		}
 		return s.backend.Steer().Leave(ctx, in.Name)
 	})
-	serveBody(s, operation{id: "set_param", path: "/devnet/params", tag: tagDevnet,
-		client:  "SetParam(r ParamRequest) sets a parameter from a height on.",
-		summary: "Set a protocol parameter from a height on; answers once that is decided", errors: []int{404, 409, 429, 504},
-		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
-		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
-	s.registerCheats()
-	s.registerTimerOrders()
-	s.registerJobOrders()
-	s.registerRunnerOrders()
-	s.registerRunnerChanges()
 }
 
 func (s *Server) setPace(on bool) (m model.Pace, err error) {
