@@ -29,6 +29,21 @@ type (
 	Signature = types.Signature
 )
 
+// Answers and requests that have another name than in the API, or a word about them.
+type (
+	ActorInfo        = model.Actor
+	AnnouncedUpgrade = model.AnnouncedUpgrade // waits for its height
+	ChainEvent       = model.Event            // of a receipt or a block
+	FaucetReceipt    = model.Faucet
+	Fault            = model.Fault // why something failed
+	FaultEffect      = model.FaultReceipt
+	FaultOrder       = model.FaultRequest
+	Handler          = model.ActorHandler
+	NamedNode        = model.NamedValidator
+	TimerCalendar    = model.Calendar
+	ViewOutcome      = model.View
+)
+
 // StatusOK is the status of a receipt that did not fail.
 const StatusOK = "ok"
 

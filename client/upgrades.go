@@ -6,9 +6,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// AnnouncedUpgrade is an upgrade that waits for its height.
-type AnnouncedUpgrade = model.AnnouncedUpgrade
-
 // Upgrade says how an actor is upgraded. All of it may be left out.
 type Upgrade struct {
 	From    string // the devnet account that the actor's terms name; "": alice

@@ -6,6 +6,7 @@ import itertools
 import json
 
 import child
+from handlers import wrap_body
 from host import builtin_names, chain, imports, meter, outcome, program, serving, warmup
 from host.attribute_tables import TABLE
 
@@ -76,11 +77,6 @@ def setup_of(names, n):
     return "N = %d\n" % n + SETUP + "".join("v%d = %s\n" % (i, VALUES[name]) for i, name in enumerate(names))
 
 
-def wrap_handler(body, setup):
-    import corpus
-    return corpus.wrap_body(body, setup)
-
-
 def find_succeeding(expressions):
     """Of (expression, names of its arguments), those that a trial with small arguments ends."""
     found = []
@@ -105,7 +101,7 @@ def try_expressions(expressions):
         body += "".join("v%d = %s\n" % (k, VALUES[name]) for k, name in enumerate(names))
         body += "try:\n    %s\n    good.append(%d)\nexcept Exception: pass\n" % (expression, i)
     body += "return repr(good).encode()"
-    code = program.load_source(wrap_handler(body, "N = %d\n" % SMALL + SETUP), imports.is_exported)
+    code = program.load_source(wrap_body(body, "N = %d\n" % SMALL + SETUP), imports.is_exported)
     about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))
     chain.now = chain.Message(about, "call")
     meter.begin_message(TRIAL_CYCLES)

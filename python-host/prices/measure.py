@@ -28,13 +28,14 @@ import child  # noqa: E402: in this folder
 import corpus  # noqa: E402
 import deploys  # noqa: E402
 import hostile  # noqa: E402
+from handlers import wrap_body  # noqa: E402
 
 from host import chain, check, imports, main as host_main, meter, ops, outcome, probe, program  # noqa: E402: above this folder
 from host import protocol, serving, typed, warmup, wire  # noqa: E402
 
 CYCLES = 300_000  # eight milliseconds of a plain loop
 PLAIN_CYCLES, WARM_CYCLES = 30_000, 20_000
-PLAIN = corpus.wrap_body("for i in range(10**9): pass")
+PLAIN = wrap_body("for i in range(10**9): pass")
 KILLED = {"ended": "killed", "took": child.SECONDS * 10**9, "base": 0, "ratio": float("inf"), "units": 0, "held": 0, "why": ""}
 AGAIN, MOST_AGAIN = 6, 18  # measurements of a suspect, and of one that would fail: a slow moment of the machine only adds
 AIM = 8  # plain loops that any row may take a cycle

@@ -12,24 +12,30 @@ import (
 
 func (s *Server) registerActors() {
 	serveRead(s, operation{id: "actors", path: "/actors", tag: tagActors,
+		client:  "Actors(p Page) lists the deployed actors.",
 		summary: "The deployed actors, by address", response: []model.Actor{exampleActor}}, s.listActors)
 	serveRead(s, operation{id: "actor", path: "/actor/{address}", tag: tagActors,
+		client:  "Actor(name string) returns an actor by address or name.",
 		summary: "An actor: owner, code, handlers, balance, timers", errors: []int{400}, response: exampleActor}, s.getActor)
 	s.registerSchema()
 	serveRead(s, operation{id: "actor_state", path: "/actor/{address}/state", tag: tagActors,
+		client:      "State(actor string, prefix string, p Page) lists an actor's state, of keys that begin with prefix.",
 		summary:     "An actor's state, by key",
 		description: "For an earlier moment blocks are executed again, as for a trace. The time counts as that of reads.",
 		errors:      []int{400, 429, 500}, response: []model.StateEntry{exampleEntry}}, s.actorState)
 	serveRead(s, operation{id: "actor_logs", path: "/actor/{address}/logs", tag: tagActors,
+		client:  "Logs(actor string, p Page) lists what an actor printed.",
 		summary: "The lines an actor printed, oldest first or newest first", errors: []int{400},
 		response: []model.LogLine{exampleLog}}, s.actorLogs)
 	serveRead(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
+		client:  "Read(r ReadRequest) calls a handler read-only.",
 		summary: "Call a handler read-only on the latest final state, or read typed state",
 		description: "Every side effect is refused. A handler that fails answers 200 with its status and error. Typed state is read by its " +
 			"name where there is no handler of it, and runs nothing: price, members[3], len(members), log[KEY]. " + readsHaveABudget,
 		errors:  []int{400, 409, 429},
 		request: model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
 	serveRead(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
+		client:  "TryBid(r BidRequest) asks a gas bidding agent for the price of a hypothetical timer.",
 		summary: "Ask a gas bidding agent for the price of a timer that does not exist",
 		description: "As the lane of the next block would (CIP-1 §7): nothing is charged or kept. An agent that fails answers 200 with its " +
 			"status and error, and what the protocol's own agent bids. " + readsHaveABudget,

@@ -9,6 +9,8 @@ import (
 
 func (s *Server) registerCalendar() {
 	serveRead(s, operation{id: "timers_calendar", path: "/timers/calendar", tag: tagTimers,
+		client: "TimerCalendar(from Height, to Height, bins int) counts the pending timers by tier and height, in at most bins " +
+			"bins. 0 is the default number of bins, and 0 for a height the default range.",
 		summary: "How many timers are due, by tier of the calendar and by height, in bins",
 		description: "The default range is the next 4,096 heights. At most 131,072 timers are read: whole says " +
 			"whether that was enough.",

@@ -12,25 +12,33 @@ import (
 
 func (s *Server) registerChain() {
 	serveRoute(s, operation{id: "health", path: "/health", tag: tagChain,
+		client:  "Health() returns whether the process answers.",
 		summary: "Whether the process answers", response: model.Health{Status: "ok"}}, s.getHealth)
 	serveRead(s, operation{id: "height", path: "/height", tag: tagChain,
 		summary: "The height of the latest final block", response: model.Height{Height: 12345}}, s.getHeight)
 	serveRead(s, operation{id: "block", path: "/block/{id}", tag: tagChain,
+		client:  `Block(id string) returns a final block by height, hash or "latest".`,
 		summary: "A final block, by height, hash or latest", errors: []int{400}, response: exampleBlock}, s.getBlock)
 	serveRead(s, operation{id: "blocks", path: "/blocks", tag: tagChain,
+		client:  "Blocks(from Height, limit int) lists final blocks from a height on.",
 		summary: "Final blocks from a height on, or the latest", response: []model.Block{exampleBlock}}, s.listBlocks)
 	serveRead(s, operation{id: "transaction", path: "/transaction/{hash}", tag: tagChain,
+		client:  "Transaction(hash string) returns a transaction, final or pending.",
 		summary: "A transaction, final or waiting in a pool", errors: []int{400}, response: exampleTransaction}, s.getTransaction)
 	serveRead(s, operation{id: "receipt", path: "/transaction/{hash}/receipt", tag: tagChain,
+		client:      "Receipt(hash string) returns the receipt of an execution that is final.",
 		summary:     "The receipt of a transaction, a timer's fire or a delivered message",
 		description: "404 with code not_final while the transaction waits in a pool.",
 		errors:      []int{400}, response: exampleReceipt}, s.getReceipt)
 	serveRead(s, operation{id: "account", path: "/account/{address}", tag: tagChain,
+		client:  "Account(name string) returns nonce and balance, by address or name.",
 		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400}, response: exampleAccount},
 		s.getAccount)
 	serveRead(s, operation{id: "basefee", path: "/basefee", tag: tagChain,
+		client:  "BaseFee() returns the prices of the next block.",
 		summary: "The base fees of the next block", response: exampleBaseFee}, s.baseFee)
 	serveRead(s, operation{id: "params", path: "/params", tag: tagChain,
+		client:  "Params() lists the parameters in force.",
 		summary: "The protocol parameters in force", response: []model.Param{exampleParam}}, s.listParams)
 }
 

@@ -20,6 +20,7 @@ import (
 // find them in the blocks.
 func (s *Server) registerCheats() {
 	serveLatest(s, operation{id: "set_balance", path: "/devnet/balance", tag: tagDevnet,
+		client:  "SetBalance(r BalanceRequest) gives an account or actor another balance.",
 		summary: "Give an account or actor another balance; answers once final",
 		description: "An instruction of the system key. The difference counts as minted or removed in the supply. Addresses of the chain's own " +
 			"(0x00 to 0xff) are refused: stakes, escrows and bids add up to their balances.",
@@ -27,6 +28,7 @@ func (s *Server) registerCheats() {
 		response: model.BalanceSet{Address: exampleAddress, Before: types.WeiOf(7), After: types.WeiOf(5 * types.CBY), Height: 14,
 			Hash: exampleHash}}, s.setBalance)
 	serveLatest(s, operation{id: "set_state", path: "/devnet/state", tag: tagDevnet,
+		client:  "SetState(r StateRequest) gives a key of an actor's state another value, or removes it.",
 		summary: "Give a key of an actor's state another value, or remove it; answers once final",
 		description: "An instruction of the system key. Key and value are bytes if they begin with 0x, otherwise UTF-8 text; " +
 			"a null value removes " +
@@ -34,12 +36,15 @@ func (s *Server) registerCheats() {
 		errors: []int{404, 409, 429, 504}, request: model.StateRequest{Actor: "club", Key: "price", Value: new("5")},
 		response: model.StateSet{Actor: exampleActorAt, Key: types.Bytes("price"), Height: 14, Hash: exampleHash}}, s.setState)
 	serveBody(s, operation{id: "mine", path: "/devnet/mine", tag: tagDevnet,
+		client: "Mine(blocks uint64) makes a number of blocks now and skips no height, also while the network is paused. It " +
+			"returns what fired.",
 		summary: "Make a number of blocks now, and list the timers that ended",
 		description: "Unlike an advance it skips no height: each gets a block, and the clock moves a block time for each. It works while the " +
 			"network is paused.",
 		errors: []int{409, 504}, request: model.MineRequest{Blocks: 3},
 		response: model.Advance{From: 12, To: 15, Blocks: 3, ClockMS: 3000, Timers: []model.AdvanceTimer{}}}, s.mineBlocks)
 	serveBody(s, operation{id: "automine", path: "/devnet/automine", tag: tagDevnet,
+		client:      "Automine(on bool) says whether blocks are made by themselves. Off is the same as Pause, on the same as Resume.",
 		summary:     "Make blocks by themselves, or only when asked",
 		description: "Off is the same as pause: transactions wait in the pool until a mine or an advance. On is the same as resume.",
 		request:     model.AutomineRequest{On: false}, response: model.Pace{Paused: true, Height: 12}},

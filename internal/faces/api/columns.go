@@ -12,6 +12,8 @@ import (
 
 func (s *Server) registerColumns() {
 	serveRead(s, operation{id: "blocks_columns", path: "/blocks/columns", tag: tagChain,
+		client: "Columns(from Height, to Height) are the final blocks of heights from one to another, as one array of each " +
+			"figure; with 0 for both the latest. For more than 4,096 blocks, Next is where to continue.",
 		summary: "Final blocks as columns: one array of each figure",
 		description: "At most 4,096 blocks: the first of the range, with next to continue; without from, the last blocks. " +
 			"A height that time travel skipped has no row.",

@@ -14,10 +14,12 @@ import (
 
 func (s *Server) registerDevnet() {
 	serveLatest(s, operation{id: "faucet", path: "/faucet", tag: tagDevnet,
+		client:  "Faucet(address string) gives an account what the faucet gives.",
 		summary: "Give an account 5,000 CBY; answers once final", errors: []int{404, 409, 429, 504},
 		request:  model.FaucetRequest{Address: "0x00000000000000000000000000000000000000aa"},
 		response: model.Faucet{Hash: exampleHash, Amount: types.WeiOf(5000 * types.CBY)}}, s.payFromFaucet)
 	serveRead(s, operation{id: "devnet_accounts", path: "/devnet/accounts", tag: tagDevnet,
+		client:   "Accounts() lists the accounts that the devnet signs for.",
 		summary:  "The funded accounts that the devnet signs for",
 		response: []model.DevnetAccount{{Name: "alice", Address: exampleAddress, Balance: types.WeiOf(1_000_000 * types.CBY)}}}, s.listAccounts)
 	serveLatest(s, operation{id: "devnet_send", path: "/devnet/send", tag: tagDevnet,
@@ -28,6 +30,7 @@ func (s *Server) registerDevnet() {
 		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: model.Sent{Receipt: exampleReceipt}},
 		s.sendTransaction)
 	serveLatest(s, operation{id: "devnet_deploy", path: "/devnet/deploy", tag: tagDevnet,
+		client:      "Deploy(r DeployRequest) has the devnet deploy an actor.",
 		summary:     "Deploy an actor; answers its address and the receipt once final",
 		description: "init runs once with the payload init. Code that is refused answers 200: its receipt has the status and the line.",
 		errors:      []int{404, 409, 429, 504},

@@ -12,14 +12,17 @@ import (
 
 func (s *Server) registerFaults() {
 	serveBody(s, operation{id: "fault", path: "/devnet/fault", tag: tagDevnet,
+		client:      "Fault(r FaultRequest) makes a fault by its verb, as docs/SCENARIOS.md tells them, and returns what it did so far.",
 		summary:     "Make a fault of a validator or of links; answers what it did so far",
 		description: describeVerbs() + ". A partition or bridge replaces the one before. Each fault is an event of type fault in GET /events.",
 		errors:      []int{404, 409}, request: model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}},
 		response: exampleFault}, s.orderFault)
 	s.enumerateVerbs()
 	serveRoute(s, operation{id: "faults", path: "/devnet/faults", tag: tagDevnet,
+		client:  "Faults() lists the faults so far, and what each did.",
 		summary: "The faults so far, and what each did", response: []model.FaultReceipt{exampleFault}}, s.listFaults)
 	serveRoute(s, operation{id: "heal", method: http.MethodPost, path: "/devnet/heal", tag: tagDevnet,
+		client:      "Heal() restores all links.",
 		summary:     "Remove the faults of all links; returns the faults so far",
 		description: "No partition or bridge, and all links as they are by themselves. Nodes that are down, frozen or misbehave stay so.",
 		response:    []model.FaultReceipt{exampleFault}}, s.healLinks)

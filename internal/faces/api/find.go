@@ -20,6 +20,8 @@ const (
 
 func (s *Server) registerFind() {
 	serveRead(s, operation{id: "find", path: "/find", tag: tagNetwork,
+		client: "Find(text string, limit int) lists what a text may mean: a height, the beginning of a hash or an address, a " +
+			"part of a name or of a handler. Of limit 0 it lists 20.",
 		summary: "What a text may mean: blocks, views, timers, jobs, transactions, actors, accounts, nodes and handlers",
 		description: "A number is a height, #30 too, and view 17 a view. Digits of a hash or an address are its beginning, four at least. " +
 			"Other texts are parts of names, of handlers too: token.transfer is a handler of an actor.",

@@ -40,7 +40,10 @@ var exampleHeld = model.Held{Moment: "lane.star@6:end", Step: 18231, Height: 57,
 
 func (s *Server) registerHeld() {
 	conflict := []int{http.StatusConflict}
-	serveRoute(s, operation{id: "held", path: "/hold", tag: tagHeld, summary: "The moment at which a simulated run is held",
+	serveRoute(s, operation{id: "held", path: "/hold", tag: tagHeld,
+		client: "Held() returns the moment at which a simulated run is held, by devnet run --hold. Another network refuses it " +
+			"(not_held).",
+		summary:     "The moment at which a simulated run is held",
 		description: "409 (not_held) for a network whose time passes by itself.", errors: conflict, response: exampleHeld},
 		func(context.Context, *struct{}) (m model.Held, err error) {
 			if s.held == nil {
@@ -49,6 +52,8 @@ func (s *Server) registerHeld() {
 			return s.held.Held(), nil
 		})
 	serveRoute(s, operation{id: "hold_frames", path: "/hold/frames", tag: tagHeld,
+		client: "Frames(from View, to View, lost bool) returns the frames between validators that a held run had of some views; " +
+			"to = 0: up to the latest. Of lost, those that did not arrive as usual.",
 		summary: "The frames between validators of a held run: of proposals, votes and certificates of some views",
 		description: "A frame that was lost, or came late, says why, and which fault did it. The latest 65,536 that were lost are kept, " +
 			"32,768 that came late, and 32,768 that arrived as usual. 409 (not_held) for a network whose time passes by itself.",
@@ -56,6 +61,7 @@ func (s *Server) registerHeld() {
 	stepped := exampleHeld
 	stepped.Moment, stepped.Step, stepped.Happened = "lane.star@6:18232", 18232, []string{"v2/consensus stepped"}
 	serveBody(s, operation{id: "hold_step", path: "/hold/step", tag: tagHeld,
+		client:  "Step(r StepRequest) lets a held run go on.",
 		summary: "Let a held run go on: by steps of roles, to the next final block, to the next fire of a timer, or to its script's end",
 		description: "The script goes on with it. After the script's end the network goes on alone: " +
 			"409 (not_reached) if it does not come to the block or the fire in ten minutes of its time.",
@@ -66,6 +72,7 @@ func (s *Server) registerHeld() {
 	back := exampleHeld
 	back.Moment, back.Step, back.Ended, back.Failure = "lane.star@6:18230", 18230, false, ""
 	serveBody(s, operation{id: "hold_back", path: "/hold/back", tag: tagHeld,
+		client:  "StepBack(r StepRequest) plays a held run again from its seed, to an earlier moment.",
 		summary: "Play a held run again from its seed, to an earlier moment",
 		description: "What was done to the network by hand is gone. The digests of the run are compared with those of before: " +
 			"500 (not_reproducible) where they differ, since the script has changed or one seed is not one run.",
@@ -74,6 +81,7 @@ func (s *Server) registerHeld() {
 			return moveRun(s, in, Holding.Back)
 		})
 	serveBody(s, operation{id: "hold_go", path: "/hold/go", tag: tagHeld,
+		client:  "GoToMoment(moment string) moves a held run to a moment by its name, on or back.",
 		summary: "Move a held run to a moment by its name, on or back", errors: conflict,
 		request: model.GoRequest{To: "lane.star@6:18230"}, response: back},
 		func(_ context.Context, in *model.GoRequest) (model.Held, error) {

@@ -15,21 +15,25 @@ import (
 func (s *Server) registerJobOrders() {
 	executor := model.JobRequest{From: "alice", Kind: "custom", Executor: "echo", Params: "hello"}
 	serveLatest(s, operation{id: "job_submit", path: "/devnet/job/submit", tag: tagDevnet,
+		client:  "SubmitJob(r JobRequest) submits a job, and returns it once its submission is final.",
 		summary: "Submit a job; answers it once its submission is final",
 		description: "from pays max_price, tip and what a callback costs into escrow. 400 with invalid_job names the field that makes no job " +
 			"(CIP-2).",
 		errors: []int{404, 409, 429, 504}, request: executor, response: exampleJob}, s.submitJob)
 	serveLatest(s, operation{id: "job_cancel", path: "/devnet/job/cancel", tag: tagDevnet,
+		client:      "CancelJob(id string) cancels a job for its submitter; the id may be shortened.",
 		summary:     "Cancel a job for its submitter, a devnet account; answers with the job once that is final",
 		description: "All of its escrow returns. A job that ended first is left as it ended: 409.",
 		errors:      []int{404, 409, 429, 504}, request: model.JobOrder{ID: exampleHash.String()}, response: exampleJob}, s.cancelJob)
 	serveBody(s, operation{id: "job_answer", path: "/devnet/job/answer", tag: tagDevnet,
+		client:  "AnswerJob(r AnswerRequest) gives the result of a job of the executor manual to the devnet's runners that have it.",
 		summary: "Give the result of a job of the executor manual; answers with the job",
 		description: "Each of the devnet's runners in its committee receives the result as soon as it has the job; the request waits for " +
 			"that. 409 with bad_result " +
 			"where the job does not take it.",
 		errors: []int{404, 409}, request: model.AnswerRequest{ID: exampleHash.String(), Result: "42"}, response: exampleJob}, s.answerJob)
 	serveBody(s, operation{id: "job_progress", path: "/devnet/job/progress", tag: tagDevnet,
+		client:  "ProgressJob(r ProgressRequest) sets the progress of a job of the executor manual, at the devnet's runners that have it.",
 		summary: "Say how far a job of the executor manual is; answers the job",
 		description: "Each of the devnet's runners with that job sends a JobProgress (CIP-11 §10.4) to the validator that pushed it. It sends " +
 			"at most one in 100 ms; GET /job/{id}/story shows them. A job that was polled for has no such stream. 409 with bad_result if percent " +

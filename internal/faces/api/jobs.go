@@ -15,23 +15,30 @@ func (s *Server) registerJobs() {
 		summary: "Jobs in every state, in the order of submission, or the other way round", errors: []int{400},
 		response: []model.Job{exampleJob}}, s.listJobs)
 	serveRead(s, operation{id: "job", path: "/job/{id}", tag: tagJobs,
+		client:  "Job(id string) returns a job by its id, or enough of it.",
 		summary: "A job", errors: []int{400}, response: exampleJob}, s.getJob)
 	serveRead(s, operation{id: "job_status", path: "/job/{id}/status", tag: tagJobs,
+		client:  "JobStatus(id string) returns the status of a job.",
 		summary: "The status of a job", errors: []int{400}, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
 	serveRead(s, operation{id: "job_runners", path: "/job/{id}/runners", tag: tagJobs,
+		client:  "JobRunners(id string, p Page) lists the runners of all draws of a job.",
 		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: []int{400},
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: new(types.Height(14)), RevealedAt: &exampleReveal,
 			Outcome: model.RunnerAgreed}}}, pageOfJob(Reader.JobRunners))
 	serveRead(s, operation{id: "job_draws", path: "/job/{id}/draws", tag: tagJobs,
+		client:  "JobDraws(id string, p Page) lists the draws of a job, each with all that it follows from.",
 		summary: "The draws of a job, each with its inputs: the candidates, their weights, the seed and each step",
 		errors:  []int{400}, response: []model.JobDraw{exampleDraw}}, pageOfJob(Reader.JobDraws))
 	serveRead(s, operation{id: "job_results", path: "/job/{id}/results", tag: tagJobs,
+		client:  "JobResults(id string, p Page) lists what the chain got of them.",
 		summary: "List the commitments and results of the runners of all draws of a job", errors: []int{400},
 		response: []model.JobResult{exampleJobResult}}, s.jobResults)
 	serveRead(s, operation{id: "job_verified", path: "/job/{id}/verified", tag: tagJobs,
+		client:  "JobVerified(id string) returns the verified result of a job.",
 		summary: "The verified result of a job", errors: []int{400},
 		response: model.JobVerified{ID: exampleJobID, Verified: true, Result: &exampleResult, Winner: &exampleAddress}}, s.verifyJob)
 	serveRead(s, operation{id: "job_story", path: "/job/{id}/story", tag: tagJobs,
+		client:   "JobStory(id string, offset int, limit int) returns changes of a job by blocks, from an entry on, at most limit of them.",
 		summary:  "List the events of a job, from its submission to its callback, with sightings of validators outside the chain",
 		errors:   []int{400},
 		response: model.JobStory{Job: exampleJob, Height: 20, Story: []model.JobEvent{exampleJobEvent}}}, s.jobStory)

@@ -9,6 +9,7 @@ import (
 
 func (s *Server) registerLinks() {
 	serveRoute(s, operation{id: "links", path: "/links", tag: tagNetwork,
+		client:  "Links(faulty bool) are the links between nodes; faulty selects those on which something is wrong.",
 		summary: "The links between nodes, one for each direction: up or cut, the rule in force, what was dropped and delayed",
 		description: "Links between validators, and links of runners with validators that are up or have a fault. A figure that " +
 			"the network does not count is null.",

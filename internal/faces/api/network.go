@@ -10,12 +10,14 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func (s *Server) registerNetwork() {
 	s.registerReady()
 	serveRoute(s, operation{id: "validators", path: "/validators", tag: tagNetwork,
+		client:  "Validators() lists the validators with their status.",
 		summary: "The validator set, and how each validator does", response: []model.Validator{exampleValidator}}, s.listValidators)
 	s.registerMetrics()
 }
@@ -133,3 +135,33 @@ func (s *Server) Validators() []model.Validator {
 	}
 	return out
 }
+
+// pageAnswers answers the page, which runs in this process and asks for some figures many times a second: with what
+// the operations answer.
+type pageAnswers struct{ *Server }
+
+func (a pageAnswers) Columns(from uint64) (m model.Columns, err error) {
+	v, err := a.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	return a.getColumns(context.Background(), v, &rangeInput{HeightRange: HeightRange{From: optional[types.Height]{types.Height(from), true}}})
+}
+
+func (a pageAnswers) Views(from uint64) (model.Views, error) {
+	return a.viewsOf(context.Background(), &viewsInput{From: optional[types.View]{types.View(from), true}})
+}
+
+func (a pageAnswers) FaultyLinks() (model.Links, error) {
+	return a.listLinks(context.Background(), &linksInput{Faulty: true})
+}
+
+func (a pageAnswers) BaseFee() (m model.BaseFee, err error) {
+	v, err := a.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	return a.baseFee(context.Background(), v, nil)
+}
+
+func (a pageAnswers) Faults() ([]model.FaultReceipt, error) { return a.faultReceipts(), nil }

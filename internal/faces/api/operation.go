@@ -19,9 +19,12 @@ type operation struct {
 	id, path, tag        string
 	method               string // GET if empty
 	summary, description string
-	errors               []int // besides those of statuses
-	request              any   // example of the body; nil without a body
-	response             any   // example of the answer
+	// client is the operation's method in package client: its name, its parameters for those of the path, then
+	// those of the query or of the body, and the rest of its comment. It is empty if the method is written by hand.
+	client   string
+	errors   []int // besides those of statuses
+	request  any   // example of the body; nil without a body
+	response any   // example of the answer
 }
 
 // bodyOnly is the input or the output of a route that has only a body.
@@ -114,7 +117,7 @@ func describeAnswer(description, media, kind string) *huma.Response {
 func (op operation) asHuma() huma.Operation {
 	h := huma.Operation{
 		OperationID: op.id, Method: cmp.Or(op.method, http.MethodGet), Path: op.path, Tags: []string{op.tag},
-		Summary: op.summary, Description: op.description,
+		Summary: op.summary, Description: op.description, Metadata: map[string]any{"client": op.client},
 		Errors:                       op.errorStatuses(),
 		MaxBodyBytes:                 MaxBodyBytes + 1, // huma refuses a body that reaches its limit
 		BodyReadTimeout:              -1,               // guard has read it

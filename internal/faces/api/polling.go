@@ -23,6 +23,7 @@ func (s *Server) registerPolling() {
 	const gone = "410 in the phase sunset of cip11.push. A page has at most 1 MiB of specs; it has the header Next-After if more follow. " +
 		"A caller that asks for more than 4 MiB a second waits, and above two seconds is refused (429). A signed poll has a ration of its runner."
 	serveWhole(s, operation{id: "runner_jobs", path: "/runner/{address}/jobs", tag: tagRunners,
+		client:  "PolledJobs(runner string) lists what a runner has to do that polls (decision J11): the first page.",
 		summary: "List the work of a runner that polls: jobs drawn for it whose result is not final, by deadline", description: gone,
 		errors: []int{400, 404, 409, 410, 429}, response: []model.PolledJob{{JobID: exampleJobID, JobSpec: types.Bytes{0xab}, BlockHeight: 12,
 			DeadlineBlock: 42}}}, s.polledJobs)

@@ -10,6 +10,8 @@ import (
 
 func (s *Server) registerPresence() {
 	serveRead(s, operation{id: "presences", path: "/presence", tag: tagRunners,
+		client: "PresenceRange(from Height, to Height) is P(H) of heights from one to another, as bitmaps; with 0 for both of " +
+			"the latest. Next is the height to continue at.",
 		summary: "P(H) of heights in a row, and the votes that it follows from, as bitmaps (CIP-11 §8)",
 		description: "At most 256 heights and 4 MiB of bitmaps: the first of the range, with next to continue; without from, the " +
 			"last heights. P of a height is known once the block after it is final.",

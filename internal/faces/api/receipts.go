@@ -10,6 +10,7 @@ import (
 
 func (s *Server) registerReceipts() {
 	serveRead(s, operation{id: "block_receipts", path: "/block/{id}/receipts", tag: tagChain,
+		client:      "BlockReceipts(id string, p Page) lists what a final block executed, in order.",
 		summary:     "List the executions of a final block: transactions, fires and delivered messages, in their order",
 		description: "Only this list has delivered messages, since they are not submitted.",
 		errors:      []int{400}, response: []model.Receipt{exampleReceipt}}, s.blockReceipts)

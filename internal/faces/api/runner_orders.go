@@ -19,6 +19,7 @@ import (
 func (s *Server) registerRunnerOrders() {
 	key := types.PublicKey{0: 2, 32: 7}
 	serveLatest(s, operation{id: "runner_join", path: "/devnet/runner/join", tag: tagDevnet,
+		client:  "JoinRunner(r RunnerRequest) registers a runner, and returns it once that is final.",
 		summary: "Register a runner, and start it where it is the devnet's own; answers it once its registration is final",
 		description: "With public_key it registers a runner that you start; without it the devnet starts one more. from pays fee and " +
 			"stake, and owns it: less than cip2.min_stake is refused. What is left out is as of the devnet's own. " +
@@ -28,19 +29,23 @@ func (s *Server) registerRunnerOrders() {
 		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Signed: &types.Signature{}, Capability: []string{"custom"}},
 		response: exampleRunner}, s.joinRunner)
 	serveLatest(s, operation{id: "runner_reload", path: "/devnet/runner/reload", tag: tagDevnet,
+		client:  "ReloadRunner(runner string) makes a runner of a network of processes read its settings again.",
 		summary: "Make a runner of a network of processes read its settings again, as SIGHUP does",
 		description: "It says to its validators what it offers since, and what no more: changes of GET /runner/{address}. " +
 			"Registry and draws do not change by that (CIP-11 6.5).",
 		errors: []int{404, 409, 429}, request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner}, s.reloadRunner)
-	for _, one := range []struct{ verb, summary, description string }{
-		{"leave", "Deregister a runner for its owner, permanently; answers with the runner once that is final",
+	for _, one := range []struct{ verb, client, summary, description string }{
+		{"leave", "LeaveRunner(runner string) deregisters a runner for its owner, permanently.",
+			"Deregister a runner for its owner, permanently; answers with the runner once that is final",
 			"Its stake returns to its owner cip2.stake_return_epochs epochs later, and when its last job ended if that is later: stake_returns " +
 				"is the block. Then its place is given again."},
-		{"pause", "Keep a runner out of draws for its owner; answers with the runner once that is final", "Its open jobs continue."},
-		{"resume", "Let a paused runner be drawn again; answers with the runner once that is final", ""},
+		{"pause", "PauseRunner(runner string) keeps a runner out of draws for its owner.",
+			"Keep a runner out of draws for its owner; answers with the runner once that is final", "Its open jobs continue."},
+		{"resume", "ResumeRunner(runner string) lets a paused runner be drawn again.",
+			"Let a paused runner be drawn again; answers with the runner once that is final", ""},
 	} {
 		serveLatest(s, operation{id: "runner_" + one.verb, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
-			summary: one.summary, description: one.description, errors: []int{404, 409, 429, 504},
+			client: one.client, summary: one.summary, description: one.description, errors: []int{404, 409, 429, 504},
 			request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner},
 			func(ctx context.Context, v Reader, in *model.RunnerOrder) (model.Runner, error) {
 				return s.orderRunner(ctx, v, one.verb, in.Runner)
@@ -51,6 +56,7 @@ func (s *Server) registerRunnerOrders() {
 // registerRunnerChanges has owners change offers and stakes.
 func (s *Server) registerRunnerChanges() {
 	serveLatest(s, operation{id: "runner_update", path: "/devnet/runner/update", tag: tagDevnet,
+		client:      "UpdateRunner(r RunnerAmendment) changes what a runner offers, for its owner; what is left out stays.",
 		summary:     "Change what a runner offers, for its owner; answers with the runner once that is final",
 		description: "What is left out stays. The next draws go by it; the price of a job was settled when the job was drawn.",
 		errors:      []int{404, 409, 429, 504},
@@ -58,6 +64,7 @@ func (s *Server) registerRunnerChanges() {
 		response:    exampleRunner},
 		s.updateRunner)
 	serveLatest(s, operation{id: "runner_stake", path: "/devnet/runner/stake", tag: tagDevnet,
+		client:      "AddStake(r RunnerAddition) adds to a runner's stake, for its owner, who pays it.",
 		summary:     "Add to a runner's stake, for its owner, who pays it; answers with the runner once that is final",
 		description: "A stake weighs in draws, and covers jobs up to a price.",
 		errors:      []int{404, 409, 429, 504},

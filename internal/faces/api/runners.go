@@ -12,17 +12,22 @@ import (
 
 func (s *Server) registerRunners() {
 	serveRead(s, operation{id: "runners", path: "/runners", tag: tagRunners,
+		client:  "Runners(health string, p Page) lists runners in the order of the registry: those of a health, or all.",
 		summary: "Runners in the order of the registry, deregistered ones too", response: []model.Runner{exampleRunner}}, s.listRunners)
 	serveRead(s, operation{id: "runners_active", path: "/runners/active", tag: tagRunners,
+		client:   "ActiveRunners(p Page) lists the runners that the next draw looks at.",
 		summary:  "The runners that the next draw looks at: healthy, present where jobs are pushed, of enough reputation",
 		response: []model.Runner{exampleRunner}}, s.activeRunners)
 	serveRead(s, operation{id: "runner", path: "/runner/{address}", tag: tagRunners,
+		client:  "Runner(name string) returns a runner by its name, its address, or enough of that.",
 		summary: "A runner", errors: []int{400}, response: exampleRunner}, s.getRunner)
 	serveRead(s, operation{id: "subsets", path: "/subsets", tag: tagRunners,
+		client:      "Subsets() returns the inputs of every runner's subset.",
 		summary:     "Show the basis of every runner's subset of validators (CIP-11 §5)",
 		description: "A runner's subset is the first subset_size validators in it, by keccak256(runner's key ‖ validator's key).",
 		response:    exampleSubsets}, s.getSubsets)
 	serveRead(s, operation{id: "presence", path: "/presence/{height}", tag: tagRunners,
+		client:      "Presence(h Height) returns P(H).",
 		summary:     "P(H), which runners are present at a height, and the votes that it follows from (CIP-11 §8)",
 		description: "It is known once the block after it is final: that carries the votes.",
 		response:    examplePresence}, s.getPresence)

@@ -168,7 +168,7 @@ func (s *Server) makeOperations(cfg *Config) *mountedRoutes {
 	if cfg.Web != nil {
 		s.mux.Handle("GET "+web.Path, cfg.Web)
 	}
-	page := page.Serve(s.mux, cfg.World)
+	page := page.Serve(s.mux, pageAnswers{s}, cfg.World)
 	return &mountedRoutes{s.api, page, s.guardRoutes(billReads(answerInterim(s.mux)), s.mux)}
 }
 

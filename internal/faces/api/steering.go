@@ -58,16 +58,19 @@ const AdvanceTimeout = 4 * time.Minute
 
 func (s *Server) registerSteering() {
 	for _, on := range []bool{true, false} {
-		op := operation{id: "pause", method: http.MethodPost, path: "/devnet/pause", tag: tagDevnet, summary: "Stop the making of blocks",
+		op := operation{id: "pause", method: http.MethodPost, path: "/devnet/pause", tag: tagDevnet,
+			client:      "Pause() stops the making of blocks.",
+			summary:     "Stop the making of blocks",
 			description: "Work in progress still becomes final. Transactions wait in the pool. Asking twice changes nothing.",
 			response:    model.Pace{Paused: true, Height: 12}}
 		if !on {
-			op.id, op.path, op.summary = "resume", "/devnet/resume", "Let blocks be made again"
+			op.id, op.path, op.summary, op.client = "resume", "/devnet/resume", "Let blocks be made again", "Resume() resumes it."
 			op.description, op.response = "Asking twice changes nothing.", model.Pace{Height: 12}
 		}
 		serveRoute(s, op, func(context.Context, *struct{}) (m model.Pace, err error) { return s.setPace(on) })
 	}
 	serveBody(s, operation{id: "advance", path: "/devnet/advance", tag: tagDevnet,
+		client:  "Advance(r AdvanceRequest) travels through time, and returns once the network is at its target.",
 		summary: "Travel in time: skip every height at which nothing is due, and list the fires",
 		description: "Timers on the way fire at their own heights, and the clock of all nodes moves along. " +
 			"Epochs end on the way, each with a block. What was due and has not ended is named: left, waiting. " +
@@ -78,7 +81,24 @@ func (s *Server) registerSteering() {
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
 			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}},
 		s.advanceTime)
+	s.registerMoves()
+	serveBody(s, operation{id: "set_param", path: "/devnet/params", tag: tagDevnet,
+		client:  "SetParam(r ParamRequest) sets a parameter from a height on.",
+		summary: "Set a protocol parameter from a height on; answers once that is decided", errors: []int{404, 409, 429, 504},
+		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
+		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
+	s.registerCheats()
+	s.registerTimerOrders()
+	s.registerJobOrders()
+	s.registerRunnerOrders()
+	s.registerRunnerChanges()
+}
+
+// registerMoves has validators join and leave.
+func (s *Server) registerMoves() {
 	move := operation{id: "validator_join", path: "/devnet/validator/join", tag: tagDevnet,
+		client: "JoinValidator(name string) starts a validator that joins at the epoch's end; an empty name means the next that " +
+			"is free. Of one that leaves it takes the leave back.",
 		summary: "Start a validator that joins the set at the end of the epoch; answers once that is decided",
 		description: "It starts from nothing and catches up before its first vote. Of a validator that leaves at the end of the epoch it " +
 			"takes the leave back.",
@@ -91,6 +111,7 @@ func (s *Server) registerSteering() {
 		return s.backend.Steer().Join(ctx, in.Name)
 	})
 	move.id, move.path = "validator_leave", "/devnet/validator/leave"
+	move.client = "LeaveValidator(name string) has a validator leave at the epoch's end."
 	move.summary, move.description = "Remove a validator from the set at the end of the epoch; answers once that is decided", "Its node "+
 		"stops at that height."
 	move.response = model.Move{Name: "v4", Address: exampleAddress, Status: "leaving", Epoch: 1, Height: 65}
@@ -100,15 +121,6 @@ func (s *Server) registerSteering() {
 		}
 		return s.backend.Steer().Leave(ctx, in.Name)
 	})
-	serveBody(s, operation{id: "set_param", path: "/devnet/params", tag: tagDevnet,
-		summary: "Set a protocol parameter from a height on; answers once that is decided", errors: []int{404, 409, 429, 504},
-		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
-		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
-	s.registerCheats()
-	s.registerTimerOrders()
-	s.registerJobOrders()
-	s.registerRunnerOrders()
-	s.registerRunnerChanges()
 }
 
 func (s *Server) setPace(on bool) (m model.Pace, err error) {

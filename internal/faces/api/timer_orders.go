@@ -13,11 +13,13 @@ import (
 // Orders of the system key about any actor's timer (CIP-1 §12).
 func (s *Server) registerTimerOrders() {
 	serveBody(s, operation{id: "timer_cancel", path: "/devnet/timer/cancel", tag: tagDevnet,
+		client:      "CancelTimer(id string) has the system key cancel any actor's timer; the id may be shortened.",
 		summary:     "Cancel any actor's timer by an instruction of the system key; answers once final",
 		description: "A timer that ends before the instruction's block is left as it ended: 409 with unknown_timer.",
 		errors:      []int{404, 409, 429, 504}, request: model.TimerRequest{ID: exampleTimerID.String()},
 		response: model.TimerOrder{ID: exampleTimerID, Status: "cancelled", ExpiresAt: 1022, Height: 14, Hash: exampleHash}}, s.cancelTimer)
 	serveBody(s, operation{id: "timer_extend", path: "/devnet/timer/extend", tag: tagDevnet,
+		client:      "ExtendTimer(r ExtendRequest) has the system key move any actor's timer's expires_at.",
 		summary:     "Move any actor's timer's expires_at by an instruction of the system key; answers once final",
 		description: "It only lengthens, and never beyond cip5.max_ttl_blocks from the instruction's block.",
 		errors:      []int{404, 409, 429, 504}, request: model.ExtendRequest{ID: exampleTimerID.String(), By: 1000},

@@ -14,15 +14,19 @@ func (s *Server) registerTimers() {
 		summary: "Timers in every state, by due height, then insertion, or the other way round", errors: []int{400},
 		response: []model.Timer{exampleTimer}}, s.listTimers)
 	serveRead(s, operation{id: "timer", path: "/timer/{id}", tag: tagTimers,
+		client:  "Timer(id string) returns a timer and the receipt of its fire.",
 		summary: "A timer, with the receipt of its fire", errors: []int{400},
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
 	serveRead(s, operation{id: "timer_story", path: "/timer/{id}/story", tag: tagTimers,
+		client: "TimerStory(id string, from Height, blocks int) returns the life of a timer, with at most this number of the " +
+			"blocks that deferred it, from a height on. 0 leaves the number to the network.",
 		summary: "List the events of a timer: moves between tiers, blocks that deferred it with the reason, and the payments of its fire",
 		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than " +
 			"limit " +
 			"blocks is told in parts: next is the height from which to ask on.",
 		errors: []int{400}, response: exampleStory}, s.getTimerStory)
 	serveRead(s, operation{id: "lane", path: "/timers/lane", tag: tagTimers,
+		client:  "Lane(last int) lists the records of the timer lane of the last blocks, newest last.",
 		summary: "Show the timer lane of the last blocks, newest last",
 		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A " +
 			"block without due timers is listed too.",

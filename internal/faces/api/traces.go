@@ -14,6 +14,9 @@ import (
 
 func (s *Server) registerTraces() {
 	serveRead(s, operation{id: "trace", path: "/transaction/{hash}/trace", tag: tagChain,
+		client: "Trace(hash string, profile bool, sources bool) executes a transaction, a timer's fire or a delivered message " +
+			"once more, by its hash or id, and returns its trace. profile adds the use of each line of code, sources the " +
+			"code that ran.",
 		summary: "Trace a transaction, a timer's fire or a delivered message: its block is executed again",
 		description: "Returns a tree of calls, each with the values it read, wrote, sent and printed, its cycles and cells, and the fee to " +
 			"the wei. Old states are not kept: the blocks since the nearest remembered state, or since genesis, are executed again, for at most " +

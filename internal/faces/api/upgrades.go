@@ -14,6 +14,7 @@ import (
 func (s *Server) registerUpgrades() {
 	errors := []int{404, 409, 429, 504}
 	serveLatest(s, operation{id: "devnet_upgrade", path: "/devnet/upgrade", tag: tagDevnet,
+		client:  "Upgrade(r UpgradeRequest) has the devnet upgrade an actor, or announce the upgrade.",
 		summary: "Give an actor new code, or announce it if its terms have a delay; answers the receipt once final",
 		description: "The signer is the account that the actor's terms name. Address, state, balance, name and timers stay. The new code " +
 			"keeps all state as it is, or has a handler migrate, which runs once. An upgrade that is refused answers 200: its receipt has the " +
@@ -22,6 +23,7 @@ func (s *Server) registerUpgrades() {
 		request:  model.UpgradeRequest{From: "alice", Actor: "ping", Code: "def ping(payload):\n    return b\"PONG\"\n"},
 		response: exampleUpgraded}, s.upgradeActor)
 	serveLatest(s, operation{id: "devnet_upgrade_apply", path: "/devnet/upgrade/apply", tag: tagDevnet,
+		client:  "ApplyUpgrade(r ApplyUpgradeRequest) has the devnet apply an announced upgrade.",
 		summary: "Apply an announced upgrade, from its height on; answers the receipt once final", errors: errors,
 		request: model.ApplyUpgradeRequest{From: "alice", Actor: "ping"}, response: exampleUpgraded}, s.applyUpgrade)
 	serveLatest(s, operation{id: "devnet_upgrade_terms", path: "/devnet/upgrade/terms", tag: tagDevnet,

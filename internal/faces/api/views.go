@@ -13,6 +13,8 @@ import (
 
 func (s *Server) registerViews() {
 	serveRoute(s, operation{id: "views", path: "/views", tag: tagNetwork,
+		client: "Views(from View, to View) returns a range of the last 4,096 views, as the validators reported them; with 0 for " +
+			"both, all of these.",
 		summary: "The latest views: leader, votes seen, outcome, and the validators that gave each view up, with causes",
 		description: "The last 4,096 views that the validators of this process reported since it began. The API of a single " +
 			"validator knows only causes of its votes. Votes are read from certificates, so a late vote is missing.",

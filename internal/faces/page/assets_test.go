@@ -17,7 +17,7 @@ import (
 func served(t *testing.T) *http.ServeMux {
 	t.Helper()
 	mux := http.NewServeMux()
-	Serve(mux, nil)
+	Serve(mux, nil, nil)
 	return mux
 }
 

@@ -35,7 +35,7 @@ func (b *beat) stateJSON() []byte { return b.data[len(eventHead) : len(b.data)-l
 
 // beats makes beats while it has readers. It is safe for concurrent use.
 type beats struct {
-	sample func(ctx context.Context, first bool) []byte // the state as JSON, an object that is not empty; one call at a time
+	sample func(first bool) []byte // the state as JSON, an object that is not empty; one call at a time
 	clock  func() (ticks <-chan time.Time, stop func())
 	latest atomic.Pointer[beat]
 
@@ -45,7 +45,7 @@ type beats struct {
 	made    chan struct{}      // full during the making: one that was stopped may still ask
 }
 
-func newBeats(sample func(context.Context, bool) []byte, clock func() (<-chan time.Time, func())) *beats {
+func newBeats(sample func(bool) []byte, clock func() (<-chan time.Time, func())) *beats {
 	b := &beats{sample: sample, clock: clock, made: make(chan struct{}, 1)}
 	b.latest.Store(&beat{newer: make(chan struct{})})
 	return b
@@ -95,7 +95,7 @@ func (b *beats) makeBeats(ctx context.Context) {
 	for at := time.Now(); ; still++ {
 		if at.Sub(begun) >= max(share*cost, b.beatInterval()) {
 			begun = at
-			state := b.sample(ctx, before == nil)
+			state := b.sample(before == nil)
 			cost = time.Since(begun)
 			if ctx.Err() != nil {
 				return

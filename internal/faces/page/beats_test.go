@@ -24,7 +24,7 @@ func turned(t *testing.T) (b *beats, tick func(), samples *atomic.Int64) {
 	t.Helper()
 	h, at := hand{make(chan time.Time)}, time.Now()
 	samples = new(atomic.Int64)
-	b = newBeats(func(context.Context, bool) []byte { return fmt.Appendf(nil, `{"n":%d}`, samples.Add(1)) }, h.clock)
+	b = newBeats(func(bool) []byte { return fmt.Appendf(nil, `{"n":%d}`, samples.Add(1)) }, h.clock)
 	return b, func() {
 		at = at.Add(time.Hour) // however long the sample before took
 		h.ticks <- at
@@ -125,7 +125,7 @@ func TestOneQuestionIsAskedAtATime(t *testing.T) {
 		h := hand{make(chan time.Time)}
 		var under, firsts atomic.Int64
 		answer := make(chan struct{})
-		b := newBeats(func(_ context.Context, first bool) []byte {
+		b := newBeats(func(first bool) []byte {
 			under.Add(1)
 			defer under.Add(-1)
 			if first {
@@ -166,7 +166,7 @@ func TestTheStateNowIsThatOfTheBeat(t *testing.T) {
 
 // A network that stops has no state to send: an empty answer of 200 left the page at "connecting".
 func TestANetworkThatStopsHasNoStateNow(t *testing.T) {
-	p := &Page{beats: newBeats(func(context.Context, bool) []byte { return nil }, hand{make(chan time.Time)}.clock)}
+	p := &Page{beats: newBeats(func(bool) []byte { return nil }, hand{make(chan time.Time)}.clock)}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	w := httptest.NewRecorder()
@@ -179,7 +179,7 @@ func TestANetworkThatStopsHasNoStateNow(t *testing.T) {
 func TestAStateThatStaysIsToldAgainOnceASecond(t *testing.T) {
 	h := hand{make(chan time.Time)}
 	var samples atomic.Int64
-	b := newBeats(func(context.Context, bool) []byte { samples.Add(1); return []byte(`{"n":0}`) }, h.clock)
+	b := newBeats(func(bool) []byte { samples.Add(1); return []byte(`{"n":0}`) }, h.clock)
 	after, leave, _ := b.joinReaders()
 	defer leave()
 	first, at := await(t, b, after), time.Now()

@@ -38,11 +38,11 @@ type Page struct {
 	life    string // names this process: a browser's rows from another process are stale
 }
 
-// Serve adds the page to the mux of an API, and asks the API through that mux. Each question
-// holds the world, which may be nil.
-func Serve(mux *http.ServeMux, world sync.Locker) *Page {
+// Serve adds the page of a network to the mux of its API. Each question to the network holds the
+// world, which may be nil.
+func Serve(mux *http.ServeMux, network Network, world sync.Locker) *Page {
 	p := &Page{assets: sync.OnceValue(loadAssets), life: strconv.FormatInt(time.Now().UnixNano(), 36)}
-	s := &sampler{api: asker{api: mux, world: world}, life: p.rowsEra, views: tail{again: openViews}}
+	s := &sampler{network: network, world: world, life: p.rowsEra, views: tail{again: openViews}}
 	p.beats = newBeats(s.sampleState, newTicker)
 	mux.HandleFunc("GET /{$}", p.serveAsset)
 	mux.HandleFunc("GET /page/{file...}", p.serveAsset)

@@ -1,28 +1,41 @@
 package page
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 const (
-	readyPath = "/ready"
 	// rare is the number of samples between two questions for slow answers: readiness,
 	// links, faults and fees.
 	rare = 5
 	// maxWaiting bounds the runners of a beat that are not ready.
 	maxWaiting = 64
-	// beyond begins above each block and view: the answer has the latest number and no rows.
-	beyond = "?from=1000000000000000000"
+	// beyond is above each block and view: from there on the answer has the latest number and no rows.
+	beyond = 1_000_000_000_000_000_000
 )
+
+// Network is what a beat asks, in this process: the answers of the API's operations of these names. An error is a refusal.
+type Network interface {
+	Ready() model.Ready
+	Validators() []model.Validator
+	// Columns and Views are rows of the blocks and views from a number on, and the latest numbers.
+	Columns(from uint64) (model.Columns, error)
+	Views(from uint64) (model.Views, error)
+	FaultyLinks() (model.Links, error)
+	BaseFee() (model.BaseFee, error)
+	Faults() ([]model.FaultReceipt, error)
+}
 
 // sampler asks for the state of the network. One goroutine uses it.
 type sampler struct {
-	api  asker
-	life func() string
+	network Network
+	world   sync.Locker // nil: many may ask at once
+	life    func() string
 
 	count  int // of samples
 	blocks tail
@@ -41,9 +54,9 @@ type state struct {
 	Ready   *network        `json:"ready"`
 	Nodes   []node          `json:"nodes"`
 	Runners runners         `json:"runners"`
-	Blocks  json.RawMessage `json:"blocks"` // model.Columns
-	Views   json.RawMessage `json:"views"`  // model.Views
-	Links   json.RawMessage `json:"links"`  // model.Links, only the faulty ones
+	Blocks  *model.Columns  `json:"blocks"`
+	Views   *model.Views    `json:"views"`
+	Links   json.RawMessage `json:"links"` // model.Links, only the faulty ones
 	Faults  json.RawMessage `json:"faults"`
 	Fees    json.RawMessage `json:"fees"` // model.BaseFee
 }
@@ -96,57 +109,56 @@ type waiting struct {
 
 // sampleState is the state now, as JSON. After a time without readers nothing is known: the first
 // sample asks all, and begins with the last rows.
-func (s *sampler) sampleState(ctx context.Context, first bool) []byte {
+func (s *sampler) sampleState(first bool) []byte {
 	if first {
 		s.count = 0
-		if blocks := s.api.askAPI(ctx, "/blocks/columns"+beyond); blocks != nil && s.blocks.beginAt(decodeAnswer[latest](blocks).Head) {
+		if blocks := s.askBlocks(beyond); blocks != nil && s.blocks.beginAt(uint64(blocks.Head)) {
 			s.turned++
 		}
-		if views := s.api.askAPI(ctx, "/views"+beyond); views != nil {
-			s.views.beginAt(decodeAnswer[latest](views).Latest)
+		if views := s.askViews(beyond); views != nil {
+			s.views.beginAt(uint64(views.Latest))
 		}
 	}
 	if s.count%rare == 0 {
-		s.askSeldom(ctx)
+		s.askSeldom()
 	}
 	s.count++
-	validators := decodeAnswer[[]model.Validator](s.api.askAPI(ctx, "/validators"))
-	blocks := s.api.askAPI(ctx, fmt.Sprintf("/blocks/columns?from=%d", s.blocks.firstRow()))
-	views := s.api.askAPI(ctx, fmt.Sprintf("/views?from=%d", s.views.firstRow()))
-	if blocks != nil && s.blocks.noteLatest(decodeAnswer[latest](blocks).Head) {
+	validators := ask(s.world, func() ([]model.Validator, error) { return s.network.Validators(), nil })
+	blocks, views := s.askBlocks(s.blocks.firstRow()), s.askViews(s.views.firstRow())
+	if blocks != nil && s.blocks.noteLatest(uint64(blocks.Head)) {
 		s.turned++ // another chain, or an earlier state of this one
 	}
 	if views != nil {
-		s.views.noteLatest(decodeAnswer[latest](views).Latest) // a new set of validators may number its views from 1 again
+		s.views.noteLatest(uint64(views.Latest)) // a new set of validators may number its views from 1 again
 	}
-	now := state{Life: fmt.Sprintf("%s.%d", s.life(), s.turned), Ready: s.sampleNetwork(), Nodes: s.sampleNodes(validators),
+	return encodeJSON(state{Life: fmt.Sprintf("%s.%d", s.life(), s.turned), Ready: s.sampleNetwork(), Nodes: s.sampleNodes(validators),
 		Runners: s.sampleRunners(),
-		Blocks:  blocks, Views: views, Links: s.links, Faults: s.faults, Fees: s.fees}
-	data, err := json.Marshal(now)
+		Blocks:  blocks, Views: views, Links: s.links, Faults: s.faults, Fees: s.fees})
+}
+
+func (s *sampler) askBlocks(from uint64) *model.Columns {
+	return ask(s.world, func() (model.Columns, error) { return s.network.Columns(from) })
+}
+
+func (s *sampler) askViews(from uint64) *model.Views {
+	return ask(s.world, func() (model.Views, error) { return s.network.Views(from) })
+}
+
+func (s *sampler) askSeldom() {
+	s.ready = ask(s.world, func() (model.Ready, error) { return s.network.Ready(), nil })
+	s.links = encodeJSON(ask(s.world, s.network.FaultyLinks))
+	s.fees = encodeJSON(ask(s.world, s.network.BaseFee))
+	if s.faults = nil; s.ready != nil && !s.ready.Strict {
+		s.faults = encodeJSON(ask(s.world, s.network.Faults))
+	}
+}
+
+func encodeJSON(v any) []byte {
+	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // raw parts are JSON: ask looked
+		panic(err) // a type of the API's answers
 	}
 	return data
-}
-
-func (s *sampler) askSeldom(ctx context.Context) {
-	s.ready = nil
-	if answer := s.api.askAPI(ctx, readyPath); answer != nil {
-		ready := decodeAnswer[model.Ready](answer)
-		s.ready = &ready
-	}
-	s.links = s.api.askAPI(ctx, "/links?faulty=true")
-	s.fees = s.api.askAPI(ctx, "/basefee")
-	s.faults = nil
-	if s.ready == nil || !s.ready.Strict {
-		s.faults = s.api.askAPI(ctx, "/devnet/faults")
-	}
-}
-
-// latest is the newest row's number, of blocks or of views.
-type latest struct {
-	Head   uint64 `json:"head"`
-	Latest uint64 `json:"latest"`
 }
 
 func (s *sampler) sampleNetwork() *network {
@@ -162,15 +174,18 @@ func (s *sampler) sampleNetwork() *network {
 	return n
 }
 
-func (s *sampler) sampleNodes(validators []model.Validator) []node {
+func (s *sampler) sampleNodes(validators *[]model.Validator) []node {
 	missing := map[string][]string{}
 	if s.ready != nil {
 		for _, n := range s.ready.Nodes {
 			missing[n.Name] = n.Missing
 		}
 	}
-	all := make([]node, 0, len(validators))
-	for _, v := range validators {
+	all := []node{}
+	if validators == nil {
+		return all
+	}
+	for _, v := range *validators {
 		all = append(all, node{Name: v.Name, Address: v.Address.String(), Status: v.Status, Running: v.Running, Elsewhere: v.Elsewhere,
 			Height: uint64(v.Height), View: uint64(v.View), Peers: v.Connections, Runners: v.Runners, Dead: v.DeadLetters,
 			Restarted: v.Restarted, Missing: missing[v.Name]})
@@ -197,11 +212,20 @@ func (s *sampler) sampleRunners() runners {
 	return all
 }
 
-// decodeAnswer decodes an answer; without one it returns the zero value.
-func decodeAnswer[T any](answer json.RawMessage) (v T) {
-	if answer != nil && json.Unmarshal(answer, &v) != nil {
-		var none T
-		return none
+// ask returns the answer to one question, or nil after a refusal. A bug ends no network. The question holds the world, which
+// may be nil.
+func ask[T any](world sync.Locker, question func() (T, error)) (answer *T) {
+	if world != nil {
+		world.Lock()
+		defer world.Unlock()
 	}
-	return v
+	defer func() {
+		if p := recover(); p != nil {
+			slog.Error("the page's question met a bug", "answer", fmt.Sprintf("%T", *new(T)), "panic", fmt.Sprint(p))
+		}
+	}()
+	if is, err := question(); err == nil {
+		answer = &is
+	}
+	return answer
 }

@@ -2,19 +2,28 @@ package page
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// chain is an API of which a test says what it answers.
+// chain is a network of which a test says what it answers.
 type chain struct {
-	answers map[string]string // by path
-	asked   []string
-	held    *locked
-	wrong   bool // the world was not held
+	ready      model.Ready
+	validators []model.Validator
+	head       types.Height
+	view       types.View
+	refused    string // what it refuses
+	panics     string // which question meets a bug
+	asked      []string
+	held       *locked
+	wrong      bool // the world was not held
 }
 
 // locked is a world that knows whether it is held.
@@ -26,41 +35,51 @@ type locked struct {
 func (l *locked) Lock()   { l.Mutex.Lock(); l.is = true }
 func (l *locked) Unlock() { l.is = false; l.Mutex.Unlock() }
 
-func (c *chain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.asked = append(c.asked, r.URL.RequestURI())
+func (c *chain) note(question string) error {
+	c.asked = append(c.asked, question)
 	c.wrong = c.wrong || !c.held.is
-	text, is := c.answers[r.URL.Path]
-	if text == "panic" {
+	switch {
+	case strings.HasPrefix(question, c.panics):
 		panic("a bug")
+	case strings.HasPrefix(question, c.refused):
+		return errors.ErrUnsupported
 	}
-	if !is {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	if r.URL.Path == readyPath {
-		w.WriteHeader(http.StatusServiceUnavailable) // as of a network that is not ready
-	}
-	_, _ = w.Write([]byte(text))
+	return nil
+}
+
+func (c *chain) Ready() model.Ready { _ = c.note("ready"); return c.ready }
+
+func (c *chain) Validators() []model.Validator { _ = c.note("validators"); return c.validators }
+
+func (c *chain) Columns(from uint64) (model.Columns, error) {
+	return model.Columns{Head: c.head, Height: []types.Height{c.head}}, c.note(fmt.Sprint("columns from ", from))
+}
+
+func (c *chain) Views(from uint64) (model.Views, error) {
+	return model.Views{Latest: c.view}, c.note(fmt.Sprint("views from ", from))
+}
+
+func (c *chain) FaultyLinks() (model.Links, error) { return model.Links{}, c.note("links") }
+
+func (c *chain) BaseFee() (model.BaseFee, error) { return model.BaseFee{}, c.note("fees") }
+
+func (c *chain) Faults() ([]model.FaultReceipt, error) {
+	return []model.FaultReceipt{}, c.note("faults")
 }
 
 func newChain() (*chain, *sampler) {
-	c := &chain{held: &locked{}, answers: map[string]string{
-		readyPath: `{"ready":false,"chain_id":8011,"height":7,"paused":true,"strict":false,"nodes":[` +
-			`{"name":"v0","kind":"validator","ready":false,"missing":["the node is stopped"]},{"name":"r0","kind":"runner","ready":true},` +
-			`{"name":"r1","kind":"runner","missing":["no connection"]}],` +
-			`"troubles":[],"error":{"code":"not_ready","message":"","hint":"Wait."}}`,
-		"/validators":     `[{"name":"v0","running":false,"height":7,"view":9},{"name":"v1","elsewhere":true,"running":true}]`,
-		"/blocks/columns": `{"head": 7, "height": [7]}`,
-		"/views":          `{"latest": 9, "views": []}`,
-		"/links":          `{"links": []}`, "/basefee": `{"basefee_cycle":"1"}`, "/devnet/faults": `[]`,
-	}}
-	return c, &sampler{api: asker{api: c, world: c.held}, life: func() string { return "one" }, views: tail{again: openViews}}
+	c := &chain{held: &locked{}, head: 7, view: 9, refused: "nothing", panics: "nothing",
+		ready: model.Ready{ChainID: 8011, Height: 7, Paused: true, Error: &model.ErrorBody{Code: "not_ready", Hint: "Wait."},
+			Nodes: []model.ReadyNode{{Name: "v0", Kind: "validator", Missing: []string{"the node is stopped"}},
+				{Name: "r0", Kind: "runner", Ready: true}, {Name: "r1", Kind: "runner", Missing: []string{"no connection"}}}},
+		validators: []model.Validator{{Name: "v0", Height: 7, View: 9}, {Name: "v1", Elsewhere: true, Running: true}}}
+	return c, &sampler{network: c, world: c.held, life: func() string { return "one" }, views: tail{again: openViews}}
 }
 
 func sampled(t *testing.T, s *sampler) state {
 	t.Helper()
 	var now state
-	if err := json.Unmarshal(s.sampleState(t.Context(), s.count == 0), &now); err != nil {
+	if err := json.Unmarshal(s.sampleState(s.count == 0), &now); err != nil {
 		t.Fatal(err)
 	}
 	return now
@@ -76,8 +95,8 @@ func TestABeatTellsWhatTheAPIAnswers(t *testing.T) {
 		t.Errorf("of validators: %+v", now.Nodes)
 	case now.Runners.All != 2 || now.Runners.Ready != 1 || now.Runners.Waiting[0].Name != "r1":
 		t.Errorf("of runners: %+v", now.Runners)
-	case string(now.Blocks) != `{"head":7,"height":[7]}` || string(now.Faults) != `[]`:
-		t.Errorf("of blocks and faults: %s %s", now.Blocks, now.Faults)
+	case now.Blocks.Head != 7 || !slices.Equal(now.Blocks.Height, []types.Height{7}) || string(now.Faults) != `[]`:
+		t.Errorf("of blocks and faults: %+v %s", now.Blocks, now.Faults)
 	}
 	if c.wrong {
 		t.Error("it asked without holding the world")
@@ -85,32 +104,37 @@ func TestABeatTellsWhatTheAPIAnswers(t *testing.T) {
 }
 
 func TestABeatGoesOnWithoutWhatIsNotAnswered(t *testing.T) {
-	c, s := newChain()
-	delete(c.answers, "/views")
-	c.answers["/links"] = "panic"
-	c.answers["/basefee"] = "no JSON"
-	c.answers["/validators"] = `{"of": "another shape"}`
-	now := sampled(t, s)
-	if string(now.Views) != "null" || string(now.Links) != "null" || string(now.Fees) != "null" || len(now.Nodes) != 0 || now.Ready == nil {
-		t.Fatalf("%+v", now)
+	for _, bug := range []string{"links", "validators"} {
+		c, s := newChain()
+		c.refused, c.panics = "views", bug
+		now := sampled(t, s)
+		if now.Views != nil || now.Blocks == nil || now.Ready == nil || string(now.Links) == "null" != (bug == "links") ||
+			len(now.Nodes) == 0 != (bug == "validators") {
+			t.Errorf("%+v", now)
+		}
+		if c.held.is {
+			t.Error("the world is still held after a panic")
+		}
 	}
-	if c.held.is {
-		t.Fatal("the world is still held after a panic")
+	c, s := newChain()
+	c.refused = "fees"
+	if now := sampled(t, s); string(now.Fees) != "null" || now.Views == nil {
+		t.Errorf("%+v", now)
 	}
 }
 
 func TestAStrictNetworkIsNotAskedForItsFaults(t *testing.T) {
 	c, s := newChain()
-	c.answers[readyPath] = strings.Replace(c.answers[readyPath], `"strict":false`, `"strict":true`, 1)
-	if now := sampled(t, s); !now.Ready.Strict || string(now.Faults) != "null" || strings.Contains(strings.Join(c.asked, " "), "faults") {
+	c.ready.Strict = true
+	if now := sampled(t, s); !now.Ready.Strict || string(now.Faults) != "null" || slices.Contains(c.asked, "faults") {
 		t.Fatalf("%+v after %v", now.Ready, c.asked)
 	}
 }
 
 func TestAHeadThatFallsBeginsAnotherEra(t *testing.T) {
 	c, s := newChain()
-	at := func(head int) string {
-		c.answers["/blocks/columns"] = fmt.Sprintf(`{"head":%d}`, head)
+	at := func(head types.Height) string {
+		c.head = head
 		return sampled(t, s).Life
 	}
 	first := at(70)
@@ -125,19 +149,16 @@ func TestAHeadThatFallsBeginsAnotherEra(t *testing.T) {
 // A long time without readers: the beat begins with the last rows, and not where it ended.
 func TestTheFirstBeatHasTheLastRows(t *testing.T) {
 	c, s := newChain()
-	for _, head := range []int{2_000, 90_000} {
-		c.answers["/blocks/columns"] = fmt.Sprintf(`{"head":%d}`, head)
-		c.answers["/views"] = fmt.Sprintf(`{"latest":%d}`, head+5)
-		c.asked = nil
-		s.sampleState(t.Context(), true)
-		asked := strings.Join(c.asked, " ")
-		for _, want := range []string{readyPath, "/links", fmt.Sprintf("/blocks/columns?from=%d", head-maxRows+1),
-			fmt.Sprintf("/views?from=%d", head+5-maxRows+1)} {
-			if !strings.Contains(asked+" ", want) {
-				t.Errorf("the first beat at %d asks %s, without %s", head, asked, want)
+	for _, head := range []types.Height{2_000, 90_000} {
+		c.head, c.view, c.asked = head, types.View(head+5), nil
+		s.sampleState(true)
+		for _, want := range []string{"ready", "links", fmt.Sprint("columns from ", head-maxRows+1),
+			fmt.Sprint("views from ", head+5-maxRows+1)} {
+			if !slices.Contains(c.asked, want) {
+				t.Errorf("the first beat at %d asks %s, without %s", head, c.asked, want)
 			}
 		}
-		s.sampleState(t.Context(), false)
+		s.sampleState(false)
 	}
 }
 

@@ -13,73 +13,88 @@ import (
 // checkScript finds what is wrong with a script and what it loads, without running
 // any of it.
 func (s *sources) checkScript() error {
-	var found Mistakes
-	checked := map[string]bool{}
-	var loads []*syntax.LoadStmt
-	globals := map[string][]string{} // of the files that could be read; looked up only
-	queue := []string{s.main}
-	for len(queue) > 0 {
-		name := queue[0]
-		queue = queue[1:]
-		if checked[name] {
-			continue
-		}
-		checked[name] = true
-		file, err := s.parseFile(name)
-		if err != nil {
-			var more Mistakes
-			var one *Mistake
-			switch {
-			case errors.As(err, &more):
-				found = append(found, more...)
-			case errors.As(err, &one):
-				found = append(found, one)
-			default:
+	c := &scriptCheck{s: s, globals: map[string][]string{}}
+	checked, queue := map[string]bool{}, []string{s.main}
+	for ; len(queue) > 0; queue = queue[1:] {
+		if name := queue[0]; !checked[name] {
+			checked[name] = true
+			loaded, err := c.checkFile(name)
+			if err != nil {
 				return err
 			}
-		}
-		if file == nil {
-			continue
-		}
-		globals[name] = globalsOf(file)
-		l := &linter{s: s, nets: networksOf(file)}
-		l.nodes = nodesOf(file, l.nets)
-		syntax.Walk(file, l.visitNode)
-		s.computed = s.computed || l.named > l.settings
-		found = append(found, l.found...)
-		for _, statement := range file.Stmts {
-			load, ok := statement.(*syntax.LoadStmt)
-			if !ok {
-				continue
-			}
-			if _, err := s.readFile(load.ModuleName()); err != nil {
-				var wrong *Mistake
-				if !errors.As(err, &wrong) {
-					return err
-				}
-				wrong.At = s.positionAt(load.Module.TokenPos)
-				found = append(found, wrong)
-				continue
-			}
-			queue = append(queue, load.ModuleName())
-			loads = append(loads, load)
+			queue = append(queue, loaded...)
 		}
 	}
-	for _, load := range loads {
-		if known, ok := globals[load.ModuleName()]; ok {
-			found = append(found, s.missingIn(load, known)...)
+	for _, load := range c.loads {
+		if known, ok := c.globals[load.ModuleName()]; ok {
+			c.found = append(c.found, s.missingIn(load, known)...)
 		}
 	}
-	if len(found) == 0 {
+	if len(c.found) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(found, func(a, b *Mistake) int {
+	slices.SortStableFunc(c.found, func(a, b *Mistake) int {
 		if a.At.File != b.At.File {
 			return 0
 		}
 		return a.At.Line - b.At.Line
 	})
-	return found
+	return c.found
+}
+
+// scriptCheck is one check of a script with what it loads.
+type scriptCheck struct {
+	s       *sources
+	globals map[string][]string // of the files that could be read; looked up only
+	loads   []*syntax.LoadStmt  // of files that can be read
+	found   Mistakes
+}
+
+// checkFile checks one file, and returns the files that it loads.
+func (c *scriptCheck) checkFile(name string) (loaded []string, err error) {
+	file, err := c.s.parseFile(name)
+	if err := c.noteMistakes(err); err != nil || file == nil {
+		return nil, err
+	}
+	c.globals[name] = globalsOf(file)
+	l := &linter{s: c.s, nets: networksOf(file)}
+	l.nodes = nodesOf(file, l.nets)
+	syntax.Walk(file, l.visitNode)
+	c.s.computed = c.s.computed || l.named > l.settings
+	c.found = append(c.found, l.found...)
+	for _, statement := range file.Stmts {
+		load, ok := statement.(*syntax.LoadStmt)
+		if !ok {
+			continue
+		}
+		if _, err := c.s.readFile(load.ModuleName()); err != nil {
+			var wrong *Mistake
+			if !errors.As(err, &wrong) {
+				return nil, err
+			}
+			wrong.At = c.s.positionAt(load.Module.TokenPos)
+			c.found = append(c.found, wrong)
+			continue
+		}
+		loaded = append(loaded, load.ModuleName())
+		c.loads = append(c.loads, load)
+	}
+	return loaded, nil
+}
+
+// noteMistakes notes the mistakes that an error is. It returns any other error.
+func (c *scriptCheck) noteMistakes(err error) error {
+	var more Mistakes
+	var one *Mistake
+	switch {
+	case errors.As(err, &more):
+		c.found = append(c.found, more...)
+	case errors.As(err, &one):
+		c.found = append(c.found, one)
+	default:
+		return err
+	}
+	return nil
 }
 
 // globalsOf lists the names that a file exports.

@@ -137,49 +137,9 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if r.net != nil {
 		return nil, newMistake("a script has one network at a time: end the one before with net.close()")
 	}
-	config := Config{Seed: argOf[uint64](c, "seed"), Validators: 4, Runners: int(min(argOf[runners](c, "runners").count, 1<<20)),
-		Terms: argOf[runners](c, "runners").terms, Params: map[string]string{}, Link: argOf[fault.Link](c, "link"),
-		BlockTime: DefaultBlockTime, Trace: r.options.Trace, Snapshots: r.sources.snapshots}
-	if r.options.Seed != nil {
-		config.Seed = *r.options.Seed
-	}
-	if c.hasArgument("validators") {
-		config.Validators = int(min(argOf[uint64](c, "validators"), 1<<20))
-	}
-	if config.Validators < 1 || config.Validators > MaxValidators {
-		return nil, newMistake("network: validators is 1 to %d, and got %d", MaxValidators, config.Validators)
-	}
-	if config.Runners > MaxRunners {
-		return nil, newMistake("network: runners is 0 to %d, and got %d", MaxRunners, config.Runners)
-	}
-	for key, value := range argOf[map[string]string](c, "params") { // order: a map to a map
-		config.Params[key] = value
-	}
-	strategy, err := roles.ParseStrategy(argOf[string](c, "supervision"))
+	config, err := r.readConfig(c)
 	if err != nil {
-		return nil, newMistake("network: supervision %v", err)
-	}
-	config.Strategy = strategy
-	if c.hasArgument("policy") {
-		config.Params["cip1.policy"] = argOf[string](c, "policy")
-	}
-	if err := config.readBlockTime(c); err != nil {
 		return nil, err
-	}
-	if pace := r.options.Pace; pace != nil {
-		config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
-	} else {
-		r.keepBlockTime(&config)
-	}
-	p := params.Defaults()
-	if err := p.Apply(params.Overrides(config.Params)); err != nil {
-		return nil, newMistake("network: %v", err)
-	}
-	for i, terms := range config.Terms {
-		if terms.Stake != nil && terms.Stake.Less(p.MinStake) {
-			return nil, newMistake("network: runner %d has a stake of %s, and cip2.min_stake is %s", i, inCBY(terms.Stake.Big()),
-				inCBY(p.MinStake.Big()))
-		}
 	}
 	config.Timeline = &Timeline{}
 	r.options.Pulse.Follow(config.Timeline)
@@ -196,6 +156,53 @@ func doNetwork(c *call) (starlark.Value, error) {
 	r.net = n
 	r.report.Seed, r.report.Backend = n.seed, backend.Name()
 	return n, nil
+}
+
+// readConfig reads the arguments of network(…), and judges those that need no network.
+func (r *runtime) readConfig(c *call) (config Config, err error) {
+	config = Config{Seed: argOf[uint64](c, "seed"), Validators: 4, Runners: int(min(argOf[runners](c, "runners").count, 1<<20)),
+		Terms: argOf[runners](c, "runners").terms, Params: map[string]string{}, Link: argOf[fault.Link](c, "link"),
+		BlockTime: DefaultBlockTime, Trace: r.options.Trace, Snapshots: r.sources.snapshots}
+	if r.options.Seed != nil {
+		config.Seed = *r.options.Seed
+	}
+	if c.hasArgument("validators") {
+		config.Validators = int(min(argOf[uint64](c, "validators"), 1<<20))
+	}
+	if config.Validators < 1 || config.Validators > MaxValidators {
+		return config, newMistake("network: validators is 1 to %d, and got %d", MaxValidators, config.Validators)
+	}
+	if config.Runners > MaxRunners {
+		return config, newMistake("network: runners is 0 to %d, and got %d", MaxRunners, config.Runners)
+	}
+	for key, value := range argOf[map[string]string](c, "params") { // order: a map to a map
+		config.Params[key] = value
+	}
+	if config.Strategy, err = roles.ParseStrategy(argOf[string](c, "supervision")); err != nil {
+		return config, newMistake("network: supervision %v", err)
+	}
+	if c.hasArgument("policy") {
+		config.Params["cip1.policy"] = argOf[string](c, "policy")
+	}
+	if err := config.readBlockTime(c); err != nil {
+		return config, err
+	}
+	if pace := r.options.Pace; pace != nil {
+		config.BlockTime, config.Auto = pace.BlockTime, pace.Auto
+	} else {
+		r.keepBlockTime(&config)
+	}
+	p := params.Defaults()
+	if err := p.Apply(params.Overrides(config.Params)); err != nil {
+		return config, newMistake("network: %v", err)
+	}
+	for i, terms := range config.Terms {
+		if terms.Stake != nil && terms.Stake.Less(p.MinStake) {
+			return config, newMistake("network: runner %d has a stake of %s, and cip2.min_stake is %s", i, inCBY(terms.Stake.Big()),
+				inCBY(p.MinStake.Big()))
+		}
+	}
+	return config, nil
 }
 
 // keepBlockTime gives a network the block time that its world keeps, where the script's is shorter.

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Union
+from typing import Any, Generic, TypedDict, TypeVar, Union
 
+from cowboy_sdk.client import answers
 from cowboy_sdk.client.values import Schema
-from cowboy_sdk.testing import values
-from cowboy_sdk.testing.actors import Actor
-
-if TYPE_CHECKING:
-    from cowboy_sdk.testing.chain import Chain
 
 T = TypeVar("T")
-AddressLike = Union[str, bytes, Actor, "Handle"]
+AddressLike = Union[str, bytes, "ChainActor", "Handle"]
 __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
 
-class Receipt(values.Receipt, Generic[T]):
+class ChainActor:
+    """An actor of a chain, by which its handle calls it: cowboy_sdk.testing.Actor."""
+
+
+class Receipt(answers.Receipt, Generic[T]):
     """How a call ended, with the handler's result. Of a read it has status, output and value."""
 
     value: T
 
     def __init__(self, fields: dict[str, Any], value: T) -> None:
-        values.Record.__init__(self, "receipt", dict(fields, value=value))
+        answers.Record.__init__(self, "receipt", dict(fields, value=value))
 
     def __repr__(self) -> str:
         if hasattr(self, "height"):
@@ -66,8 +66,8 @@ class Handle:
 
     schema: Schema
 
-    def __init__(self, actor: Actor | Chain, name: str | bytes | None = None, **terms: Any) -> None:
-        if not isinstance(actor, Actor):
+    def __init__(self, actor: Any, name: str | bytes | None = None, **terms: Any) -> None:
+        if not isinstance(actor, ChainActor):
             if name is None:
                 raise TypeError("give an actor that deploy returned, or a chain and the actor's name")
             actor = actor.actor(name)
@@ -76,7 +76,7 @@ class Handle:
         if not hasattr(type(self), "schema"):
             self.schema = Schema("", json.dumps(told))
         elif not self.schema.agrees(told):
-            shown = actor.name or values.show_value(actor.address)
+            shown = actor.name or answers.show_value(actor.address)
             raise TypeError("the schema of %s changed: run devnet actor client %s again" % (shown, shown))
 
     def __getattr__(self, name: str) -> Any:
@@ -91,7 +91,7 @@ class Handle:
         return ByName(self)
 
     def __repr__(self) -> str:
-        return "<%s %s>" % (type(self).__name__, self._actor.name or values.show_value(self._actor.address))
+        return "<%s %s>" % (type(self).__name__, self._actor.name or answers.show_value(self._actor.address))
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.schema.handlers]
@@ -105,7 +105,7 @@ class Handle:
         return other
 
     @property
-    def chain(self) -> Chain:
+    def chain(self) -> Any:
         return self._actor.chain
 
     @property
@@ -131,7 +131,7 @@ class Handle:
     def state(self, key: bytes | str | None = None) -> Any:
         return self._actor.state(key)
 
-    def call(self, handler: str, payload: Any = b"", sender: AddressLike = "alice", **more: Any) -> values.Receipt:
+    def call(self, handler: str, payload: Any = b"", sender: AddressLike = "alice", **more: Any) -> answers.Receipt:
         """Call with bytes, as Actor.call."""
         __tracebackhide__ = True
         return self._actor.call(handler, payload, sender, **more)

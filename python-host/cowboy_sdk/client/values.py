@@ -5,6 +5,8 @@ import enum
 import json
 import re
 
+from cowboy_sdk.client.attributes import TELLING
+
 SAFE = (1 << 53) - 1  # a number beyond it may have lost digits on its way
 MAX_DEPTH = 16  # of lists and objects within one another
 MAX_BYTES = 1 << 20  # of a payload or a result
@@ -318,10 +320,7 @@ def integer_noun(t, bounds):
 
 def is_whole(v):
     """Whether a value is an integer, of an actor's attribute too."""
-    if type(v) is int:
-        return True
-    from cowboy_sdk.testing.attributes import TELLING  # its package imports this file
-    return type(v) is TELLING[int]
+    return type(v) in (int, TELLING[int])
 
 
 def integer_text(t, bounds, v, path):

@@ -13,6 +13,7 @@ can import this.
 """
 
 from cowboy_sdk.testing import offchain  # first: it makes an actor's file importable
+from cowboy_sdk.client.answers import Event, Receipt
 from cowboy_sdk.testing.actors import Actor, Timer
 from cowboy_sdk.testing.chain import CBY, Chain, Snapshot
 from cowboy_sdk.testing.conversation import DevnetError, DevnetGone
@@ -21,7 +22,6 @@ from cowboy_sdk.testing.mocks import fails, reverts
 from cowboy_sdk.testing.nodes import Runner, Validator
 from cowboy_sdk.testing.simulated import SimulatedChain
 from cowboy_sdk.testing.unit import TestCase
-from cowboy_sdk.testing.values import Event, Receipt
 
 __all__ = (
     "CBY Actor Chain DevnetError DevnetGone Event Receipt Reverted Runner SimulatedChain Snapshot TestCase Timer Validator expect_event "

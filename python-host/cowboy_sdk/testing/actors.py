@@ -5,9 +5,10 @@ from difflib import get_close_matches
 from functools import wraps
 from urllib.parse import quote
 
-from cowboy_sdk.testing.attributes import wrap_attribute
+from cowboy_sdk.client.answers import Receipt, Record, read_record, show_value, to_bytes, to_hex
+from cowboy_sdk.client.attributes import wrap_attribute
+from cowboy_sdk.client.handle import ChainActor, Handle
 from cowboy_sdk.testing.conversation import DevnetError
-from cowboy_sdk.testing.values import Receipt, Record, read_record, show_value, to_bytes, to_hex
 
 __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
@@ -90,7 +91,7 @@ def tell_of_handler(method):
     return call_method
 
 
-class Actor:
+class Actor(ChainActor):
     """A deployed actor. Its handlers are methods: club.join(who="bob", amount=5), or counter.add("2") of one that takes bytes."""
 
     def __init__(self, chain, address, name, source, origin):
@@ -148,7 +149,6 @@ class Actor:
 
     def _make_handle(self):
         """By the schema of the code that it has now."""
-        from cowboy_sdk.client.handle import Handle  # it imports this file
         try:
             return Handle(self)
         except DevnetError as error:

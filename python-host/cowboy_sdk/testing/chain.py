@@ -5,12 +5,12 @@ import json
 import weakref
 from urllib.parse import quote, urlencode
 
+from cowboy_sdk.client.answers import ADDRESS, Event, Receipt, Record, read_record, show_value, to_bytes, to_hex, to_schema_json, wei_digits
 from cowboy_sdk.testing import gas, mocks, sources
 from cowboy_sdk.testing.actors import Actor, Timer
 from cowboy_sdk.testing.conversation import Bench, DevnetError, Live, Up
 from cowboy_sdk.testing.errors import Reverted
 from cowboy_sdk.testing.nodes import Network
-from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read_record, show_value, to_bytes, to_hex, to_schema_json, wei_digits
 
 PAGE = 1000  # entries of a list at once
 MAX_MADE = 256  # deploys that are remembered; a bench keeps four times as many snapshots

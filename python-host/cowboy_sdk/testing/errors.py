@@ -4,6 +4,7 @@ import json
 import re
 from contextlib import contextmanager
 
+from cowboy_sdk.client.answers import to_bytes
 from cowboy_sdk.client.values import integers_as_digits
 
 # A line that a host names before the author's own words, with its actor where another one was called, or one that it refuses.
@@ -85,8 +86,6 @@ def is_same_data(wanted, raw, data):
 def expect_event(chain, name, data=None, actor=None):
     """Within it an event of that name is emitted, with that data and by that actor if they are given. A dict may name
     its members in any order, and have an integer for its digits."""
-    from cowboy_sdk.testing.values import to_bytes
-
     before = chain.height
     found = []
     yield found

@@ -1,6 +1,6 @@
 """Actors of others, as far as a test needs them: real actors whose handlers answer what the test says."""
 
-from cowboy_sdk.testing.values import to_bytes
+from cowboy_sdk.client.answers import to_bytes
 
 HEAD = '''"""%(name)s, as a test plays it."""
 

@@ -1,6 +1,6 @@
 """Validators and links, and what can be done to them: the faults of the scenarios, by their names (docs/SCENARIOS.md)."""
 
-from cowboy_sdk.testing.values import Record, read_record
+from cowboy_sdk.client.answers import Record, read_record
 
 
 class Network:

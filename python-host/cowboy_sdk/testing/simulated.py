@@ -1,7 +1,7 @@
 """SimulatedChain: one actor and CIP-6's verbs, on the same network."""
 
+from cowboy_sdk.client.answers import show_value, to_bytes
 from cowboy_sdk.testing.chain import Chain
-from cowboy_sdk.testing.values import show_value, to_bytes
 
 
 class SimulatedChain:

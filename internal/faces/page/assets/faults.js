@@ -5,6 +5,7 @@ import { formatPlural, joinNames } from './format.js';
 import { makeActionButton, appendChildren, runOrder, makeChoice, makeCopyButton, makeField, h, showIf, writeText } from './kit.js';
 import { faultsNow } from './moment.js';
 import * as store from './store.js';
+import { LIES, LINK_VERBS, ROLES } from './verbs.js';
 import { LIE_MEANINGS } from './words.js';
 
 /**
@@ -49,9 +50,6 @@ export function faultCommand(o, kind) {
 function makeFaultButton(label, order, kind, tone, asks) {
   return makeActionButton(label, faultCommand(order, kind), () => makeFault(order), tone, asks);
 }
-
-/** LINK_VERBS are the verbs of links, which heal ends. */
-const LINK_VERBS = ['partition', 'bridge', 'link'];
 
 /**
  * makeEndButton returns null where no order ends the fault.
@@ -117,18 +115,6 @@ function orderToEnd(f) {
     default: return null;
   }
 }
-
-/** LIES are what a validator, or a runner, may be made to do. */
-export const LIES = {
-  validator: ['equivocate', 'withhold_votes', 'silent_leader', 'bad_state_root', 'tamper_body', 'withhold_body', 'impersonate', 'passes_over', 'forge', 'flood', 'fabricate_presence',
-    'suppress_presence', 'misshape_presence', 'choose_votes', 'false_commit', 'false_cancel', 'withhold_result', 'double_assign'],
-  runner: ['wrong_result', 'late_result', 'duplicate_result', 'no_reveal', 'bad_signature', 'replay_nonce', 'reject'],
-};
-
-const ROLES = {
-  validator: ['consensus', 'execution', 'archive', 'intake', 'gateway', 'parent'],
-  runner: ['runner', 'parent'],
-};
 
 /**
  * makeOrderForm returns a choice beside a button that orders it, and what the choice means.

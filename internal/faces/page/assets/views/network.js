@@ -11,6 +11,7 @@ import { makeRowTable } from '../rows.js';
 import { thingHref } from '../route.js';
 import { makeSteering } from '../steering.js';
 import * as store from '../store.js';
+import { LINK_VERBS } from '../verbs.js';
 import { makeTroubleList } from '../troubles.js';
 import { makeVoteChart } from '../votes.js';
 
@@ -152,9 +153,6 @@ function makeNetworkView() {
     },
   };
 }
-
-/** LINK_VERBS are the verbs of links: heal ends them together. */
-const LINK_VERBS = ['partition', 'bridge', 'link'];
 
 /**
  * describeOddLinks says which links are cut, slow or down: of a node that is cut off from several, from how many.
