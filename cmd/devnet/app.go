@@ -141,6 +141,9 @@ func init() {
 		{"node", nodeCommand}, {"check", checkCommand}, {"doctor", doctorCommand}, {"version", versionCommand},
 		{"examples", examplesCommand}, {"completion", completionCommand}, {"man", manCommand},
 	}
+	for _, m := range commandMakers {
+		commandNames = append(commandNames, m.name)
+	}
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App { return newAppOf(commandMakers, stdout, stderr) }

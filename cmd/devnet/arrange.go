@@ -43,7 +43,7 @@ func arrangeFlags(app *cli.App, args []string) ([]string, error) {
 				return nil, newUsageError(fmt.Sprintf("Put flags after the command: see %s --help.", path), "%s has no flag %s", path, word)
 			}
 			return nil, newUsageError(cmp.Or(suggestOrder(rest, commands, path), suggestElsewhere(word, app.Commands, path),
-				suggestShortForm(word, commands, path), nearWords(word, commandNames(commands), path)),
+				suggestShortForm(word, commands, path), nearWords(word, namesOf(commands), path)),
 				"%s has no command %q", path, word)
 		}
 		c := commands[at]
@@ -158,7 +158,7 @@ func findCommandsNamed(name string, commands []*cli.Command, path string) (paths
 	return paths
 }
 
-func commandNames(commands []*cli.Command) (out []string) {
+func namesOf(commands []*cli.Command) (out []string) {
 	for _, c := range commands {
 		if !c.Hidden {
 			out = append(out, c.Name)
@@ -177,7 +177,7 @@ func suggestShortForm(word string, commands []*cli.Command, path string) string 
 		}
 	}
 	best := typo.Nearest(word, hidden)
-	if len(best) == 0 || len(typo.Nearest(word, commandNames(commands))) > 0 {
+	if len(best) == 0 || len(typo.Nearest(word, namesOf(commands))) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("Did you mean %s? See %s --help.", strings.Join(best, " or "), path)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/urfave/cli/v2"
 	"github.com/vbauerster/mpb/v8"
 )
 
@@ -17,15 +16,15 @@ type shownBar struct {
 	heard    func() bool // stops waiting for an interrupt
 }
 
-// newBar shows a bar of a width in characters, if standard error is a terminal.
-func newBar(c *cli.Context, width int, total int64, around ...mpb.BarOption) (b shownBar) {
-	if !isTerminal(c.App.ErrWriter) {
+// newBar shows a bar of a width in characters, if w is a terminal. The end of ctx is an interrupt.
+func newBar(ctx context.Context, w io.Writer, width int, total int64, around ...mpb.BarOption) (b shownBar) {
+	if !isTerminal(w) {
 		return b
 	}
-	b.progress = mpb.New(mpb.WithOutput(c.App.ErrWriter), mpb.WithWidth(width), mpb.WithAutoRefresh())
+	b.progress = mpb.New(mpb.WithOutput(w), mpb.WithWidth(width), mpb.WithAutoRefresh())
 	b.bar = b.progress.AddBar(total, append(around, mpb.BarRemoveOnComplete())...)
 	// A terminal shows ^C where the cursor is, and what the bar clears begins there.
-	b.heard = context.AfterFunc(c.Context, func() { fmt.Fprint(c.App.ErrWriter, "\r") })
+	b.heard = context.AfterFunc(ctx, func() { fmt.Fprint(w, "\r") })
 	return b
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -52,7 +51,7 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 	out.Reset()
 	failed := codec.Marshal(map[string]any{"reason": "type_error", "bidder": make([]byte, 2)})
 	events := slices.Repeat([]model.Event{{Name: "timer.gas_bid_failed", Data: failed}}, maxShownEvents+3)
-	printBlock(&out, model.Block{Events: events}, "", nil, newNaming(t.Context(), client.NewAPI("127.0.0.1:1")))
+	printBlock(&out, model.Block{Events: events}, "", nil, newNames(nil))
 	if text := out.String(); strings.Count(text, "event timer.gas_bid_failed bidder 0x0000, reason type_error\n") != maxShownEvents ||
 		!strings.HasSuffix(text, "\n… and 3 more events: --json\n") {
 		t.Errorf("%s", text)
@@ -62,7 +61,9 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 // A timer that ended without a fire shows its reason once, also if its status says it.
 func TestATimersEndIsShownOnce(t *testing.T) {
 	var out bytes.Buffer
-	l := &eventLines{Context: cli.NewContext(&cli.App{Writer: &out}, nil, nil), names: &naming{known: map[types.Address]string{{1}: "club"}}}
+	names := newNames(nil)
+	names.addName(types.Address{1}, "club")
+	l := &eventLines{Context: cli.NewContext(&cli.App{Writer: &out}, nil, nil), names: names}
 	l.printTimer(&model.TimerEvent{Actor: types.Address{1}, Height: 110, Status: "insufficient_funds", Reason: "insufficient_funds"})
 	l.printTimer(&model.TimerEvent{Actor: types.Address{1}, Height: 111, Status: "deferred", Reason: "lane_full"})
 	const want = "block 110  timer  club  0x00000000  insufficient_funds\nblock 111  timer  club  0x00000000  deferred: lane_full\n"

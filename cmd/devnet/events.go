@@ -110,13 +110,20 @@ func (l *eventLines) printEvent(e client.Event) error {
 	})
 }
 
-// decodeEvent decodes the form of an event for its printer.
+// decodeEvent decodes the data of an event for its printer.
 func decodeEvent[T any](e client.Event, tell func(*T)) error {
 	var form T
 	if err := decodeInto(e, &form); err != nil {
 		return err
 	}
 	tell(&form)
+	return nil
+}
+
+func decodeInto(e client.Event, into any) error {
+	if err := json.Unmarshal(e.Data, into); err != nil {
+		return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
+	}
 	return nil
 }
 

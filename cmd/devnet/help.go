@@ -52,13 +52,12 @@ func withProgramName(as string) string {
 	return as
 }
 
+// commandNames are the names of all commands. The list of commands sets it before any runs.
+var commandNames []string
+
 // commandLine finds the commands that a text advises.
 var commandLine = sync.OnceValue(func() *regexp.Regexp {
-	names := []string{"COMMAND", "--help"}
-	for _, m := range commandMakers {
-		names = append(names, m.name)
-	}
-	return regexp.MustCompile(`(^|[^-./\w])devnet (` + strings.Join(names, "|") + `)\b`)
+	return regexp.MustCompile(`(^|[^-./\w])devnet (COMMAND|--help|` + strings.Join(commandNames, "|") + `)\b`)
 })
 
 // replaceProgramName puts how this binary was called into the commands of a text.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -51,7 +50,7 @@ func TestAJobShowsTheOfflineModel(t *testing.T) {
 		{"custom", answer, false},
 	} {
 		var out bytes.Buffer
-		printJob(&out, newNaming(t.Context(), client.NewAPI("127.0.0.1:1")),
+		printJob(&out, newNames(nil),
 			&model.Job{Kind: c.kind, Status: "Completed", CompletedAt: new(types.Height(9)), Result: new(types.Bytes(c.result))})
 		if told := strings.Contains(out.String(), "answered by  the offline model"); told != c.told {
 			t.Errorf("%s %.20q:\n%s", c.kind, c.result, &out)

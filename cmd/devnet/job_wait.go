@@ -100,7 +100,7 @@ type jobBar struct {
 
 func newJobBar(c *cli.Context, j *model.Job) *jobBar {
 	b := &jobBar{what: j.Status, deadline: j.Deadline, runners: j.Runners, timeout: j.TimeoutBlocks, done: map[types.Address]uint8{}}
-	b.shownBar = newBar(c, 32, 100, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.barWords() })))
+	b.shownBar = newBar(c.Context, c.App.ErrWriter, 32, 100, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.barWords() })))
 	return b
 }
 

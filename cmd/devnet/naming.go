@@ -11,20 +11,31 @@ import (
 
 // naming is what people call accounts, actors and nodes. It asks once for each.
 type naming struct {
-	ctx    context.Context
-	client *client.API
-	known  map[types.Address]string
+	known map[types.Address]string
+	// askName returns the name of an account; "" if it has none. nil: nobody is asked.
+	askName func(types.Address) (string, error)
 }
 
+func newNames(askName func(types.Address) (string, error)) *naming {
+	return &naming{known: words.SystemNames(), askName: askName}
+}
+
+// newNaming asks a network for names.
 func newNaming(ctx context.Context, n *client.API) *naming {
-	names := &naming{ctx: ctx, client: n, known: words.SystemNames()}
+	names := newNames(func(a types.Address) (string, error) {
+		account, err := n.Account(ctx, a.String())
+		return account.Name, err
+	})
 	if validators, err := n.Validators(ctx); err == nil {
 		for _, v := range validators {
-			names.known[v.Address] = v.Name
+			names.addName(v.Address, v.Name)
 		}
 	}
 	return names
 }
+
+// addName makes a name known.
+func (n *naming) addName(a types.Address, name string) { n.known[a] = name }
 
 // nameOf is the name of an account or actor, or the beginning of its address. If it
 // cannot be read, its address is used: a name is a courtesy.
@@ -33,9 +44,12 @@ func (n *naming) nameOf(a types.Address) string {
 		return name
 	}
 	name := short(a.String())
-	if account, err := n.client.Account(n.ctx, a.String()); err == nil {
-		if account.Name != "" {
-			name = printable(account.Name)
+	if n.askName == nil {
+		return name
+	}
+	if given, err := n.askName(a); err == nil {
+		if given != "" {
+			name = printable(given)
 		}
 		n.known[a] = name
 	}

@@ -168,8 +168,8 @@ func (v *loneValidator) watchReadiness(ctx context.Context) error {
 	var words livenessWords
 	for waitFor(ctx, livenessEvery) {
 		node := v.network.List()[0]
-		if failure := node.Failure(); failure != nil {
-			return newFailure("Fix that, then start it again: it continues from its home.", "%s stopped by itself: %v", node.Name, failure)
+		if failed := node.Failure(); failed != nil {
+			return newFailure("Fix that, then start it again: it continues from its home.", "%s stopped by itself: %v", node.Name, failed)
 		}
 		if shown := v.network.Nodes()[0]; !ready && len(shown.Missing) == 0 {
 			ready = true

@@ -58,3 +58,13 @@ func TestManyRunsSayHowManyHaveEnded(t *testing.T) {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }
+
+// RUNNING: under --json an error is a line of JSON.
+func TestAnInterruptedBatchIsJSONUnderJSON(t *testing.T) {
+	var out bytes.Buffer
+	code := reportError(&out, (&show{passed: 3, failures: 1}).interruptedError(9), true)
+	want := `{"error":{"code":"interrupted","message":"interrupted: of 9 runs 3 had passed and 1 failed","remedy":""}}` + "\n"
+	if code != exitFailed || out.String() != want {
+		t.Errorf("%d %s\nwant %d %s", code, &out, exitFailed, want)
+	}
+}

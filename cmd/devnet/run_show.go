@@ -31,8 +31,9 @@ func newShow(c *cli.Context, runs int, quiet bool) *show {
 	if quiet {
 		s.lines = nil
 	}
-	s.shownBar = newBar(c, 48, int64(runs), mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")), mpb.AppendDecorators(
-		decor.Any(func(d decor.Statistics) string { return s.barWords(d.Current, d.Total, time.Since(s.began)) })))
+	s.shownBar = newBar(c.Context, c.App.ErrWriter, 48, int64(runs), mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")),
+		mpb.AppendDecorators(
+			decor.Any(func(d decor.Statistics) string { return s.barWords(d.Current, d.Total, time.Since(s.began)) })))
 	if s.bar != nil && isTerminal(c.App.Writer) && !quiet {
 		s.lines = s.progress // above the bar
 	}

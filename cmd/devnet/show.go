@@ -227,13 +227,6 @@ func (f *shownBlocks) showEvent(ctx context.Context, e client.Event) error {
 	return nil
 }
 
-func decodeInto(e client.Event, into any) error {
-	if err := json.Unmarshal(e.Data, into); err != nil {
-		return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
-	}
-	return nil
-}
-
 // hasRoom reports whether a block has room for one more line on a terminal.
 func (f *shownBlocks) hasRoom(h types.Height) bool {
 	if h != f.height {

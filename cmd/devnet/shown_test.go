@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -16,7 +15,7 @@ import (
 func TestADrawAfterADeadlineIsOneLine(t *testing.T) {
 	var out bytes.Buffer
 	u := &running{Context: cli.NewContext(&cli.App{Writer: &out}, nil, nil)}
-	f := &shownBlocks{u: u, names: newNaming(t.Context(), client.NewAPI("127.0.0.1:1"))}
+	f := &shownBlocks{u: u, names: newNames(nil)}
 	f.showJob(&model.JobEvent{Height: 9, What: model.JobRetried, Attempt: 1})
 	f.showJob(&model.JobEvent{Height: 9, What: model.JobDrawn, Attempt: 2})
 	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "drawn  draw 2: ") {
@@ -67,7 +66,7 @@ func TestAStormOfTimersIsShort(t *testing.T) {
 	a.Ended, a.Fired = 195, 194
 	show := func() []string {
 		var out bytes.Buffer
-		printAdvance(&out, a, newNaming(t.Context(), client.NewAPI("127.0.0.1:1")))
+		printAdvance(&out, a, newNames(nil))
 		_, table, _ := strings.Cut(out.String(), "ID ")
 		return strings.Split(strings.TrimSpace(table), "\n")[1:]
 	}

@@ -139,13 +139,13 @@ func foremostTimers(all []model.AdvanceTimer) []model.AdvanceTimer {
 }
 
 func paceCommand(pause bool) *cli.Command {
-	command := &cli.Command{Name: "resume", Usage: "resume block production", Description: "Example: devnet resume"}
+	shape := &cli.Command{Name: "resume", Usage: "resume block production", Description: "Example: devnet resume"}
 	if pause {
-		command = &cli.Command{Name: "pause", Usage: "stop the making of blocks; transactions wait in the pool",
+		shape = &cli.Command{Name: "pause", Usage: "stop the making of blocks; transactions wait in the pool",
 			Description: "Example: devnet pause"}
 	}
-	command.Flags = []cli.Flag{jsonFlag, httpFlag}
-	command.Action = takingNothing(func(c *cli.Context) error {
+	shape.Flags = []cli.Flag{jsonFlag, httpFlag}
+	shape.Action = takingNothing(func(c *cli.Context) error {
 		order := networkClient(c).Resume
 		if pause {
 			order = networkClient(c).Pause
@@ -160,7 +160,7 @@ func paceCommand(pause bool) *cli.Command {
 			fmt.Fprintf(w, "Blocks are made again, from height %d on.\n", p.Height)
 		})
 	})
-	return command
+	return shape
 }
 
 // moveCommands are validator join and leave.

@@ -33,12 +33,11 @@ const (
 		"sys.exit(1 if not r.wasSuccessful() else 0 if r.testsRun or r.skipped else 5)"
 )
 
-const (
-	// maxTestSeeds bounds --seeds: each repeats every test.
-	maxTestSeeds = 100_000
-	// endPatience is how long tests that were interrupted may take to end.
-	endPatience = 10 * time.Second
-)
+// maxTestSeeds bounds --seeds: each repeats every test.
+const maxTestSeeds = 100_000
+
+// endPatience is how long tests that were interrupted may take to end.
+const endPatience = 10 * time.Second
 
 func testCommand() *cli.Command {
 	return &cli.Command{Name: "test", Usage: "run the tests of actors, on simulated networks", ArgsUsage: "[PATH…] [-- PYTEST-ARGUMENT…]",
@@ -126,11 +125,11 @@ func readTesting(c *cli.Context) (*tests, error) {
 	if t.sdk, err = openSDK(c); err != nil {
 		return t, err
 	}
-	self, err := ownPath()
+	executable, err := ownPath()
 	if err != nil {
 		return t, err
 	}
-	t.environment = append(os.Environ(), "DEVNET="+self, "DEVNET_TEST="+shellWords(t.paths), "DEVNET_SEED="+seed,
+	t.environment = append(os.Environ(), "DEVNET="+executable, "DEVNET_TEST="+shellWords(t.paths), "DEVNET_SEED="+seed,
 		"DEVNET_TEST_HTTP="+c.String("http"),
 		"PYTHONPATH="+strings.Join(append([]string{t.folder}, filepath.SplitList(os.Getenv("PYTHONPATH"))...), string(os.PathListSeparator)))
 	if c.Bool("unittest") {

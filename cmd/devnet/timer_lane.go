@@ -291,5 +291,3 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 		fmt.Fprintf(w, "%s burned for the lane, %s to proposers\n", cby(burned), cby(tips))
 	}
 }
-
-// grouped writes a number with its thousands apart.

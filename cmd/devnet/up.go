@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -24,12 +25,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
-// How long up waits for the first blocks. It looks when a validator made a block final, and
-// besides this often, for what else may be missing.
-const (
-	readyPatience = 2 * time.Minute
-	readyEvery    = 20 * time.Millisecond
-)
+// readyPatience is how long up waits for the first blocks.
+const readyPatience = 2 * time.Minute
+
+// readyEvery is how often up looks what is missing for the first blocks, besides when a validator
+// made a block final.
+const readyEvery = 20 * time.Millisecond
 
 // actorFund is what --actor moves to an actor.
 var actorFund = types.WeiOf(100 * types.CBY)
@@ -135,9 +136,9 @@ func (s *settings) chainConfig() box.Config {
 }
 
 // boxConfig is what the box is asked for.
-func (s *settings) boxConfig(logs *nodeLogs) box.Config {
+func (s *settings) boxConfig(log *slog.Logger) box.Config {
 	c := s.chainConfig()
-	c.Version, c.Log, c.AsRunners, c.Seed = version, logs.networkLogger(), s.Runners != nil, s.Seed
+	c.Version, c.Log, c.AsRunners, c.Seed = version, log, s.Runners != nil, s.Seed
 	c.Home, c.Ephemeral, c.Reset = s.Home, s.Ephemeral, s.Reset
 	return c
 }
@@ -363,14 +364,14 @@ func (u *running) deployFile(file string) error {
 	}
 	u.told[d.Receipt.Hash] = true
 	u.printLine("%s deployed at %s in block %d, funded with %s.", name, d.Address, d.Receipt.Height, cby(actorFund))
-	actor, err := u.client.Actor(ctx, name)
+	deployed, err := u.client.Actor(ctx, name)
 	if err != nil {
 		return err
 	}
-	if actor.Undescribed != "" {
-		u.printLine("%s.start was not called, since the handlers are not known: %s", name, printable(actor.Undescribed))
+	if deployed.Undescribed != "" {
+		u.printLine("%s.start was not called, since the handlers are not known: %s", name, printable(deployed.Undescribed))
 	}
-	for _, h := range actor.Handlers {
+	for _, h := range deployed.Handlers {
 		if h.Name != "start" {
 			continue
 		}
@@ -396,8 +397,8 @@ func (u *running) deployFile(file string) error {
 }
 
 // typedStart is the start of an actor by its schema; nil where it has none that can be read.
-func (u *running) typedStart(actor string) (*typed.Handler, *typed.Schema) {
-	schema, err := schemaOf(u.Context.Context, u.client, actor)
+func (u *running) typedStart(name string) (*typed.Handler, *typed.Schema) {
+	schema, err := schemaOf(u.Context.Context, u.client, name)
 	if err != nil || schema == nil {
 		return nil, nil
 	}
@@ -456,11 +457,11 @@ func (u *running) stopNetwork() error {
 
 // againCommand is the command that continues a stopped network.
 func (s *settings) againCommand() string {
-	command := self() + " up"
+	line := self() + " up"
 	if s.Processes {
-		command += " --processes"
+		line += " --processes"
 	}
-	return command + ofHome(s.Home)
+	return line + ofHome(s.Home)
 }
 
 // configOut is what --config-out writes.

@@ -33,7 +33,7 @@ type upNetwork interface {
 // inThisProcess brings the network up in this process.
 func (u *running) inThisProcess() error {
 	logs := newNodeLogs(u.settings, u.App.ErrWriter)
-	config := u.settings.boxConfig(logs)
+	config := u.settings.boxConfig(logs.networkLogger())
 	if err := (watching{u.settings.Qlog, u.settings.KeyLog}).openFiles(&config, config.Log); err != nil {
 		logs.closeFiles()
 		return err

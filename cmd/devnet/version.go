@@ -45,7 +45,7 @@ func versionCommand() *cli.Command {
 				Format   int    `json:"home_format"`
 				Go       string `json:"go"`
 				Platform string `json:"platform"`
-			}{version, revisionOf(commit, buildInfo()), home.Format, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			}{version, binaryRevision(), home.Format, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 			return printAnswerOrJSON(c, v, func(w io.Writer) {
 				fmt.Fprintf(w, "devnet %s", v.Version)
 				if v.Revision != "" {
@@ -56,6 +56,9 @@ func versionCommand() *cli.Command {
 		}),
 	}
 }
+
+// binaryRevision is the commit that this binary was built from, in twelve digits; "" if it is unknown.
+func binaryRevision() string { return revisionOf(commit, buildInfo()) }
 
 // buildInfo is what the toolchain wrote into this binary; nil without modules.
 func buildInfo() *debug.BuildInfo {

@@ -195,8 +195,6 @@ func TestErrorsAreJSONUnderJSON(t *testing.T) {
 		{context.Canceled, `{"error":{"code":"interrupted","message":"interrupted","remedy":""}}`, exitFailed},
 		{fmt.Errorf("lost: %w", refused), `{"error":{"code":"unknown_job","message":"no such job (unknown_job)",` +
 			`"remedy":"` + replaceProgramName(hints["unknown_job"]) + `"}}`, exitFailed},
-		{(&show{passed: 3, failures: 1}).interruptedError(9), `{"error":{"code":"interrupted",` +
-			`"message":"interrupted: of 9 runs 3 had passed and 1 failed","remedy":""}}`, exitFailed},
 		{&failure{code: exitUsage}, "", exitUsage},
 	} {
 		var out bytes.Buffer
@@ -204,6 +202,9 @@ func TestErrorsAreJSONUnderJSON(t *testing.T) {
 			t.Errorf("%v: %d %s\nwant %d %s", test.err, code, &out, test.code, test.want)
 		}
 	}
+}
+
+func TestALineWithJSONIsRefusedInJSON(t *testing.T) {
 	for line, want := range map[string]bool{"devnet job list --json": true, "devnet --json=true": true, "devnet --json=false": false,
 		"devnet job submit -- --json": false, "devnet job list --jsn": false, "devnet job list": false} {
 		if got := wantsJSON(strings.Fields(line)); got != want {
