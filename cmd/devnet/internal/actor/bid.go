@@ -90,9 +90,7 @@ func printBid(w io.Writer, bid *model.BidTrial, changed map[string]types.Wei) {
 		}
 		rows = append(rows, row)
 	}
-	for _, line := range terminal.AlignColumns(rows) {
-		fmt.Fprintln(w, line)
-	}
+	terminal.PrintColumns(w, rows)
 	chaintext.PrintOutput(w, bid.Logs)
 	turn := "takes part in block " + terminal.Height(bid.Height)
 	if bid.PricedOut {

@@ -152,7 +152,7 @@ func deployedWith(c *cli.Context) (file string, given handlerInput, err error) {
 		return who[0], given, err
 	}
 	if c.IsSet("init") {
-		return "", given, failure.NewUsage("Leave one of them out.", "--init and NAME=VALUE are two forms of one thing")
+		return "", given, failure.NewConflict("--init and NAME=VALUE are two forms of one thing")
 	}
 	code, err := command.ReadActor(all[0])
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -167,13 +166,11 @@ func ownPath() (string, error) {
 
 func testSeeds(c *cli.Context) (seed, seeds string, err error) {
 	seed, seeds = cmp.Or(c.String("seed"), "1"), cmp.Or(c.String("seeds"), "1")
-	if _, err := strconv.ParseUint(seed, 0, 64); err != nil {
-		return "", "", failure.NewUsage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
+	if _, err := command.ParseSeed(seed); err != nil {
+		return "", "", err
 	}
-	if n, err := strconv.ParseUint(seeds, 10, 64); err != nil || n == 0 || n > maxTestSeeds {
-		return "", "", failure.NewUsage(fmt.Sprintf("Give a number from 1 to %d.", maxTestSeeds), "--seeds: invalid number of seeds %q", seeds)
-	}
-	return seed, seeds, nil
+	_, err = command.ParseCount("seeds", "seeds", seeds, maxTestSeeds)
+	return seed, seeds, err
 }
 
 // sdk is the Python that --python names, and the folder of the modules that devnet gives it.

@@ -10,7 +10,6 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/profiletext"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
@@ -28,10 +27,7 @@ func txProfile(c *cli.Context, hash string) error {
 	}
 	return command.PrintAnswerOrJSON(c, t, func(w io.Writer) {
 		names := command.NewNames(c.Context, n)
-		r := &t.Receipt
-		terminal.PrintFacts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", terminal.Height(r.Height), "status", r.Status, "did",
-			chaintext.DescribeExecution(r, names),
-			"used", words.Grouped(uint64(r.Cycles))+" cycles", "written", c.String("folded"))
+		chaintext.PrintReplay(w, names, &t.Receipt, "used", words.Grouped(uint64(t.Receipt.Cycles))+" cycles", "written", c.String("folded"))
 		profiletext.Print(w, &t)
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/chaintext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
@@ -18,10 +17,7 @@ func txTrace(c *cli.Context, hash string) error {
 	t, err := n.Trace(c.Context, hash, false, false)
 	return command.PrintAnswer(c, t, err, func(w io.Writer) {
 		names := command.NewNames(c.Context, n)
-		r := &t.Receipt
-		terminal.PrintFacts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", terminal.Height(r.Height), "status", r.Status, "did",
-			chaintext.DescribeExecution(r, names),
-			"replayed", chaintext.CountReplayed(t.Replayed))
+		chaintext.PrintReplay(w, names, &t.Receipt, "replayed", chaintext.CountReplayed(t.Replayed))
 		fmt.Fprintln(w)
 		words.Trace(w, &t, names.Of)
 	})

@@ -35,6 +35,11 @@ func NewUsage(hint, what string, args ...any) error {
 	return &Failure{Code: ExitUsage, What: fmt.Sprintf(what, args...), Hint: hintAbout(args, hint)}
 }
 
+// NewConflict is a command line with two parts that exclude each other.
+func NewConflict(what string, args ...any) error {
+	return NewUsage("Leave one of them out.", what, args...)
+}
+
 // New is a failed command, with the remedy.
 func New(hint, what string, args ...any) error {
 	return &Failure{Code: ExitFailed, What: fmt.Sprintf(what, args...), Hint: hintAbout(args, hint)}

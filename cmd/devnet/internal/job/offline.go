@@ -17,13 +17,17 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
+func healthyRunners(c *cli.Context, n *client.API) ([]model.Runner, error) {
+	return client.Collect(n.Runners(c.Context, model.RunnerHealthy, client.Page{Limit: command.MaxPage}))
+}
+
 // noteOfflineRunners says that the devnet's own runners may answer a job for a model that they do not have. It is a note:
 // where the network does not answer, nothing is said.
 func noteOfflineRunners(c *cli.Context, n *client.API, asked string) {
 	if asked == llm.Offline {
 		return
 	}
-	runners, err := client.Collect(n.Runners(c.Context, model.RunnerHealthy, client.Page{Limit: command.MaxPage}))
+	runners, err := healthyRunners(c, n)
 	if err != nil {
 		return
 	}
@@ -39,7 +43,7 @@ func NoteBesideOffline(c *cli.Context, n *client.API, set *runnerfile.Runner, is
 	if at < 0 {
 		return ""
 	}
-	runners, err := client.Collect(n.Runners(c.Context, model.RunnerHealthy, client.Page{Limit: command.MaxPage}))
+	runners, err := healthyRunners(c, n)
 	if err != nil {
 		return ""
 	}

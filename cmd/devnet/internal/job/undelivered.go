@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/client"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -27,7 +26,7 @@ func noteDeliveryTrouble(c *cli.Context, n *client.API, j *model.Job) {
 	if err != nil || at < 0 {
 		return
 	}
-	runners, err := client.Collect(n.Runners(c.Context, model.RunnerHealthy, client.Page{Limit: command.MaxPage}))
+	runners, err := healthyRunners(c, n)
 	if err != nil {
 		return
 	}

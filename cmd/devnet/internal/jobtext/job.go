@@ -153,9 +153,7 @@ func PrintStory(w io.Writer, names *naming.Names, j *model.Job, story []model.Jo
 		return []string{terminal.Height(e.Height), e.What, actorOfEvent(names, j, e), strings.Join(EventDetails(names, e), ", ")}
 	})
 	fmt.Fprintln(w)
-	for _, line := range terminal.AlignColumns(append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...)) {
-		fmt.Fprintln(w, line)
-	}
+	terminal.PrintColumns(w, append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...))
 }
 
 // actorOfEvent is whose doing an event is.

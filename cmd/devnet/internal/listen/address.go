@@ -18,6 +18,12 @@ func Check(address string) error {
 	return nil
 }
 
+// NewInUse is the end of a command whose address another program has.
+func NewInUse(address string, err error) error {
+	return failure.NewNoStart("Stop what listens there, or choose another address with --http (port 0: any).",
+		"cannot listen on the HTTP address %s: %v", address, failure.InnermostCause(err))
+}
+
 // CallableNames are the names by which clients may call a server at address. A server that
 // listens on all addresses may be called by this machine's own name, as a container is
 // by its neighbours.

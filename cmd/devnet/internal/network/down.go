@@ -75,7 +75,7 @@ func stopNetwork(c *cli.Context) error {
 // downContainers removes what owners of containers left that died.
 func downContainers(c *cli.Context) error {
 	if c.IsSet("home") {
-		return failure.NewUsage("Leave one of them out.", "--containers is about all of this machine, and --home about one network")
+		return failure.NewConflict("--containers is about all of this machine, and --home about one network")
 	}
 	if err := container.Available(c.Context); err != nil {
 		return failure.New("", "%v", err)

@@ -287,7 +287,7 @@ func hostsOf(given []string) (map[string]string, error) {
 func seedOf(c *cli.Context, p *hosts.Plan) error {
 	switch {
 	case p.Chain.Strict && c.IsSet("seed"):
-		return failure.NewUsage("Leave one of them out.", "--strict has no named accounts, whose keys --seed is for")
+		return failure.NewConflict("--strict has no named accounts, whose keys --seed is for")
 	case p.Chain.Strict && len(p.Funds) == 0:
 		return failure.NewUsage("Fund an address whose key you have.", "--strict has no named accounts: --account ADDRESS is missing")
 	case p.Chain.Strict:

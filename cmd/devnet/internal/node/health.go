@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -135,13 +136,19 @@ func healthOfValidator(ctx context.Context, address string) (*health, error) {
 	return h, nil
 }
 
-// healthOfRunner returns a runner's health by the chain and the runner's
-// validators.
-func healthOfRunner(ctx context.Context, set *runnerfile.Runner) (*health, error) {
+// addressOf is the address of a runner's key.
+func addressOf(set *runnerfile.Runner) types.Address {
 	address, err := crypto.AddressOf(set.Key.PublicKey())
 	if err != nil {
 		panic(err) // a key has an address
 	}
+	return address
+}
+
+// healthOfRunner returns a runner's health by the chain and the runner's
+// validators.
+func healthOfRunner(ctx context.Context, set *runnerfile.Runner) (*health, error) {
+	address := addressOf(set)
 	n := client.NewAPI(set.API).Directly()
 	ready, err := n.Ready(ctx)
 	if err != nil {

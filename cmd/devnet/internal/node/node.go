@@ -215,10 +215,7 @@ func listenFor(api string) string {
 // not know it.
 func introduceRunner(c *cli.Context, n *client.API, set *runnerfile.Runner, chainID uint64) {
 	w := c.App.Writer
-	address, err := crypto.AddressOf(set.Key.PublicKey())
-	if err != nil {
-		panic(err) // a key has an address
-	}
+	address := addressOf(set)
 	terminal.PrintFacts(w, "runner", set.Name, "address", address.String(), "public key", set.Key.PublicKey().String(), "devnet", set.API,
 		"does", strings.Join(set.Executor.Capabilities(), ", "))
 	known, err := n.Runner(c.Context, address.String())

@@ -66,9 +66,7 @@ func printRunnerEvents(w io.Writer, names *naming.Names, heard []model.RunnerEve
 		return []string{terminal.Height(e.Height), e.What, names.Of(e.Validator), DescribeHeard(e)}
 	})
 	fmt.Fprintln(w)
-	for _, line := range terminal.AlignColumns(append([][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}, rows...)) {
-		fmt.Fprintln(w, line)
-	}
+	terminal.PrintColumns(w, append([][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}, rows...))
 }
 
 // DescribeHeard is what a runner told a validator, or why it was refused or left.

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -70,8 +69,8 @@ func readExplore(c *cli.Context, file string) (o explore.Options, err error) {
 	if o.Jobs = p.jobs; o.Jobs == 0 {
 		o.Jobs = runtime.GOMAXPROCS(0)
 	}
-	if o.Seed, err = strconv.ParseUint(c.String("seed"), 0, 64); err != nil {
-		return o, failure.NewUsage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", c.String("seed"))
+	if o.Seed, err = command.ParseSeed(c.String("seed")); err != nil {
+		return o, err
 	}
 	if finds := c.String("finds"); finds != "" {
 		if o.Most, err = strconv.Atoi(finds); err != nil || o.Most < 1 || o.Most > mostFinds {
@@ -97,17 +96,10 @@ func exploreScript(c *cli.Context, args []string) error {
 	began := time.Now()
 	if !c.Bool("json") {
 		o.Found = func(f explore.Find) { printFind(c.App.Writer, f, time.Since(began)) }
-		defer printEach(c.Context, func(ctx context.Context, ticks <-chan time.Time) {
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-ticks:
-					mu.Lock()
-					fmt.Fprintln(c.App.ErrWriter, exploredLine(far, time.Since(began)))
-					mu.Unlock()
-				}
-			}
+		defer printEach(c.Context, func(time.Time) {
+			mu.Lock()
+			defer mu.Unlock()
+			fmt.Fprintln(c.App.ErrWriter, exploredLine(far, time.Since(began)))
 		})()
 	}
 	report, err := explore.Explore(c.Context, o)

@@ -37,11 +37,11 @@ func (p *plan) readHold(c *cli.Context) error {
 	case p.many || p.shard.Of > 1 || p.countRuns() > 1:
 		return failure.NewUsage("Name one scenario, one --seed and one value of each --set.", "--hold: one run is held")
 	case p.csv+p.plot != "":
-		return failure.NewUsage("Leave one of them out.", "--hold: --csv and --plot are for what whole runs measure")
+		return failure.NewConflict("--hold: --csv and --plot are for what whole runs measure")
 	case p.Backend != batch.Sim:
 		return failure.NewUsage("Leave --backend out. devnet up keeps a live network.", "--hold: time stands still only in a simulated run")
 	case p.check:
-		return failure.NewUsage("Leave one of them out.", "--hold: --check runs nothing that could be held")
+		return failure.NewConflict("--hold: --check runs nothing that could be held")
 	case at == "":
 		return listen.Check(p.http)
 	}
@@ -80,8 +80,7 @@ type heldRun struct {
 func (p *plan) holdRun(c *cli.Context) error {
 	listener, err := net.Listen("tcp", p.http)
 	if err != nil {
-		return failure.NewNoStart("Stop what listens there, or choose another address with --http (port 0: any).",
-			"cannot listen on the HTTP address %s: %v", p.http, failure.InnermostCause(err))
+		return listen.NewInUse(p.http, err)
 	}
 	defer listener.Close() // where it is served, that is closed already
 	h := &heldRun{Context: c, plan: p}

@@ -48,27 +48,31 @@ func (p *runProgress) describePlace() string {
 	return text
 }
 
-// printTicks prints a line at each tick, until the context ends.
-func (p *runProgress) printTicks(ctx context.Context, w io.Writer, name string, ticks <-chan time.Time) {
-	began := time.Now()
+// printPlace prints where the run is so long after it began.
+func (p *runProgress) printPlace(w io.Writer, name string, spent time.Duration) {
+	fmt.Fprintf(w, "%s runs for %s, and is %s.\n", name, spent.Round(time.Second), p.describePlace())
+}
+
+// printTicks calls print at each tick, until the context ends.
+func printTicks(ctx context.Context, ticks <-chan time.Time, print func(at time.Time)) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case at := <-ticks:
-			fmt.Fprintf(w, "%s runs for %s, and is %s.\n", name, at.Sub(began).Round(time.Second), p.describePlace())
+			print(at)
 		}
 	}
 }
 
-// printEach has print called beside its caller, with a tick each ten seconds, until stop is called.
-func printEach(ctx context.Context, print func(ctx context.Context, ticks <-chan time.Time)) (stop func()) {
+// printEach has print called beside its caller each ten seconds, until stop is called.
+func printEach(ctx context.Context, print func(at time.Time)) (stop func()) {
 	ticker := time.NewTicker(command.NextWord)
 	ctx, end := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		print(ctx, ticker.C)
+		printTicks(ctx, ticker.C, print)
 	}()
 	return func() {
 		ticker.Stop()
@@ -85,7 +89,8 @@ func runAlone(ctx context.Context, isSilent bool, w io.Writer, name string,
 	one := *runner
 	one.Watch = p.watchPulse
 	if !isSilent {
-		defer printEach(ctx, func(ctx context.Context, ticks <-chan time.Time) { p.printTicks(ctx, w, name, ticks) })()
+		began := time.Now()
+		defer printEach(ctx, func(at time.Time) { p.printPlace(w, name, at.Sub(began)) })()
 	}
 	v, err := run(&one)
 	if errors.Is(err, context.Canceled) {

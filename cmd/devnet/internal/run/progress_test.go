@@ -34,10 +34,10 @@ func TestALongRunSaysHowFarItIs(t *testing.T) {
 	ticks, done, out := make(chan time.Time), make(chan struct{}), &bytes.Buffer{}
 	go func() {
 		defer close(done)
-		p.printTicks(ctx, out, "a.star", ticks)
+		printTicks(ctx, ticks, func(at time.Time) { p.printPlace(out, "a.star", at.Sub(time.Time{})) })
 	}()
-	ticks <- time.Now().Add(10 * time.Second)
-	ticks <- time.Now().Add(20 * time.Second)
+	ticks <- time.Time{}.Add(10 * time.Second)
+	ticks <- time.Time{}.Add(20 * time.Second)
 	end()
 	<-done
 	const first = "a.star runs for 10s, and is at block 61 of the network, second 58.2.\n"

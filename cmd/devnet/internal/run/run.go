@@ -160,10 +160,10 @@ func (p *plan) readGrid(words []string, jobs string) (err error) {
 	if jobs == "" {
 		return nil
 	}
-	n, err := strconv.ParseUint(jobs, 10, 32)
+	n, err := command.ParseCount("jobs", "runs", jobs, MaxRunJobs)
 	switch {
-	case err != nil || n == 0 || n > MaxRunJobs:
-		return failure.NewUsage(fmt.Sprintf("Give a number from 1 to %d.", MaxRunJobs), "--jobs: invalid number of runs %q", jobs)
+	case err != nil:
+		return err
 	case n > 1 && p.Backend != batch.Sim:
 		return failure.NewUsage("Leave it out.", "--jobs %d: on %s one network runs at a time", n, p.Backend)
 	}
@@ -193,9 +193,9 @@ func checkReadable(file string) error {
 func (p *plan) readSeeds(seed, seeds, shard string) error {
 	first := uint64(1)
 	if seed != "" {
-		n, err := strconv.ParseUint(seed, 0, 64)
+		n, err := command.ParseSeed(seed)
 		if err != nil {
-			return failure.NewUsage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
+			return err
 		}
 		p.seed, first = &n, n
 	}
@@ -210,9 +210,9 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 		}
 		return p.notEmpty(shard)
 	}
-	n, err := strconv.ParseUint(seeds, 10, 64)
-	if err != nil || n == 0 || n > maxRunSeeds {
-		return failure.NewUsage(fmt.Sprintf("Give a number from 1 to %d.", maxRunSeeds), "--seeds: invalid number of seeds %q", seeds)
+	n, err := command.ParseCount("seeds", "seeds", seeds, maxRunSeeds)
+	if err != nil {
+		return err
 	}
 	if first+n-1 < first {
 		return failure.NewUsage("", "--seed %d and --seeds %d: the largest seed is 2^64 - 1", first, n)

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -60,18 +59,6 @@ func (s *show) lineText(of int64, spent time.Duration) string {
 	done := int64(s.passed + s.failures)
 	s.mu.Unlock()
 	return fmt.Sprintf("%d of %d runs after %s:%s.", done, of, spent.Round(time.Second), s.barWords(done, of, spent))
-}
-
-// printTicks prints a line at each tick, until the context ends.
-func (s *show) printTicks(ctx context.Context, w io.Writer, of int, ticks <-chan time.Time) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case at := <-ticks:
-			fmt.Fprintln(w, s.lineText(int64(of), at.Sub(s.began)))
-		}
-	}
 }
 
 // interruptedError is the end of a batch before all of its runs have ended.

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -67,9 +66,9 @@ func readWhy(c *cli.Context, named string) (o why.Options, err error) {
 	if strings.HasSuffix(named, ".star") {
 		o.Script.Path = named
 		if seed := c.String("seed"); seed != "" {
-			n, err := strconv.ParseUint(seed, 0, 64)
+			n, err := command.ParseSeed(seed)
 			if err != nil {
-				return o, failure.NewUsage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
+				return o, err
 			}
 			o.Script.Seed = &n
 		}
@@ -137,9 +136,7 @@ func askWhy(c *cli.Context, args []string) error {
 	var made, of atomic.Int64
 	o.Progress = func(m, n int) { made.Store(int64(m)); of.Store(int64(n)) }
 	if !c.Bool("json") {
-		defer printEach(c.Context, func(ctx context.Context, ticks <-chan time.Time) {
-			printTrials(ctx, c.App.ErrWriter, func() (int64, int64) { return made.Load(), of.Load() }, ticks)
-		})()
+		defer printEach(c.Context, func(time.Time) { printTrials(c.App.ErrWriter, made.Load(), of.Load()) })()
 	}
 	began := time.Now()
 	report, err := why.Find(c.Context, o)
@@ -165,20 +162,13 @@ func askWhy(c *cli.Context, args []string) error {
 	return nil
 }
 
-// printTrials prints at each tick how many runs were made, until the context ends.
-func printTrials(ctx context.Context, w io.Writer, progress func() (made, of int64), ticks <-chan time.Time) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-			if made, of := progress(); of > 0 {
-				fmt.Fprintf(w, "%d of at most %s were tried.\n", made, plural.Of(of, "thing"))
-			} else {
-				fmt.Fprintln(w, "The run itself is made first.")
-			}
-		}
+// printTrials prints how many runs were made.
+func printTrials(w io.Writer, made, of int64) {
+	if of == 0 {
+		fmt.Fprintln(w, "The run itself is made first.")
+		return
 	}
+	fmt.Fprintf(w, "%d of at most %s were tried.\n", made, plural.Of(of, "thing"))
 }
 
 // shownFindings bounds the findings that a person is shown.

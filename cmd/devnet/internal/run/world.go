@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"os"
@@ -204,7 +205,7 @@ func (p *plan) run(c *cli.Context, t *tally) error {
 	show := newShow(c, count, p.json)
 	defer show.Close()
 	if show.Line == nil && !p.json {
-		defer printEach(c.Context, func(ctx context.Context, ticks <-chan time.Time) { show.printTicks(ctx, c.App.ErrWriter, count, ticks) })()
+		defer printEach(c.Context, func(at time.Time) { fmt.Fprintln(c.App.ErrWriter, show.lineText(int64(count), at.Sub(show.began))) })()
 	}
 	err := runner.Run(c.Context, batch.Batch{World: p.World, Jobs: p.jobsOfShard(), Count: count, Processes: p.jobs}, show.addVerdict,
 		t.addRun)

@@ -183,17 +183,17 @@ func (s *Settings) validateSettings() error {
 				"in the last %d", s.History, history.MinHistory)
 	}
 	if s.Ephemeral && s.Home != command.DefaultHome {
-		return failure.NewUsage("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)
+		return failure.NewConflict("--ephemeral keeps no files, so there is no --home %s", s.Home)
 	}
 	if s.Ephemeral && s.Processes {
-		return failure.NewUsage("Leave one of them out.", "--ephemeral keeps no files, and the nodes of --processes each have a home")
+		return failure.NewConflict("--ephemeral keeps no files, and the nodes of --processes each have a home")
 	}
 	if s.Ephemeral && (s.Detach || s.Wait) {
 		return failure.NewUsage("Leave --ephemeral out, or run it in another terminal.",
 			"--ephemeral keeps no files, by which devnet down would find a network that was left running")
 	}
 	if s.Ephemeral && s.Reset {
-		return failure.NewUsage("Leave one of them out.", "--ephemeral keeps no files, so there is nothing to --reset")
+		return failure.NewConflict("--ephemeral keeps no files, so there is nothing to --reset")
 	}
 	if s.Policy != "" {
 		if !slices.Contains(policyNames(), s.Policy) {
@@ -221,11 +221,11 @@ func (s *Settings) validateSettings() error {
 	}
 	for flag, given := range map[string]string{"--qlog": s.Qlog, "--keylog": s.KeyLog} {
 		if given != "" && s.Strict {
-			return failure.NewUsage("Leave one of them out.", "%s lets others look into the connections, which --strict keeps closed", flag)
+			return failure.NewConflict("%s lets others look into the connections, which --strict keeps closed", flag)
 		}
 	}
 	if s.Strict && len(s.Actors) > 0 {
-		return failure.NewUsage("Leave one of them out.", "--actor signs with the devnet's keys, which --strict turns off")
+		return failure.NewConflict("--actor signs with the devnet's keys, which --strict turns off")
 	}
 	if s.Strict && s.Web != "" {
 		return failure.NewUsage("Serve the page by another program.", "--web serves a page that the devnet signs for, which --strict turns off")
@@ -267,9 +267,9 @@ func (s *Settings) checkDemo() error {
 	}
 	switch {
 	case s.Strict:
-		return failure.NewUsage("Leave one of them out.", "--demo pays and makes faults by the devnet's own keys, and --strict has none")
+		return failure.NewConflict("--demo pays and makes faults by the devnet's own keys, and --strict has none")
 	case s.Detach || s.Wait:
-		return failure.NewUsage("Leave one of them out.", "--demo tells its story in this terminal, which --detach and --wait leave")
+		return failure.NewConflict("--demo tells its story in this terminal, which --detach and --wait leave")
 	case validators < demoValidators || runners < DemoRunners:
 		return failure.NewUsage(fmt.Sprintf("Give at least --validators %d --runners %d, or neither.", demoValidators, DemoRunners),
 			"--demo: it cuts a validator off and lets a runner lie, which takes more nodes than %d validators and %d runners", validators, runners)

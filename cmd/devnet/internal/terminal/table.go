@@ -22,6 +22,13 @@ func AlignColumns(rows [][]string) []string {
 	return lines
 }
 
+// PrintColumns prints rows in columns, without spaces at the ends of lines.
+func PrintColumns(w io.Writer, rows [][]string) {
+	for _, line := range AlignColumns(rows) {
+		fmt.Fprintln(w, line)
+	}
+}
+
 // CountWhere is how many of a list are as asked.
 func CountWhere[T any](list []T, is func(*T) bool) (n int) {
 	for i := range list {

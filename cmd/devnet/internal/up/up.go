@@ -70,8 +70,7 @@ func startNetwork(c *cli.Context) (err error) {
 			"the devnet of %s is up already, at http://%s", s.Home, listen.ReachableAddress(s.HTTP))
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return failure.NewNoStart("Stop what listens there, or choose another address with --http (port 0: any).",
-			"cannot listen on the HTTP address %s: %v", s.HTTP, failure.InnermostCause(err))
+		return listen.NewInUse(s.HTTP, err)
 	}
 	if err != nil {
 		return failure.NewNoStart("Give an address of this machine, or --http 127.0.0.1:0 for any free port.",
