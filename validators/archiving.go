@@ -27,8 +27,8 @@ const behindAnswers = 2 * time.Millisecond
 // So every start closes this gap, also where all validators were killed at once (decision C5).
 const (
 	maxUnflushedBlocks = simplex.MaxOpenDepth * 3 / 4
-	maxUnflushedBytes  = 4 << 20
-	DefaultFlushDelay  = 25 * time.Millisecond // Config.FlushDelay
+	maxUnflushedBytes  = 8 << 20
+	DefaultFlushDelay  = 500 * time.Millisecond // Config.FlushDelay
 )
 
 // archiveEvent is what the archive role is told.

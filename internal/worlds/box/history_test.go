@@ -55,6 +55,9 @@ func TestABoundedHistory(t *testing.T) {
 	if late := sizeOf(t, files.State); late > 2*early {
 		t.Errorf("the file of state grew from %d to %d bytes while the blocks stayed %d", early, late, bound)
 	}
+	if votes := sizeOf(t, files.Votes); votes > 1<<20 {
+		t.Errorf("after %d blocks the log of votes has %d bytes, although the store has the blocks", 4*bound, votes)
+	}
 	view, err := n.Reader("")
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -31,6 +32,10 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
+// rewriteBytes is as large as a log becomes unless its configuration says otherwise. A simulated log takes no disk, and each
+// rewrite is an event of the run's digest.
+const rewriteBytes = 8 << 20
+
 // NetworkConfig says what network of validators to simulate. The zero value of
 // a field means its default.
 type NetworkConfig struct {
@@ -52,7 +57,7 @@ type NetworkConfig struct {
 	// FlushDelay is how long a validator's store gathers commits in memory, which a crash loses, as a live one's does; 0: it
 	// writes each at once.
 	FlushDelay time.Duration
-	Rewrite    int64             // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
+	Rewrite    int64             // bytes of a log from which on it is rewritten; rewriteBytes
 	Sample     types.Height      // heights between full audits by the oracles; 16
 	Unjudged   bool              // no oracle watches
 	Strategy   roles.Strategy    // the treatment of a node whose role panics
@@ -281,8 +286,9 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 			return validators.Start(n.Runtime(), twin, given)
 		})
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
-			RewriteBytes: n.config.Rewrite, FlushDelay: n.config.FlushDelay, Head: n.headAtRest(name), Python: n.config.Pythons[name],
-			Bootstrap: n.bootstrapMembers(), Observe: n.observeFinal, Tell: n.traceReport, TellRunners: n.tellRunners,
+			RewriteBytes: cmp.Or(n.config.Rewrite, rewriteBytes), FlushDelay: n.config.FlushDelay, Head: n.headAtRest(name),
+			Python: n.config.Pythons[name], Bootstrap: n.bootstrapMembers(),
+			Observe: n.observeFinal, Tell: n.traceReport, TellRunners: n.tellRunners,
 			Dropped: n.Dropped, Strategy: n.config.Strategy, OnFailure: func(err error) { n.onNodeEnded(name, err) }}, node)
 		if err != nil {
 			return nil, err
