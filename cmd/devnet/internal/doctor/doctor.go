@@ -20,9 +20,9 @@ import (
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
@@ -98,7 +98,7 @@ func checkPrograms(ctx context.Context, dir string) []finding {
 	}
 	pool := pyhost.New(pyhost.Config{})
 	defer pool.Close()
-	same := checkProof(pool, setup.NamedPython(dir))
+	same := checkProof(pool, launch.NamedPython(dir))
 	if !same.OK {
 		return []finding{found, same}
 	}
@@ -281,7 +281,7 @@ func checkCallers(ctx context.Context, dir string) []finding {
 	if address == "" {
 		return nil
 	}
-	short, cancel := context.WithTimeout(ctx, setup.ReadyPatience)
+	short, cancel := context.WithTimeout(ctx, launch.ReadyPatience)
 	defer cancel()
 	ready, err := client.NewAPI(address).Ready(short)
 	if err != nil {

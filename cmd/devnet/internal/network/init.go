@@ -16,10 +16,10 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/nodetext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/plural"
@@ -48,7 +48,7 @@ func InitCommand() *cli.Command {
 			&cli.IntFlag{Name: "port", Value: hosts.Port, Usage: "`PORT` of v0 on this machine; the other validators have the next ones"},
 			&cli.StringSliceFlag{Name: "host", Usage: fmt.Sprintf("put the validator of `NAME=HOST` or NAME=HOST:PORT on a separate machine "+
 				"(default port: %d); may be given again", hosts.Port)},
-			&cli.StringFlag{Name: "image", Value: setup.DefaultImage, Usage: "`NAME` of the containers' image"},
+			&cli.StringFlag{Name: "image", Value: launch.DefaultImage, Usage: "`NAME` of the containers' image"},
 			&cli.StringFlag{Name: "namespace", Value: hosts.Namespace, Usage: "`NAME` of the namespace, with --format kubernetes"},
 			&cli.BoolFlag{Name: "no-namespace", Usage: "leave the namespace out, which is there already, with --format kubernetes"},
 			&cli.StringFlag{Name: "storage-class", Usage: "`NAME` of the class of validators' volumes, with --format kubernetes"},
@@ -62,7 +62,7 @@ func InitCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "account", Usage: "fund `ADDRESS` with 1,000,000 CBY; may be given again"},
 			&cli.StringSliceFlag{Name: "allow-host", Usage: "`NAME` by which clients may call each API, as --host of up; may be given again"},
 			command.JSONFlag,
-		}, setup.ChainFlags()...),
+		}, launch.ChainFlags()...),
 		Action: command.WithoutArguments(initNetwork),
 	}
 }
@@ -180,7 +180,7 @@ func minorOf(asked, format string) (string, error) {
 func planOf(c *cli.Context) (p hosts.Plan, err error) {
 	p = hosts.Plan{Format: c.String("format"), Port: c.Int("port"), Image: c.String("image"), Namespace: c.String("namespace"),
 		Now: time.Now()}
-	if p.Chain, err = setup.ReadChain(c, c.Bool("strict")); err != nil {
+	if p.Chain, err = launch.ReadChain(c, c.Bool("strict")); err != nil {
 		return p, err
 	}
 	if !slices.Contains(hosts.Formats, p.Format) {

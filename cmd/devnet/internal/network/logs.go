@@ -15,7 +15,7 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
@@ -70,7 +70,7 @@ func loggedNodes(dir string) (nodes []string, err error) {
 	paths, err := filepath.Glob(home.NodeLog(dir, "*"))
 	for _, path := range paths {
 		node := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		if !strings.HasSuffix(node, "-old") && node != setup.UpLog { // what up itself says has no times
+		if !strings.HasSuffix(node, "-old") && node != launch.UpLog { // what up itself says has no times
 			nodes = append(nodes, node)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/job"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -55,7 +55,7 @@ func Command() *cli.Command {
 				"SIGHUP makes it read the tables of its jobs again, and say to its validators what it offers since.",
 			Flags: append([]cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 				&cli.StringFlag{Name: "owner", Value: "alice", Usage: "devnet `ACCOUNT` that is to register it: the runner signs for that account"},
-				&cli.BoolFlag{Name: "wait", Usage: "wait until its devnet answers, if it does not yet"}, attachedFlag}, setup.WatchFlags()...),
+				&cli.BoolFlag{Name: "wait", Usage: "wait until its devnet answers, if it does not yet"}, attachedFlag}, launch.WatchFlags()...),
 			Action: command.WithoutArguments(nodeRunner),
 		}},
 	}
@@ -88,7 +88,7 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 		return failure.NewNoStart("Is a devnet up there? The setting api names its HTTP address.", "%v", err)
 	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
-	watch, err := setup.ReadWatch(c).OpenForRunner(set.Name, ready.Strict, log)
+	watch, err := launch.ReadWatch(c).OpenForRunner(set.Name, ready.Strict, log)
 	if err != nil {
 		return err
 	}

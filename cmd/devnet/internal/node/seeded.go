@@ -12,8 +12,8 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
@@ -37,17 +37,17 @@ func nodeSeededCommand() *cli.Command {
 			attachedFlag,
 			listen.CORSFlag(corsVariable),
 			listen.HostFlag(),
-		}, append(setup.ChainFlags(), setup.WatchFlags()...)...),
+		}, append(launch.ChainFlags(), launch.WatchFlags()...)...),
 		Action: command.WithoutArguments(runSeededNode),
 	}
 }
 
 func runSeededNode(c *cli.Context) error {
-	chain, err := setup.ReadChain(c, false)
+	chain, err := launch.ReadChain(c, false)
 	if err != nil {
 		return err
 	}
-	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: new(c.Uint64("seed")), Format: hosts.Seeded, Image: setup.DefaultImage, Now: seededAt})
+	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: new(c.Uint64("seed")), Format: hosts.Seeded, Image: launch.DefaultImage, Now: seededAt})
 	if err != nil {
 		return failure.NewUsage("", "%v", err)
 	}

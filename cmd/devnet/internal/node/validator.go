@@ -14,10 +14,10 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/nodetext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -42,7 +42,7 @@ func nodeValidatorCommand() *cli.Command {
 			&cli.BoolFlag{Name: "lost", Usage: "the node ran before and its home is lost: it votes after the others have advanced"},
 			listen.CORSFlag(corsVariable),
 			listen.HostFlag(),
-		}, setup.WatchFlags()...),
+		}, launch.WatchFlags()...),
 		Action: command.WithoutArguments(nodeValidator),
 	}
 }
@@ -99,7 +99,7 @@ func validatorOf(c *cli.Context, path string) error {
 	config.Version, config.Log = self.Version, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
 	config.Slow = func(words string) { fmt.Fprintf(c.App.ErrWriter, "%s.\n", words) }
 	config.Here.Lost = c.Bool("lost")
-	if err := setup.ReadWatch(c).OpenFiles(&config, config.Log); err != nil {
+	if err := launch.ReadWatch(c).OpenFiles(&config, config.Log); err != nil {
 		_ = listener.Close()
 		return err
 	}
@@ -107,7 +107,7 @@ func validatorOf(c *cli.Context, path string) error {
 	n, err := box.Up(c.Context, config)
 	if err != nil {
 		_ = listener.Close()
-		return setup.DescribeFailure(err)
+		return launch.DescribeFailure(err)
 	}
 	v := &loneValidator{c, n, listener.Addr().String(), server, origins}
 	return v.serveUntilEnd(listener, slices.Concat(listen.CallableNames(set.HTTP), set.Hosts, names))

@@ -15,8 +15,8 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
@@ -47,7 +47,7 @@ func Command() *cli.Command {
 			&cli.StringFlag{Name: "backend", Value: batch.Sim,
 				Usage: "`WORLD`: sim (virtual time, one seed is one run), live (this process, wall clock, real QUIC),\n" +
 					"processes (one process per node) or docker (one container per node); all compares sim, live and docker"},
-			&cli.StringFlag{Name: "image", Value: setup.DefaultImage, Usage: "`NAME` of the image that make image builds"},
+			&cli.StringFlag{Name: "image", Value: launch.DefaultImage, Usage: "`NAME` of the image that make image builds"},
 			&cli.StringFlag{Name: "seed", Usage: "`N`, instead of the script's own; with --seeds the first"},
 			&cli.StringFlag{Name: "seeds", Usage: "`N` seeds instead of one"},
 			&cli.StringFlag{Name: "block-time", Usage: "`TIME` between blocks like 100ms, or auto, instead of the script's own"},

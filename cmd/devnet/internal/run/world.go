@@ -17,8 +17,8 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
@@ -51,7 +51,7 @@ func worldFlags(w batch.World) (words []string) {
 	if w.Backend != batch.Sim {
 		words = append(words, "--backend", w.Backend)
 	}
-	if w.Backend == batch.Docker && w.Image != setup.DefaultImage {
+	if w.Backend == batch.Docker && w.Image != launch.DefaultImage {
 		words = append(words, "--image", w.Image)
 	}
 	return words

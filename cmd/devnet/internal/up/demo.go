@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -33,7 +33,7 @@ var demoSteps = []demoStep{
 			if _, err := n.Fault(ctx, model.FaultRequest{Verb: "misbehave", Node: "r1", Kind: "wrong_result"}); err != nil {
 				return err
 			}
-			return submitDemoJob(ctx, n, setup.DemoRunners, "majority_vote")
+			return submitDemoJob(ctx, n, launch.DemoRunners, "majority_vote")
 		}, 6},
 	{"v0 is cut off from the others. Three of four go on, and its views fail: devnet status, or the page, says why.",
 		func(ctx context.Context, n *client.Client) error {

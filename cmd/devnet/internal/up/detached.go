@@ -20,8 +20,8 @@ import (
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -35,11 +35,11 @@ const (
 )
 
 // upElsewhere has another process bring the network up, and returns when that is ready.
-func upElsewhere(c *cli.Context, s setup.Settings) error {
+func upElsewhere(c *cli.Context, s launch.Settings) error {
 	if _, runs := home.User(s.Home); runs && s.Wait {
 		return waitForRunning(c, s)
 	}
-	command := self.Command(slices.Concat(os.Args[1:2], []string{"--" + setup.DetachedFlag}, withoutFlags(os.Args[2:], "detach", "wait"))...)
+	command := self.Command(slices.Concat(os.Args[1:2], []string{"--" + launch.DetachedFlag}, withoutFlags(os.Args[2:], "detach", "wait"))...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no signal of this terminal is its
 	ready, readyEnd, err := os.Pipe()
 	if err != nil {
@@ -137,8 +137,8 @@ func withoutFlags(args []string, flags ...string) (rest []string) {
 }
 
 // waitForRunning waits until the network that runs on a home is ready.
-func waitForRunning(c *cli.Context, s setup.Settings) error {
-	ctx, cancel := context.WithTimeout(c.Context, setup.ReadyPatience)
+func waitForRunning(c *cli.Context, s launch.Settings) error {
+	ctx, cancel := context.WithTimeout(c.Context, launch.ReadyPatience)
 	defer cancel()
 	var why error = errors.New("the process has not announced its address yet")
 	for {
@@ -155,13 +155,13 @@ func waitForRunning(c *cli.Context, s setup.Settings) error {
 		}
 		if !command.Sleep(ctx, readyEvery) {
 			return failure.NewNoStart("devnet logs shows the nodes' logs.", "the network on %s is not ready after %s: %v", s.Home,
-				setup.ReadyPatience, why)
+				launch.ReadyPatience, why)
 		}
 	}
 }
 
 // foundRunning shows a network that runs already.
-func foundRunning(c *cli.Context, s setup.Settings, address string, ready model.Ready) error {
+func foundRunning(c *cli.Context, s launch.Settings, address string, ready model.Ready) error {
 	dir, err := filepath.Abs(s.Home)
 	if err != nil {
 		return err
@@ -183,16 +183,16 @@ func (foundNetwork) brokenNodes() []error { return nil } // its nodes say it
 // logPath returns the file to which a detached network writes its output, "" for an
 // attached one.
 func (u *running) logPath() string {
-	if !u.Bool(setup.DetachedFlag) {
+	if !u.Bool(launch.DetachedFlag) {
 		return ""
 	}
-	return home.NodeLog(u.homeDir(), setup.UpLog)
+	return home.NodeLog(u.homeDir(), launch.UpLog)
 }
 
 // releaseOutputs redirects the outputs of a detached process: its result is called when the
 // network is ready, with its home.
 func releaseOutputs(c *cli.Context) func(dir string) error {
-	if !c.Bool(setup.DetachedFlag) {
+	if !c.Bool(launch.DetachedFlag) {
 		return func(string) error { return nil }
 	}
 	unix.CloseOnExec(readyFD) // no process that this one starts may have it
@@ -201,10 +201,10 @@ func releaseOutputs(c *cli.Context) func(dir string) error {
 	return func(dir string) error {
 		// The log is bounded; besides it, the Go runtime writes its crash report
 		// there.
-		log := home.NewLogFile(dir, setup.UpLog)
+		log := home.NewLogFile(dir, launch.UpLog)
 		out.moveTo(log)
 		errs.moveTo(log)
-		file, err := os.OpenFile(home.NodeLog(dir, setup.UpLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		file, err := os.OpenFile(home.NodeLog(dir, launch.UpLog), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		if err == nil {
 			err = errors.Join(unix.Dup2(int(file.Fd()), 1), unix.Dup2(int(file.Fd()), 2), file.Close())
 		}

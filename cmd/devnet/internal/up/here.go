@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/web"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -22,7 +22,7 @@ type upNetwork interface {
 	// WatchFinal calls each whenever a validator made blocks final.
 	WatchFinal(each func()) (cancel func())
 	// askedNodes refuses a home whose network is not the one that was asked for.
-	askedNodes(*setup.Settings) error
+	askedNodes(*launch.Settings) error
 	// networkFailure is why the network cannot become ready any more, nil while it can.
 	networkFailure() error
 	// brokenNodes are the validators that did not start, each with its remedy. The others go on.
@@ -50,7 +50,7 @@ func (u *running) inThisProcess() error {
 	n, err := box.Up(u.Context.Context, config)
 	if err != nil {
 		logs.closeFiles()
-		return setup.DescribeFailure(err)
+		return launch.DescribeFailure(err)
 	}
 	u.network, u.server = &hereNetwork{n, logs}, api.New(n,
 		api.Config{Hosts: append(listen.CallableNames(u.settings.HTTP), u.settings.Names...),
@@ -87,12 +87,12 @@ func (n *hereNetwork) Dir() string {
 
 func (n *hereNetwork) ChainID() uint64 { return n.Config().ChainID }
 
-func (n *hereNetwork) askedNodes(s *setup.Settings) error { return askedOf(n.Network, s) }
+func (n *hereNetwork) askedNodes(s *launch.Settings) error { return askedOf(n.Network, s) }
 
-func askedOf(n *box.Network, s *setup.Settings) error {
+func askedOf(n *box.Network, s *launch.Settings) error {
 	have := n.Config()
 	if s.BlockTime != "" && (have.BlockTime != s.Interval || have.Auto != s.Auto) {
-		return setup.DescribeFailure(&box.ChangedError{Home: s.Home, What: "block-time", Have: paceOf(have.BlockTime, have.Auto),
+		return launch.DescribeFailure(&box.ChangedError{Home: s.Home, What: "block-time", Have: paceOf(have.BlockTime, have.Auto),
 			Want: s.BlockTime})
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
@@ -23,7 +23,7 @@ type nodeLogs struct {
 	files map[string]*home.LogFile
 }
 
-func newNodeLogs(s setup.Settings, stderr io.Writer) *nodeLogs {
+func newNodeLogs(s launch.Settings, stderr io.Writer) *nodeLogs {
 	l := &nodeLogs{dir: s.Home, files: map[string]*home.LogFile{},
 		stderr: slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError})}
 	if s.Ephemeral {

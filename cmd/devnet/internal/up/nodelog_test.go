@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
@@ -18,7 +18,7 @@ func TestLogsGoToTheFileOfTheirNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	var terminal bytes.Buffer
-	logs := newNodeLogs(setup.Settings{Home: dir}, &terminal)
+	logs := newNodeLogs(launch.Settings{Home: dir}, &terminal)
 	log := logs.networkLogger()
 	defer slog.SetDefault(slog.Default())
 	log.With("node", "v1").Info("one")

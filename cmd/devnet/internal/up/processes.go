@@ -19,9 +19,9 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
@@ -73,7 +73,7 @@ func (n *apartNetwork) bringUp() error {
 	case ended != nil: // it was asked to end meanwhile
 		return ended
 	case errors.As(err, &changed):
-		return setup.DescribeFailure(err)
+		return launch.DescribeFailure(err)
 	case errors.As(err, &told):
 		return told
 	case errors.As(err, new(*box.EndedError)):
@@ -134,7 +134,7 @@ const followedDir = "followed"
 func (n *apartNetwork) watchArguments() ([]string, error) {
 	w := n.u.settings.Watch()
 	if w.IsWatching() && n.folder.Strict {
-		return nil, setup.DescribeFailure(&box.WatchedError{})
+		return nil, launch.DescribeFailure(&box.WatchedError{})
 	}
 	if keys, err := w.OpenKeyLog(slog.Default()); err != nil || keys != nil { // a file that cannot be made is told once
 		if err != nil {
@@ -166,7 +166,7 @@ func (n *apartNetwork) openFolder() (err error) {
 	s := &n.u.settings
 	if s.Reset {
 		if err := home.Reset(s.Home); err != nil {
-			return setup.DescribeFailure(err)
+			return launch.DescribeFailure(err)
 		}
 	}
 	want := home.Want{Version: self.Version, ChainID: s.ChainID, Seed: s.Seed, Now: time.Now(), Apart: true, Durability: s.Survives}
@@ -179,7 +179,7 @@ func (n *apartNetwork) openFolder() (err error) {
 		}
 	}
 	if n.home, err = home.Open(s.Home, want); err != nil {
-		return setup.DescribeFailure(err)
+		return launch.DescribeFailure(err)
 	}
 	dir := home.NetDir(n.home.Dir())
 	_, err = os.Stat(dir)
@@ -203,7 +203,7 @@ func (n *apartNetwork) openFolder() (err error) {
 func (n *apartNetwork) makeFolder(dir string) error {
 	s := &n.u.settings
 	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: s.ChainConfig()}
-	plan.Chain.ChainID, plan.Chain.Validators = n.home.Meta.ChainID, cmp.Or(s.Validators, setup.DefaultValidators)
+	plan.Chain.ChainID, plan.Chain.Validators = n.home.Meta.ChainID, cmp.Or(s.Validators, launch.DefaultValidators)
 	if version, err := n.Probe(); err == nil {
 		plan.Chain.Minor = pyhost.Minor(version)
 	}
@@ -233,7 +233,7 @@ func (n *apartNetwork) makeFolder(dir string) error {
 func (n *apartNetwork) refuseChanges(dir string) error {
 	s, have := &n.u.settings, n.folder
 	changed := func(what, is, want string) error {
-		return setup.DescribeFailure(&box.ChangedError{Home: s.Home, What: what, Have: is, Want: want})
+		return launch.DescribeFailure(&box.ChangedError{Home: s.Home, What: what, Have: is, Want: want})
 	}
 	switch {
 	case s.Validators != 0 && s.Validators != have.Began.Validators:
@@ -307,11 +307,11 @@ func (n *apartNetwork) ChainID() uint64 { return n.folder.ChainID }
 func (n *apartNetwork) Probe() (string, error) {
 	pool := pyhost.New(pyhost.Config{})
 	defer pool.Close()
-	pool.Require(setup.NamedPython(n.home.Dir()))
+	pool.Require(launch.NamedPython(n.home.Dir()))
 	return pool.Probe()
 }
 
-func (n *apartNetwork) askedNodes(s *setup.Settings) error { return askedOf(n.Network, s) }
+func (n *apartNetwork) askedNodes(s *launch.Settings) error { return askedOf(n.Network, s) }
 
 // networkFailure implements upNetwork: more validators ended than may be missing.
 func (n *apartNetwork) networkFailure() error {

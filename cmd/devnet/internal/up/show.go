@@ -14,11 +14,11 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/chaintext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/jobtext"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/naming"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/nodetext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -101,7 +101,7 @@ func (u *running) printBanner(ready model.Ready, python pythonProbe) error {
 		fmt.Fprintln(w)
 	}
 	where, stop := ", in another terminal", "Ctrl-C"
-	if u.Bool(setup.DetachedFlag) || u.settings.Wait { // it is left running
+	if u.Bool(launch.DetachedFlag) || u.settings.Wait { // it is left running
 		where, stop = "", self.ProgramName()+" down"+command.HomeFlag(u.settings.Home)
 	}
 	fmt.Fprintf(w, "Next%s:\n", where)

@@ -21,9 +21,9 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/chaintext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
-	"github.com/cowboyinc/devnet/cmd/devnet/internal/setup"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -49,13 +49,13 @@ func Command() *cli.Command {
 		Description: "Example: devnet up --actor fixtures/actors/heartbeat.py\n" +
 			"On a home that exists it continues with its last block. With --processes each node is\n" +
 			"a separate process, which ends with this one.",
-		Flags:  setup.Flags(),
+		Flags:  launch.Flags(),
 		Action: startNetwork,
 	}
 }
 
 func startNetwork(c *cli.Context) (err error) {
-	s, err := setup.Read(c)
+	s, err := launch.Read(c)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func startNetwork(c *cli.Context) (err error) {
 		go u.playDemo()
 	}
 	unfit := u.network.Unfit()
-	if c.Bool(setup.DetachedFlag) {
+	if c.Bool(launch.DetachedFlag) {
 		unfit = nil // who started it was told that it is up: status says why Python actors do not run
 	}
 	select {
@@ -147,7 +147,7 @@ func withoutSignalError(ctx context.Context, err error) error {
 // running is a network that is up, and who shows it.
 type running struct {
 	*cli.Context
-	settings setup.Settings
+	settings launch.Settings
 	network  upNetwork
 	server   *api.Server // nil of a network that another process runs
 	bound    string      // what the API listens on; "" of a network that another process runs
@@ -206,7 +206,7 @@ func (u *running) introduceNetwork() error {
 func (u *running) homeDir() string { return u.network.Dir() }
 
 func (u *running) waitForReady() (model.Ready, error) {
-	ctx, cancel := context.WithTimeout(u.Context.Context, setup.ReadyPatience)
+	ctx, cancel := context.WithTimeout(u.Context.Context, launch.ReadyPatience)
 	defer cancel()
 	heard := make(chan struct{}, 1)
 	defer u.network.WatchFinal(func() {
@@ -233,7 +233,7 @@ func (u *running) waitForReady() (model.Ready, error) {
 			if ready.Error != nil {
 				err = errors.New(ready.Error.Message)
 			}
-			return ready, failure.NewNoStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", setup.ReadyPatience, err)
+			return ready, failure.NewNoStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", launch.ReadyPatience, err)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package setup is what the commands that start a network or a node share: settings, the chain, captured connections.
-package setup
+// Package launch is what the commands that start a network or a node share: settings, the chain, captured connections.
+package launch
 
 import (
 	"errors"
