@@ -110,7 +110,7 @@ func actorDeploy(c *cli.Context) error {
 
 // deployByName deploys a file and prints the outcome.
 func deployByName(c *cli.Context, file string, request model.DeployRequest) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	before := ""
 	if request.Replace {
 		if old, err := n.Actor(c.Context, request.Name); err == nil {
@@ -176,7 +176,7 @@ func actorCall(c *cli.Context) error {
 	if request.DryRun {
 		return dryRun(c, request)
 	}
-	r, err := command.Client(c).Send(c.Context, request)
+	r, err := command.NewClient(c).Send(c.Context, request)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func actorCall(c *cli.Context) error {
 
 // dryRun says what a call would do.
 func dryRun(c *cli.Context, request model.SendRequest) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	r, err := n.Try(c.Context, request)
 	if err != nil {
 		return err
@@ -216,8 +216,8 @@ func actorRead(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := command.Client(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
-		From: c.String("from")})
+	r, err := command.NewClient(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: given.payload,
+		Args: given.args, From: c.String("from")})
 	if err != nil {
 		return err
 	}
@@ -236,13 +236,13 @@ func actorRead(c *cli.Context) error {
 
 func actorState(c *cli.Context, args []string) error {
 	get := func(p client.Page) iter.Seq2[model.StateEntry, error] {
-		return command.Client(c).State(c.Context, args[0], args[1], p)
+		return command.NewClient(c).State(c.Context, args[0], args[1], p)
 	}
 	return command.PrintPage(c, "more keys", get, stateTable)
 }
 
 func actorLogs(c *cli.Context, args []string) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	if c.Bool("follow") {
 		return followLogs(c, n, args[0])
 	}
@@ -367,7 +367,7 @@ func printLine(w io.Writer, l model.LogLine) {
 }
 
 func actorShow(c *cli.Context, args []string) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	a, err := n.Actor(c.Context, args[0])
 	if err != nil {
 		return err
@@ -449,7 +449,7 @@ func inColumn(fact string) string {
 }
 
 func actorList(c *cli.Context) error {
-	get := func(p client.Page) iter.Seq2[model.Actor, error] { return command.Client(c).Actors(c.Context, p) }
+	get := func(p client.Page) iter.Seq2[model.Actor, error] { return command.NewClient(c).Actors(c.Context, p) }
 	return command.PrintPage(c, "more actors", get, func(w io.Writer, actors []model.Actor) {
 		terminal.PrintTable(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", terminal.RowsOf(actors, func(a *model.Actor) []string {
 			return []string{cmp.Or(words.Printable(a.Name), "-"), a.Address.String(), words.CBY(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)}

@@ -59,7 +59,7 @@ func schemaBefore(c *cli.Context, against string) ([]byte, error) {
 		}
 		return SchemaOfCode(code)
 	}
-	return command.Client(c).Schema(c.Context, against)
+	return command.NewClient(c).Schema(c.Context, against)
 }
 
 // SchemaOfCode is the schema that a deploy would read from a file, by this machine's Python.

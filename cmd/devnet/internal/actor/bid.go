@@ -36,7 +36,7 @@ func actorBid(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	bid, err := command.Client(c).TryBid(c.Context,
+	bid, err := command.NewClient(c).TryBid(c.Context,
 		model.BidRequest{Bidder: args[0], Actor: c.String("for"), Late: types.Height(c.Uint64("late")), With: with})
 	if err != nil {
 		return err

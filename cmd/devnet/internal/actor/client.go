@@ -58,7 +58,7 @@ func schemaDocument(c *cli.Context, actor string) ([]byte, error) {
 	if file := c.String("schema"); file != "" {
 		return readSchema(file)
 	}
-	document, err := command.Client(c).Schema(c.Context, actor)
+	document, err := command.NewClient(c).Schema(c.Context, actor)
 	if command.RefusedAs(err, "no_schema") {
 		return nil, failure.New("Deploy its Python file with this devnet.", "%s has no schema: %v", actor, err)
 	}

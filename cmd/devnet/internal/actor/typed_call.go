@@ -39,7 +39,7 @@ func calledWith(c *cli.Context) (who []string, given handlerInput, err error) {
 			return nil, given, err
 		}
 	}
-	schema, err := SchemaOf(c.Context, command.Client(c), all[0])
+	schema, err := SchemaOf(c.Context, command.NewClient(c), all[0])
 	if err != nil {
 		return nil, given, err
 	}

@@ -75,7 +75,7 @@ func actorUpgrade(c *cli.Context) error {
 	case changes:
 		return changeTerms(c, args[0])
 	}
-	u, err := command.Client(c).ApplyUpgrade(c.Context, model.ApplyUpgradeRequest{From: c.String("from"), Actor: args[0]})
+	u, err := command.NewClient(c).ApplyUpgrade(c.Context, model.ApplyUpgradeRequest{From: c.String("from"), Actor: args[0]})
 	return printUpgrade(c, args[0], u, err)
 }
 
@@ -119,7 +119,7 @@ func upgradeCode(c *cli.Context) error {
 			return err
 		}
 	}
-	u, err := command.Client(c).Upgrade(c.Context, request)
+	u, err := command.NewClient(c).Upgrade(c.Context, request)
 	return printUpgrade(c, args[0], u, err)
 }
 
@@ -164,7 +164,7 @@ func changeTerms(c *cli.Context, actor string) error {
 	if c.IsSet("delay") {
 		request.Delay = new(c.Uint64("delay"))
 	}
-	r, err := command.Client(c).SetUpgradeTerms(c.Context, request)
+	r, err := command.NewClient(c).SetUpgradeTerms(c.Context, request)
 	if err != nil {
 		return err
 	}

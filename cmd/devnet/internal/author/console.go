@@ -51,7 +51,7 @@ func openConsole(c *cli.Context) error {
 				return failure.NewUsage("Add --new, or leave it out.", "--%s is for a network of the console's own", flag)
 			}
 		}
-		n := command.Client(c)
+		n := command.NewClient(c)
 		if _, err := n.Accounts(c.Context); err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func debugExecution(c *cli.Context, args []string) error {
 			"or on Debian: apt-get install python3-debugpy, with --python /usr/bin/python3.",
 			"%s has no debugpy, which --dap needs", python)
 	}
-	t, err := command.Client(c).Trace(c.Context, args[0], false, true)
+	t, err := command.NewClient(c).Trace(c.Context, args[0], false, true)
 	switch {
 	case err != nil:
 		return err

@@ -122,7 +122,7 @@ func readTesting(c *cli.Context) (*tests, error) {
 		t.paths = append(t.paths, path)
 	}
 	if c.IsSet("http") {
-		if _, err := command.Client(c).Accounts(c.Context); err != nil {
+		if _, err := command.NewClient(c).Accounts(c.Context); err != nil {
 			return nil, err // said once, and not by each test
 		}
 	} else if !t.coverage {

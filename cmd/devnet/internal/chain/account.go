@@ -24,10 +24,10 @@ func AccountCommand() *cli.Command {
 
 func showAccount(c *cli.Context, args []string) error {
 	if args[0] == "" {
-		accounts, err := command.Client(c).Accounts(c.Context)
+		accounts, err := command.NewClient(c).Accounts(c.Context)
 		return command.PrintAnswer(c, accounts, err, func(w io.Writer) { chaintext.PrintAccounts(w, accounts) })
 	}
-	a, err := command.Client(c).Account(c.Context, args[0])
+	a, err := command.NewClient(c).Account(c.Context, args[0])
 	return command.PrintAnswer(c, a, err, func(w io.Writer) {
 		terminal.PrintFacts(w, "address", a.Address.String(), "name", words.Printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10),
 			"balance", words.CBY(a.Balance))

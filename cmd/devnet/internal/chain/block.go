@@ -24,7 +24,7 @@ func BlockCommand() *cli.Command {
 		Description: "Example: devnet block 12",
 		Flags:       command.ReadFlags,
 		Action: command.WithArguments(func(c *cli.Context, args []string) error {
-			n := command.Client(c)
+			n := command.NewClient(c)
 			b, err := n.Block(c.Context, cmp.Or(args[0], "latest"))
 			if err != nil {
 				return err

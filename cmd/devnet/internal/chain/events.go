@@ -48,7 +48,7 @@ func EventsCommand() *cli.Command {
 }
 
 func followEvents(c *cli.Context) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	head, err := n.Height(c.Context)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func FindCommand() *cli.Command {
 }
 
 func listFound(c *cli.Context, arguments []string) error {
-	found, err := command.Client(c).Find(c.Context, arguments[0], maxFound)
+	found, err := command.NewClient(c).Find(c.Context, arguments[0], maxFound)
 	return command.PrintAnswer(c, found, err, func(w io.Writer) {
 		terminal.PrintTable(w, "Nothing is called so.", "KIND NAME ID", terminal.RowsOf(found.Hits, func(h *model.Hit) []string {
 			return []string{h.Kind, words.Printable(h.Name), words.Printable(h.ID)}

@@ -34,7 +34,7 @@ func sendTransfer(c *cli.Context, args []string) error {
 	if amount.IsZero() {
 		return failure.NewUsage("Give an amount like 100, 0.25 or 12wei.", "AMOUNT: a transfer of nothing does nothing")
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	r, err := n.Send(c.Context, model.SendRequest{From: c.String("from"), To: args[0], Value: &amount, NoWait: c.Bool("no-wait")})
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func FaucetCommand() *cli.Command {
 }
 
 func payFromFaucet(c *cli.Context, args []string) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	given, err := n.Faucet(c.Context, args[0])
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func ParamsCommand() *cli.Command {
 }
 
 func paramsGet(c *cli.Context, args []string) error {
-	params, err := command.Client(c).Params(c.Context)
+	params, err := command.NewClient(c).Params(c.Context)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func paramsGet(c *cli.Context, args []string) error {
 }
 
 func paramsSet(c *cli.Context, args []string) error {
-	p, err := command.Client(c).SetParam(c.Context, model.ParamRequest{Key: args[0], Value: args[1], At: types.Height(c.Uint64("at"))})
+	p, err := command.NewClient(c).SetParam(c.Context, model.ParamRequest{Key: args[0], Value: args[1], At: types.Height(c.Uint64("at"))})
 	return command.PrintAnswer(c, p, err, func(w io.Writer) {
 		fmt.Fprintf(w, "%s = %s from height %d on (class %s)\n", p.Key, p.Value, p.Height, p.Class)
 	})

@@ -15,7 +15,7 @@ import (
 
 // txProfile executes again what was executed, and shows what each line of code took.
 func txProfile(c *cli.Context, hash string) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	t, err := n.Trace(c.Context, hash, true, true)
 	if err != nil {
 		return err

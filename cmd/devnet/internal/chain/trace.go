@@ -13,7 +13,7 @@ import (
 
 // txTrace executes again what was executed, and shows what it did.
 func txTrace(c *cli.Context, hash string) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	t, err := n.Trace(c.Context, hash, false, false)
 	return command.PrintAnswer(c, t, err, func(w io.Writer) {
 		names := command.NewNames(c.Context, n)

@@ -39,7 +39,7 @@ func showTransaction(c *cli.Context, args []string) error {
 	case c.Bool("trace"):
 		return txTrace(c, args[0])
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	var whole struct {
 		Transaction *model.Transaction `json:"transaction"`
 		Receipt     *model.Receipt     `json:"receipt"`

@@ -36,7 +36,7 @@ func showViews(c *cli.Context) error {
 	if c.IsSet("to") && c.Uint64("to") == 0 {
 		return failure.NewUsage("", "--to is at least 1: views begin there")
 	}
-	all, err := command.Client(c).Views(c.Context, types.View(c.Uint64("from")), types.View(c.Uint64("to")))
+	all, err := command.NewClient(c).Views(c.Context, types.View(c.Uint64("from")), types.View(c.Uint64("to")))
 	if err != nil {
 		return err
 	}
@@ -62,9 +62,9 @@ func showViews(c *cli.Context) error {
 // framesOf are the frames of the views that are listed, those that did not arrive as usual.
 func framesOf(c *cli.Context, all *model.Views) (frames model.Frames, err error) {
 	if len(all.Views) == 0 {
-		return command.Client(c).Frames(c.Context, 1, 1, true) // it refuses a network that is not held
+		return command.NewClient(c).Frames(c.Context, 1, 1, true) // it refuses a network that is not held
 	}
-	frames, err = command.Client(c).Frames(c.Context, all.Views[0].View, all.Views[len(all.Views)-1].View, true)
+	frames, err = command.NewClient(c).Frames(c.Context, all.Views[0].View, all.Views[len(all.Views)-1].View, true)
 	frames.Frames = slices.DeleteFunc(frames.Frames, func(f model.Frame) bool {
 		return !slices.ContainsFunc(all.Views, func(v model.View) bool { return v.View == f.View })
 	})

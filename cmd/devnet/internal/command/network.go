@@ -35,8 +35,8 @@ var ReadFlags = []cli.Flag{JSONFlag, HTTPFlag, NodeFlag, AtFlag}
 // AtFlag is the moment that a read looks at.
 var AtFlag = &cli.StringFlag{Name: "at", Usage: "as it was at `MOMENT`: h12 is after the block of height 12"}
 
-// Client returns a client of the network that the command is about.
-func Client(c *cli.Context) *client.API {
+// NewClient returns a client of the network that the command is about.
+func NewClient(c *cli.Context) *client.API {
 	address := c.String("http")
 	if address == "" {
 		address = HomeHTTP(DefaultHome)

@@ -19,7 +19,7 @@ func PrintAnswerOrJSON(c *cli.Context, v any, text func(w io.Writer)) error {
 	return nil
 }
 
-// PrintAnswer prints an answer as emit does, or returns why there is none.
+// PrintAnswer prints an answer as PrintAnswerOrJSON does, or returns why there is none.
 func PrintAnswer(c *cli.Context, v any, err error, text func(w io.Writer)) error {
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func ResolveNames(c *cli.Context, text string) (string, error) {
 	if held.UnmarshalText([]byte(payload)) == nil && utf8.Valid(held) {
 		payload = string(held) // of a file or standard input
 	}
-	n, known := Client(c), map[string]string{}
+	n, known := NewClient(c), map[string]string{}
 	for _, found := range aName().FindAllStringSubmatch(payload, -1) {
 		if _, asked := known[found[2]]; asked {
 			continue

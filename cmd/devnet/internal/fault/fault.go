@@ -247,7 +247,7 @@ func spanWords(d time.Duration) string {
 }
 
 func makeFault(c *cli.Context, r model.FaultRequest) error {
-	receipt, err := command.Client(c).Fault(c.Context, r)
+	receipt, err := command.NewClient(c).Fault(c.Context, r)
 	return command.PrintAnswer(c, receipt, err, func(w io.Writer) {
 		fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail,
 			effectWords(&receipt))
@@ -258,7 +258,7 @@ func makeFault(c *cli.Context, r model.FaultRequest) error {
 func effectWords(r *model.FaultReceipt) string { return cmp.Or(r.Did, "no effect yet") }
 
 func faultList(c *cli.Context) error {
-	all, err := command.Client(c).Faults(c.Context)
+	all, err := command.NewClient(c).Faults(c.Context)
 	return command.PrintAnswer(c, all, err, func(w io.Writer) { faultTable(w, all) })
 }
 
@@ -277,7 +277,7 @@ func HealCommand() *cli.Command {
 	return &cli.Command{Name: "heal", Usage: "remove the faults of all links; nodes stay down, frozen or misbehaving",
 		Description: "Example: devnet heal", Flags: []cli.Flag{command.JSONFlag, command.HTTPFlag},
 		Action: command.WithoutArguments(func(c *cli.Context) error {
-			all, err := command.Client(c).Heal(c.Context)
+			all, err := command.NewClient(c).Heal(c.Context)
 			return command.PrintAnswer(c, all, err, func(w io.Writer) {
 				faultTable(w, all)
 				faultsThatStay(w, all)

@@ -45,7 +45,7 @@ func Command() *cli.Command {
 				Description: "Example: devnet job cancel 0x2f370e1a",
 				Flags:       []cli.Flag{command.JSONFlag, command.HTTPFlag},
 				Action: command.WithArguments(func(c *cli.Context, args []string) error {
-					j, err := command.Client(c).CancelJob(c.Context, args[0])
+					j, err := command.NewClient(c).CancelJob(c.Context, args[0])
 					return shownJob(c, j, err)
 				})},
 			{Name: "answer", Usage: "give the result of a job of the executor manual", ArgsUsage: "ID RESULT",
@@ -58,7 +58,7 @@ func Command() *cli.Command {
 					if err != nil {
 						return err
 					}
-					j, err := command.Client(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
+					j, err := command.NewClient(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
 					return shownJob(c, j, err)
 				})},
 			{Name: "progress", Usage: "report the progress of a job of the executor manual", ArgsUsage: "ID PERCENT",
@@ -75,13 +75,14 @@ func jobProgress(c *cli.Context, args []string) error {
 	if err != nil || percent < 1 || percent > 100 {
 		return failure.NewUsage("PERCENT is a whole number from 1 to 100.", "PERCENT is %.20q", args[1])
 	}
-	j, err := command.Client(c).ProgressJob(c.Context, model.ProgressRequest{ID: args[0], Percent: uint8(percent), Detail: c.String("detail")})
+	j, err := command.NewClient(c).ProgressJob(c.Context,
+		model.ProgressRequest{ID: args[0], Percent: uint8(percent), Detail: c.String("detail")})
 	return shownJob(c, j, err)
 }
 
 // shownJob prints the job that an order answered, if it was not refused.
 func shownJob(c *cli.Context, j model.Job, err error) error {
-	return command.PrintAnswer(c, j, err, func(w io.Writer) { jobtext.Print(w, command.NewNames(c.Context, command.Client(c)), &j) })
+	return command.PrintAnswer(c, j, err, func(w io.Writer) { jobtext.Print(w, command.NewNames(c.Context, command.NewClient(c)), &j) })
 }
 
 // wholeJob is a job with its changes by blocks: the output of --json.
@@ -91,7 +92,7 @@ type wholeJob struct {
 }
 
 func jobShow(c *cli.Context, args []string) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	if c.Bool("draw") {
 		return jobDraws(c, n, args[0])
 	}
@@ -117,7 +118,7 @@ func jobList(c *cli.Context) error {
 			return err
 		}
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	filter := client.JobFilter{Status: c.String("status"), Submitter: c.String("submitter"), Runner: c.String("runner")}
 	get := func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) }
 	return command.PrintPage(c, "more", get, func(w io.Writer, jobs []model.Job) {
@@ -130,7 +131,7 @@ func jobList(c *cli.Context) error {
 }
 
 func jobWait(c *cli.Context, args []string) error {
-	j, err := awaitJob(c, command.Client(c), args[0])
+	j, err := awaitJob(c, command.NewClient(c), args[0])
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func endedJob(c *cli.Context, j *model.Job) error {
 	}
 	if !c.Bool("json") {
 		printRefusals(c, j)
-		printSilent(c, c.App.Writer, command.NewNames(c.Context, command.Client(c)), j.ID)
+		printSilent(c, c.App.Writer, command.NewNames(c.Context, command.NewClient(c)), j.ID)
 	}
 	return failure.New("devnet job show "+words.Short(j.ID.String())+" shows the events of the job.", "job %s failed: %s", j.ID, j.Error.Code)
 }

@@ -13,7 +13,7 @@ import (
 
 // printRefusals prints why runners rejected a job, a line for each of them.
 func printRefusals(c *cli.Context, j *model.Job) {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	story, err := n.JobStory(c.Context, j.ID.String(), 0, command.MaxPage)
 	if err != nil {
 		return // the job itself was told

@@ -20,7 +20,7 @@ import (
 // reason. A failed work has no frame on the wire, so that only the log of its runner has
 // it. A network that does not answer is no reason to hide the job.
 func printSilent(c *cli.Context, w io.Writer, names *naming.Names, id types.Hash) {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	all, err := client.Collect(n.JobRunners(c.Context, id.String(), client.Page{}))
 	if err != nil {
 		return

@@ -85,7 +85,7 @@ func jobSubmit(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	j, err := n.SubmitJob(c.Context, request)
 	if err == nil {
 		noteDeliveryTrouble(c, n, &j)

@@ -23,7 +23,7 @@ func LinksCommand() *cli.Command {
 }
 
 func listLinks(c *cli.Context) error {
-	all, err := command.Client(c).Links(c.Context, c.Bool("faulty"))
+	all, err := command.NewClient(c).Links(c.Context, c.Bool("faulty"))
 	return command.PrintAnswer(c, all, err, func(w io.Writer) {
 		empty := "There are no links: the network has one node."
 		if c.Bool("faulty") {

@@ -28,7 +28,7 @@ func StatusCommand() *cli.Command {
 }
 
 func showStatus(c *cli.Context) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	ready, err := n.Ready(c.Context)
 	if err != nil {
 		return err

@@ -33,12 +33,12 @@ func ValidatorCommand() *cli.Command {
 }
 
 func validatorList(c *cli.Context) error {
-	validators, err := command.Client(c).Validators(c.Context)
+	validators, err := command.NewClient(c).Validators(c.Context)
 	return command.PrintAnswer(c, validators, err, func(w io.Writer) { nodetext.PrintValidators(w, validators) })
 }
 
 func validatorShow(c *cli.Context, args []string) error {
-	validators, err := command.Client(c).Validators(c.Context)
+	validators, err := command.NewClient(c).Validators(c.Context)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func moveCommands() []*cli.Command {
 // moveOrder is the action of an order by which a validator enters or leaves the set.
 func moveOrder(order func(*client.API, context.Context, string) (model.Move, error)) cli.ActionFunc {
 	return command.WithArguments(func(c *cli.Context, args []string) error {
-		m, err := order(command.Client(c), c.Context, args[0])
+		m, err := order(command.NewClient(c), c.Context, args[0])
 		return command.PrintAnswer(c, m, err, func(w io.Writer) {
 			terminal.PrintFacts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
 				"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))

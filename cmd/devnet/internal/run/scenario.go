@@ -27,7 +27,7 @@ func ScenarioCommand() *cli.Command {
 }
 
 func retellNetwork(c *cli.Context, args []string) error {
-	m, err := command.Client(c).Retell(c.Context)
+	m, err := command.NewClient(c).Retell(c.Context)
 	if err != nil {
 		return err
 	}

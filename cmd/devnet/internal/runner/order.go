@@ -89,7 +89,7 @@ func runnerUpdate(c *cli.Context, args []string) error {
 	if len(r.Capability)+len(r.Model)+len(r.Rate) == 0 && r.Entitlement == nil && r.MaxConcurrent == nil {
 		return failure.NewUsage("See devnet runner update --help.", "nothing is to be changed")
 	}
-	changed, err := command.Client(c).UpdateRunner(c.Context, r)
+	changed, err := command.NewClient(c).UpdateRunner(c.Context, r)
 	return shownRunner(c, changed, err)
 }
 
@@ -103,7 +103,7 @@ func runnerStakeCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			r, err := command.Client(c).AddStake(c.Context, model.RunnerAddition{Runner: args[0], Amount: amount})
+			r, err := command.NewClient(c).AddStake(c.Context, model.RunnerAddition{Runner: args[0], Amount: amount})
 			return shownRunner(c, r, err)
 		})}
 }
@@ -143,6 +143,6 @@ func runnerJoin(c *cli.Context, args []string) error {
 	if r.Rate, err = readRates(c.StringSlice("rate")); err != nil {
 		return err
 	}
-	joined, err := command.Client(c).JoinRunner(c.Context, r)
+	joined, err := command.NewClient(c).JoinRunner(c.Context, r)
 	return shownRunner(c, joined, err)
 }

@@ -46,7 +46,7 @@ func runnerList(c *cli.Context) error {
 		return err
 	}
 	get := func(p client.Page) iter.Seq2[model.Runner, error] {
-		return command.Client(c).Runners(c.Context, c.String("status"), p)
+		return command.NewClient(c).Runners(c.Context, c.String("status"), p)
 	}
 	return command.PrintPage(c, "more", get, nodetext.PrintRunners)
 }
@@ -54,7 +54,7 @@ func runnerList(c *cli.Context) error {
 // aboutRunner is the action of a question or an order about one runner.
 func aboutRunner(ask func(*client.API, context.Context, string) (model.Runner, error)) cli.ActionFunc {
 	return command.WithArguments(func(c *cli.Context, args []string) error {
-		r, err := ask(command.Client(c), c.Context, args[0])
+		r, err := ask(command.NewClient(c), c.Context, args[0])
 		return shownRunner(c, r, err)
 	})
 }
@@ -62,5 +62,5 @@ func aboutRunner(ask func(*client.API, context.Context, string) (model.Runner, e
 // shownRunner prints the runner that was asked for or ordered about, if nothing was
 // refused.
 func shownRunner(c *cli.Context, r model.Runner, err error) error {
-	return command.PrintAnswer(c, r, err, func(w io.Writer) { nodetext.PrintRunner(w, command.NewNames(c.Context, command.Client(c)), &r) })
+	return command.PrintAnswer(c, r, err, func(w io.Writer) { nodetext.PrintRunner(w, command.NewNames(c.Context, command.NewClient(c)), &r) })
 }

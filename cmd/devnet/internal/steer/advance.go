@@ -58,7 +58,7 @@ func advanceTime(c *cli.Context) error {
 	if given != 1 {
 		return failure.NewUsage(advanceExample, "advance takes one of --blocks N, --to H, --to-next-timer and --stop")
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	command.SetInterruptWords(c.Context, "the network travels on", endJourney)
 	a, err := n.Advance(c.Context, r)
 	if command.RefusedAs(err, "travelling") {

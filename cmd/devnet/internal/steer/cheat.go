@@ -40,7 +40,7 @@ func cheatBalance(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	set, err := n.SetBalance(c.Context, model.BalanceRequest{Account: args[0], Balance: balance})
 	return command.PrintAnswer(c, set, err, func(w io.Writer) {
 		terminal.PrintFacts(w, "account", args[0], "address", set.Address.String(), "before", words.CBY(set.Before), "balance",
@@ -65,7 +65,7 @@ func cheatState(c *cli.Context, args []string) error {
 		}
 		request.Value = &value
 	}
-	set, err := command.Client(c).SetState(c.Context, request)
+	set, err := command.NewClient(c).SetState(c.Context, request)
 	return command.PrintAnswer(c, set, err, func(w io.Writer) {
 		done := "set"
 		if set.Removed {
@@ -91,7 +91,7 @@ func mineBlocks(c *cli.Context, args []string) error {
 	if err != nil || blocks == 0 {
 		return failure.NewUsage("Example: devnet mine 3", "BLOCKS: want a whole number above 0; got %.40q", args[0])
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	a, err := n.Mine(c.Context, blocks)
 	return command.PrintAnswer(c, a, err, func(w io.Writer) { printAdvance(w, a, command.NewNames(c.Context, n)) })
 }
@@ -110,7 +110,7 @@ func setAutomine(c *cli.Context, args []string) error {
 	if args[0] != "on" && args[0] != "off" {
 		return failure.NewUsage("Example: devnet automine off", "automine: want on or off; got %.40q", args[0])
 	}
-	p, err := command.Client(c).Automine(c.Context, args[0] == "on")
+	p, err := command.NewClient(c).Automine(c.Context, args[0] == "on")
 	return command.PrintAnswer(c, p, err, func(w io.Writer) {
 		if p.Paused {
 			fmt.Fprint(w, self.ReplaceName(fmt.Sprintf("Blocks are made only when asked, from height %d on: devnet mine.\n", p.Height)))

@@ -19,9 +19,9 @@ func PaceCommand(pause bool) *cli.Command {
 	}
 	shape.Flags = []cli.Flag{command.JSONFlag, command.HTTPFlag}
 	shape.Action = command.WithoutArguments(func(c *cli.Context) error {
-		order := command.Client(c).Resume
+		order := command.NewClient(c).Resume
 		if pause {
-			order = command.Client(c).Pause
+			order = command.NewClient(c).Pause
 		}
 		p, err := order(c.Context)
 		return command.PrintAnswer(c, p, err, func(w io.Writer) {

@@ -61,7 +61,7 @@ func moveHeldRun(c *cli.Context, args []string) error {
 		}
 		r.Count = n
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	var m model.Held
 	var err error
 	switch {

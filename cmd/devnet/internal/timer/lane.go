@@ -26,7 +26,7 @@ func timerLaneCommand() *cli.Command {
 }
 
 func timerLane(c *cli.Context) error {
-	n, last := command.Client(c), c.Int("last")
+	n, last := command.NewClient(c), c.Int("last")
 	if last < 1 || last > 1000 {
 		return failure.NewUsage("", "--last: %d is not between 1 and 1000", last)
 	}

@@ -17,7 +17,7 @@ func timerCancelCommand() *cli.Command {
 		Description: "Example: devnet timer cancel 0x2f370e1a",
 		Flags:       []cli.Flag{command.JSONFlag, command.HTTPFlag},
 		Action: command.WithArguments(func(c *cli.Context, args []string) error {
-			o, err := command.Client(c).CancelTimer(c.Context, args[0])
+			o, err := command.NewClient(c).CancelTimer(c.Context, args[0])
 			return command.PrintAnswer(c, o, err, func(w io.Writer) { fmt.Fprintf(w, "Cancelled %s in block %d.\n", o.ID, o.Height) })
 		})}
 }
@@ -33,7 +33,7 @@ func timerExtendCommand() *cli.Command {
 			if (r.To == 0) == (r.By == 0) {
 				return failure.NewUsage("Example: devnet timer extend "+args[0]+" --by 1000", "timer extend takes one of --to H and --by N")
 			}
-			o, err := command.Client(c).ExtendTimer(c.Context, r)
+			o, err := command.NewClient(c).ExtendTimer(c.Context, r)
 			return command.PrintAnswer(c, o, err, func(w io.Writer) {
 				fmt.Fprintf(w, "%s now expires at height %d (block %d).\n", o.ID, o.ExpiresAt, o.Height)
 			})

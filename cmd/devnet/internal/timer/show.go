@@ -32,7 +32,7 @@ type wholeTimer struct {
 }
 
 func timerShow(c *cli.Context, args []string) error {
-	n := command.Client(c)
+	n := command.NewClient(c)
 	story, err := n.TimerStory(c.Context, args[0], types.Height(c.Uint64("from")), c.Int("limit"))
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func timerList(c *cli.Context) error {
 	if c.IsSet("due-by") && filter.DueBy == 0 {
 		return failure.NewUsage("", "--due-by is at least 1: no timer is due at height 0")
 	}
-	n := command.Client(c)
+	n := command.NewClient(c)
 	get := func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) }
 	return command.PrintPage(c, "more", get, func(w io.Writer, timers []model.Timer) {
 		names := command.NewNames(c.Context, n)
