@@ -47,7 +47,8 @@ func runSeededNode(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: new(c.Uint64("seed")), Format: hosts.Seeded, Image: launch.DefaultImage, Now: seededAt})
+	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: new(c.Uint64("seed")), Format: hosts.Seeded, Image: launch.DefaultImage,
+		Now: seededAt})
 	if err != nil {
 		return failure.NewUsage("", "%v", err)
 	}

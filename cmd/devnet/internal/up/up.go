@@ -233,7 +233,8 @@ func (u *running) waitForReady() (model.Ready, error) {
 			if ready.Error != nil {
 				err = errors.New(ready.Error.Message)
 			}
-			return ready, failure.NewNoStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", launch.ReadyPatience, err)
+			return ready, failure.NewNoStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v",
+				launch.ReadyPatience, err)
 		}
 	}
 }
