@@ -150,7 +150,7 @@ func TestAReleaseIsRefusedBeforeItIsBuilt(t *testing.T) {
 	for _, c := range []struct{ name, value, says string }{
 		{"TARGETS", "windows/amd64", "WSL"},
 		{"TARGETS", "plan9/amd64", "not a system of a release"},
-		{"VERSION", "9.9.9", "cmd/devnet/version.go"},
+		{"VERSION", "9.9.9", "cmd/devnet/internal/self/version.go"},
 		{"VERSION", "latest", "is not a version"},
 	} {
 		t.Run(path.Base(c.value), func(t *testing.T) {

@@ -99,7 +99,7 @@ func (r *reader) page(text string) {
 // the functions that make errors.
 var (
 	helpKeys = map[string]bool{"Usage": true, "UsageText": true, "Description": true, "DefaultText": true}
-	failing  = regexp.MustCompile(`^(Errorf|[rR]efusef?|refused|invalid|usage|failed|noStart|New|panic|mistake|wrong|problem|\w*Refusal|\w*Error)$`)
+	failing  = regexp.MustCompile(`^(Errorf|[rR]efusef?|refused|invalid|usage|failed|New|NewUsage|NewConflict|NewNoStart|NewInUse|panic|mistake|wrong|problem|\w*Refusal|\w*Error)$`)
 )
 
 // source reads the comments and the strings of a Go file.

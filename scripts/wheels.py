@@ -14,7 +14,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def read_unreleased_version():
-    return re.search(r'const unreleased = "([^"]+)"', (ROOT / "cmd/devnet/version.go").read_text())[1]
+    return re.search(r'const Unreleased = "([^"]+)"', (ROOT / "cmd/devnet/internal/self/version.go").read_text())[1]
 
 
 def python_version(version):

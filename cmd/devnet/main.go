@@ -1,12 +1,15 @@
 // Command devnet runs a Cowboy network on this machine and talks to it.
 //
-// A file of this package is one group of commands. A command reads its flags, calls
-// the network through package client, and prints. up and node start networks and
-// nodes, through internal/worlds.
+// Package app has the list of commands. Each folder of internal has the commands of one
+// thing that a user does; the packages whose names end in text have what they show.
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/app"
+)
 
 func main() {
-	os.Exit(run(os.Args, os.Stdout, os.Stderr))
+	os.Exit(app.Run(os.Args, os.Stdout, os.Stderr))
 }

@@ -52,6 +52,8 @@ var imports = []plant{
 	{"internal/worlds/sim/stage/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/box"`, "imports internal/worlds/box: a world"},
 	{"internal/worlds/observe/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/sim"`, "imports internal/worlds/sim: what worlds share"},
 	{"cmd/devnet/planted.go", `import _ "github.com/cowboyinc/devnet/scheduler"`, "imports scheduler: a command"},
+	{"cmd/devnet/internal/jobtext/planted.go", `import _ "github.com/urfave/cli/v2"`, "a text is made from data"},
+	{"cmd/devnet/internal/jobtext/planted.go", `import _ "github.com/cowboyinc/devnet/client"`, "a text is made from data"},
 	{"internal/util/planted.go", ``, "package internal/util: it stands in no layer"},
 }
 

@@ -75,7 +75,10 @@ var (
 	clients  = []string{"client"}
 	tests    = []string{"devnettest"}
 	commands = []string{"cmd/..."}
-	checks   = []string{"internal/checks/..."}
+	shared   = []string{"cmd/devnet/internal/self", "cmd/devnet/internal/terminal", "cmd/devnet/internal/naming"}
+	texts    = []string{"cmd/devnet/internal/chaintext", "cmd/devnet/internal/jobtext", "cmd/devnet/internal/nodetext",
+		"cmd/devnet/internal/profiletext", "cmd/devnet/internal/timertext"}
+	checks = []string{"internal/checks/..."}
 
 	anyLibrary = []string{"..."}
 
@@ -173,6 +176,11 @@ var table = []layer{
 		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
 			[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
 		why: "a network elsewhere is one of box, whose nodes it opens in processes and containers: it is independent of other worlds"},
+	{name: "text of commands", packages: join(shared, texts), refuses: []string{"net", "net/http"},
+		imports: join(base, shared, texts, []string{"internal/environment/executor/llm", "internal/faces/api", "internal/faces/api/model",
+			"internal/faces/words"}),
+		libraries: []string{"github.com/vbauerster/mpb/v8/..."},
+		why:       "a text is made from data: it knows neither flags nor a network"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
 		worlds, labs, crowded, clusters, clients), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and not with cores"},

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package main
-
-import "github.com/rogpeppe/go-internal/testscript"
-
-// answers needs the terminals of Linux.
-func answers(ts *testscript.TestScript, _ bool, _ []string) { ts.Fatalf("answers needs Linux") }

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package script
+
+import "github.com/rogpeppe/go-internal/testscript"
+
+// answers needs the terminals of Linux.
+func answers(ts *testscript.TestScript, _ bool, _ []string) { ts.Fatalf("answers needs Linux") }
