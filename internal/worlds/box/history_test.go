@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
@@ -70,12 +71,12 @@ func TestABoundedHistory(t *testing.T) {
 	}
 	_, err = n.Join(t.Context(), "")
 	refusedAs(t, err, "history_bounded", "genesis")
-	if err := do(n, "crash", "v3"); err != nil {
+	if err := do(n, fault.Crash, "v3"); err != nil {
 		t.Fatal(err)
 	}
-	refusedAs(t, do(n, "wipe", "v3"), "history_bounded", "v3 cannot be wiped")
+	refusedAs(t, do(n, fault.Wipe, "v3"), "history_bounded", "v3 cannot be wiped")
 	await(t, n, n.Best().finalHeight()+40)
-	if err := do(n, "restart", "v3"); err != nil {
+	if err := do(n, fault.Restart, "v3"); err != nil {
 		t.Fatal(err)
 	}
 	awaitNode(t, n.findNode("v3"), n.Best().finalHeight()+10)
@@ -179,7 +180,7 @@ func TestAnAdvanceBeyondTheBoundCountsAllBlocks(t *testing.T) {
 func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
 	awaitNode(t, n.findNode("v3"), 3)
-	if err := do(n, "freeze", "v3"); err != nil {
+	if err := do(n, fault.Freeze, "v3"); err != nil {
 		t.Fatal(err)
 	}
 	await(t, n, n.findNode("v3").finalHeight()+history.MinHistory+60)
@@ -189,10 +190,10 @@ func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
 	if why := n.files.cutOff(n.Best().finalHeight() - types.Height(10)); why != "" {
 		t.Errorf("of one that is within the bound it says %q", why)
 	}
-	if err := do(n, "crash", "v3"); err != nil {
+	if err := do(n, fault.Crash, "v3"); err != nil {
 		t.Fatal(err)
 	}
-	if err := do(n, "restart", "v3"); err == nil || !strings.Contains(err.Error(), "v3: its state is at height") {
+	if err := do(n, fault.Restart, "v3"); err == nil || !strings.Contains(err.Error(), "v3: its state is at height") {
 		t.Errorf("it is started: %v", err)
 	}
 }

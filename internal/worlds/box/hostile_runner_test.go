@@ -40,7 +40,7 @@ func besiege(t *testing.T, set params.Overrides) *hostile {
 	h.alice = newPayer(h.n, "alice")
 	r := h.n.findRunner("r2")
 	h.key, h.validators = r.key, r.Status().Connected
-	orderOf(t, h.n, fault.Order{Verb: "drop", Node: "r2"})
+	orderOf(t, h.n, fault.Order{Verb: fault.Drop, Node: "r2"})
 	return h
 }
 

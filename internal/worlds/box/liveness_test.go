@@ -35,7 +35,7 @@ func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
 	if l := n.Liveness(); !l.Blocked || l.Cause != "no quorum: 2 of 4 validators run, 3 are needed" {
 		t.Errorf("%+v", l)
 	}
-	if err := do(n, "restart", "v2"); err != nil {
+	if err := do(n, fault.Restart, "v2"); err != nil {
 		t.Fatal(err)
 	}
 	if l := n.Liveness(); l.Blocked {
@@ -52,14 +52,14 @@ func TestAPartitionIsNamedAsTheCause(t *testing.T) {
 		orders []fault.Order
 		cause  string // of a network that is blocked; "" of one that is not
 	}{
-		{[]fault.Order{{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}},
+		{[]fault.Order{{Verb: fault.Partition, Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}},
 			"partition v0,v1 / v2,v3 is in force: at most 2 of 4 validators reach each other, 3 are needed"},
-		{[]fault.Order{{Verb: "partition", Groups: [][]string{{"v0"}, {}}}}, ""},
-		{[]fault.Order{{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}}}, ""},
-		{[]fault.Order{{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Loss: 1}},
-			{Verb: "link", A: "v2", B: "v3", Link: fault.Link{Loss: 1}},
-			{Verb: "link", A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}},
-			{Verb: "link", A: "v1", B: "v3", Link: fault.Link{Loss: 1}}},
+		{[]fault.Order{{Verb: fault.Partition, Groups: [][]string{{"v0"}, {}}}}, ""},
+		{[]fault.Order{{Verb: fault.Bridge, Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}}}, ""},
+		{[]fault.Order{{Verb: fault.SetLink, A: "v0", B: "v1", Link: fault.Link{Loss: 1}},
+			{Verb: fault.SetLink, A: "v2", B: "v3", Link: fault.Link{Loss: 1}},
+			{Verb: fault.SetLink, A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}},
+			{Verb: fault.SetLink, A: "v1", B: "v3", Link: fault.Link{Loss: 1}}},
 			"link v1 v3 loss 1, link v0 v2 loss 1, one way, link v2 v3 loss 1, 1 more are in force: " +
 				"at most 2 of 4 validators reach each other, 3 are needed"},
 	} {
@@ -69,9 +69,9 @@ func TestAPartitionIsNamedAsTheCause(t *testing.T) {
 		if l := n.Liveness(); l.Blocked != (c.cause != "") || c.cause != "" && (l.Cause != c.cause || l.Hint != "Run devnet heal.") {
 			t.Errorf("%v: %+v", c.orders, l)
 		}
-		done(t, do(n, "heal", ""))
+		done(t, do(n, fault.Heal, ""))
 	}
-	done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: "withhold_votes"}))
+	done(t, order(n, fault.Order{Verb: fault.Misbehave, Node: "v3", Kind: "withhold_votes"}))
 	cause := n.slowCause(&census{nullified: 7})
 	if cause != "misbehave v3 withhold_votes is in force; 7 views were nullified since the start" {
 		t.Error(cause)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -88,7 +89,7 @@ func TestStoppedValidatorCatchesUp(t *testing.T) {
 		land(t, n, alice.execute(counter, "increment", nil))
 	}
 	t.Logf("%d blocks without v2 in %v", n.Best().finalHeight()-stopped, time.Since(begin))
-	if err := do(n, "restart", "v2"); err != nil {
+	if err := do(n, fault.Restart, "v2"); err != nil {
 		t.Fatal(err)
 	}
 	target := n.Best().finalHeight() + 20

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
@@ -104,13 +105,13 @@ func content(n *Network) map[string]string {
 // one that runs is behind that block.
 func TestAWaitBeginsWhileOnlyALaggardRuns(t *testing.T) {
 	n := up(t, quick())
-	done(t, do(n, "freeze", "v3"))
+	done(t, do(n, fault.Freeze, "v3"))
 	tx := newPayer(n, "alice").transfer(types.Address{1}, 1)
 	land(t, n, tx)
 	for _, name := range []string{"v0", "v1", "v2"} {
-		done(t, do(n, "crash", name))
+		done(t, do(n, fault.Crash, name))
 	}
-	done(t, do(n, "thaw", "v3"))
+	done(t, do(n, fault.Thaw, "v3"))
 	ended := make(chan error, 1)
 	go func() {
 		_, err := n.Wait(within(t), tx.Hash())
@@ -122,7 +123,7 @@ func TestAWaitBeginsWhileOnlyALaggardRuns(t *testing.T) {
 		t.Fatalf("v3 has the block already, or %v", err)
 	}
 	for _, name := range []string{"v0", "v1", "v2"} {
-		done(t, do(n, "restart", name))
+		done(t, do(n, fault.Restart, name))
 	}
 	done(t, <-ended)
 }

@@ -193,7 +193,7 @@ func TestARunnerThatDiesAtWorkIsReplaced(t *testing.T) {
 	spec.TimeoutBlocks = 12
 	job := alice.submit(t, spec)
 	first := b.drawn(t, n, job, 1)[0]
-	if effect := orderOf(t, n, fault.Order{Verb: "drop", Node: first.Name}); effect.Idle || first.Running() {
+	if effect := orderOf(t, n, fault.Order{Verb: fault.Drop, Node: first.Name}); effect.Idle || first.Running() {
 		t.Fatalf("%+v", effect)
 	}
 	second := b.drawn(t, n, job, 2)[0]
@@ -202,7 +202,7 @@ func TestARunnerThatDiesAtWorkIsReplaced(t *testing.T) {
 	}
 	second.answer(t, job, "done")
 	b.await(t, job, "called back", kindIs(types.JobChangeCalledBack))
-	orderOf(t, n, fault.Order{Verb: "restart", Node: first.Name})
+	orderOf(t, n, fault.Order{Verb: fault.Restart, Node: first.Name})
 	ready(t, n)
 }
 
@@ -220,7 +220,7 @@ func TestAValidatorThatDiesBetweenCommitAndReveal(t *testing.T) {
 	for _, c := range of {
 		for _, node := range n.List() {
 			if c.Kind == types.JobChangeCommitted && *c.Validator == node.Address && node.Running() {
-				orderOf(t, n, fault.Order{Verb: "crash", Node: node.Name})
+				orderOf(t, n, fault.Order{Verb: fault.Crash, Node: node.Name})
 			}
 		}
 	}
@@ -253,26 +253,26 @@ func TestRunnersFalter(t *testing.T) {
 	b := newDocket()
 	n := up(t, Config{Ephemeral: true, Runners: 2, BlockTime: 100 * time.Millisecond, Observe: b.observe})
 	ready(t, n)
-	for _, o := range []fault.Order{{Verb: "crash", Node: "r0"}, {Verb: "drop", Node: "v0"}, {Verb: "misbehave", Node: "r0", Kind: "forge"},
-		{Verb: "thaw", Node: "r0"}, {Verb: "drop", Node: "r7"}} {
+	for _, o := range []fault.Order{{Verb: fault.Crash, Node: "r0"}, {Verb: fault.Drop, Node: "v0"},
+		{Verb: fault.Misbehave, Node: "r0", Kind: "forge"}, {Verb: fault.Thaw, Node: "r0"}, {Verb: fault.Drop, Node: "r7"}} {
 		if _, err := n.Do(o); err == nil {
 			t.Errorf("%v is taken", o.String())
 		}
 	}
-	orderOf(t, n, fault.Order{Verb: "freeze", Node: "r0"})
+	orderOf(t, n, fault.Order{Verb: fault.Freeze, Node: "r0"})
 	if leaves(t, n, 0); !n.presence.hasRunner(1) {
 		t.Error("r1 left with r0, which is frozen")
 	}
-	orderOf(t, n, fault.Order{Verb: "thaw", Node: "r0"})
+	orderOf(t, n, fault.Order{Verb: fault.Thaw, Node: "r0"})
 	ready(t, n)
-	orderOf(t, n, fault.Order{Verb: "saturate", Node: "r0", On: true})
+	orderOf(t, n, fault.Order{Verb: fault.Saturate, Node: "r0", On: true})
 	leaves(t, n, 0)
-	if effect := orderOf(t, n, fault.Order{Verb: "saturate", Node: "r0"}); effect.Idle || !effect.Ended {
+	if effect := orderOf(t, n, fault.Order{Verb: fault.Saturate, Node: "r0"}); effect.Idle || !effect.Ended {
 		t.Errorf("%+v", effect)
 	}
 	ready(t, n)
 	before := n.findRunner("r0").Address
-	orderOf(t, n, fault.Order{Verb: "rejoin", Node: "r0", AfterBlocks: 2, NewIdentity: true})
+	orderOf(t, n, fault.Order{Verb: fault.Rejoin, Node: "r0", AfterBlocks: 2, NewIdentity: true})
 	for late := time.Now().Add(patience); n.findRunner("r0").Address == before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(late) {
 			t.Fatal("it did not come again")
@@ -367,8 +367,8 @@ func TestRunnersLeaveNoGoroutine(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready(t, n)
-	orderOf(t, n, fault.Order{Verb: "freeze", Node: "r0"})
-	orderOf(t, n, fault.Order{Verb: "rejoin", Node: "r1", AfterBlocks: 1_000})
+	orderOf(t, n, fault.Order{Verb: fault.Freeze, Node: "r0"})
+	orderOf(t, n, fault.Order{Verb: fault.Rejoin, Node: "r1", AfterBlocks: 1_000})
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}

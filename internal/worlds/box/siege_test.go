@@ -197,12 +197,12 @@ func playSiege(t *testing.T, w weapon, accounts int, blockTime, lasts time.Durat
 	for _, v := range []string{"v0", "v1", "v2", "v3"} {
 		if w.hangs {
 			for _, target := range targets {
-				done(t, order(n, fault.Order{Verb: "host_fail", Node: v, Actor: target, How: fault.HostHangs}))
+				done(t, order(n, fault.Order{Verb: fault.HostFail, Node: v, Actor: target, How: fault.HostHangs}))
 			}
 		}
 	}
 	if w.liar != "" {
-		done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: w.liar}))
+		done(t, order(n, fault.Order{Verb: fault.Misbehave, Node: "v3", Kind: w.liar}))
 	}
 	s := &siege{ended: map[types.Status]int{}}
 	ctx, cancel := context.WithCancel(context.Background())

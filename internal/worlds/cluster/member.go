@@ -299,7 +299,7 @@ func (m *member) orderFault(counts *fault.Counts, o fault.Order) error {
 // Do implements network.Node: it passes the order to the node unchanged. The answer to a panic
 // reports its effect, since the process may end.
 func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	waits := o.Verb == "panic" || o.Verb == "hang"
+	waits := o.Verb == fault.Panic || o.Verb == fault.Hang
 	switch {
 	case waits && !m.canAnswer():
 		return fmt.Errorf("%s does not answer", m.identity.Name)

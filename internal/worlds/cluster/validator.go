@@ -455,7 +455,7 @@ func (v *validator) Do(o *fault.Order, counts *fault.Counts, over func(time.Dura
 	if err := v.member.Do(o, counts, over); err != nil {
 		return err
 	}
-	if o.Verb == "misbehave" {
+	if o.Verb == fault.Misbehave {
 		v.mu.Lock()
 		v.lies = counts != nil
 		v.mu.Unlock()

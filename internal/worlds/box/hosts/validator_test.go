@@ -92,7 +92,7 @@ func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
 		"a pause":          n.Pause,
 		"joining":          func() error { _, err := n.Join(t.Context(), ""); return err },
 		"a runner":         func() error { _, err := n.JoinRunner(t.Context(), &model.RunnerRequest{}); return err },
-		"a fault of links": func() error { _, err := n.Do(fault.Order{Verb: "heal"}); return err },
+		"a fault of links": func() error { _, err := n.Do(fault.Order{Verb: fault.Heal}); return err },
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), "only v0 runs in this process") {
 			t.Errorf("%s: %v", what, err)
@@ -103,13 +103,13 @@ func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
 			t.Errorf("%s: %v", row.Name, err)
 		}
 	}
-	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v1"}); err == nil || !strings.Contains(err.Error(), "which runs only v0") {
+	if _, err := n.Do(fault.Order{Verb: fault.Crash, Node: "v1"}); err == nil || !strings.Contains(err.Error(), "which runs only v0") {
 		t.Errorf("the crash of another: %v", err)
 	}
-	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v0"}); err != nil {
+	if _, err := n.Do(fault.Order{Verb: fault.Crash, Node: "v0"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := n.Do(fault.Order{Verb: "restart", Node: "v0"}); err != nil {
+	if _, err := n.Do(fault.Order{Verb: fault.Restart, Node: "v0"}); err != nil {
 		t.Error(err)
 	}
 	await(t, n)

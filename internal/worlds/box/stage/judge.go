@@ -238,9 +238,9 @@ func (j *judge) applyOrder(o fault.Order, n *box.Network) (fault.Effect, error) 
 // excuseOrder tells the oracles what a fault excuses that is about to be made.
 func (j *judge) excuseOrder(o fault.Order, n *box.Network) {
 	switch {
-	case o.Verb == "wipe":
+	case o.Verb == fault.Wipe:
 		j.tellDiskLoss(o.Node)
-	case o.Verb == "misbehave" && o.Kind != fault.Honest &&
+	case o.Verb == fault.Misbehave && o.Kind != fault.Honest &&
 		slices.ContainsFunc(n.List(), func(of *box.Node) bool { return of.Name == o.Node }):
 		j.excuseValidator(o.Node)
 	}

@@ -73,7 +73,7 @@ func TestTheJudgeHearsEveryVote(t *testing.T) {
 func TestTheJudgeExcusesTheFaulty(t *testing.T) {
 	s := begin(t)
 	s.says("v2", types.Notarize, 1)
-	for _, err := range []error{order(s, "misbehave", "v2", "equivocate"), order(s, "misbehave", "v2", fault.Honest)} {
+	for _, err := range []error{order(s, fault.Misbehave, "v2", "equivocate"), order(s, fault.Misbehave, "v2", fault.Honest)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestTheJudgeExcusesTheFaulty(t *testing.T) {
 func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
 	s := begin(t)
 	s.says("v1", types.Nullify, 0)
-	for _, err := range []error{order(s, "crash", "v1", ""), order(s, "wipe", "v1", ""), order(s, "restart", "v1", "")} {
+	for _, err := range []error{order(s, fault.Crash, "v1", ""), order(s, fault.Wipe, "v1", ""), order(s, fault.Restart, "v1", "")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestTheOraclesWatchANetworkWithoutAScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if _, err := w.Do(fault.Order{Verb: "misbehave", Node: "v2", Kind: "equivocate"}); err != nil {
+	if _, err := w.Do(fault.Order{Verb: fault.Misbehave, Node: "v2", Kind: "equivocate"}); err != nil {
 		t.Fatal(err)
 	}
 	chain := w.Genesis().ChainID
@@ -125,7 +125,7 @@ func TestTheOraclesWatchANetworkWithoutAScript(t *testing.T) {
 }
 
 // order is why a fault of a validator was not made, or nil.
-func order(s *Stage, verb, node, kind string) error {
+func order(s *Stage, verb *fault.Verb, node, kind string) error {
 	_, err := s.Do(fault.Order{Verb: verb, Node: node, Kind: kind})
 	return err
 }
