@@ -20,15 +20,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/neighbours"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // defaultImage is the image of the containers of a network.
 const defaultImage = "cowboy-devnet"
 
 // maxPort leaves room for the ports of all validators.
-const maxPort = 65535 - box.MaxValidators
+const maxPort = 65535 - setup.MaxValidators
 
 func initCommand() *cli.Command {
 	return &cli.Command{
@@ -66,8 +66,8 @@ func initCommand() *cli.Command {
 // chainFlags say what the chain of a network that runs elsewhere is.
 func chainFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "validators", Value: 4, Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
-		&cli.IntFlag{Name: "runners", Value: defaultRunners, Usage: fmt.Sprintf("`N` runners, 0 to %d", box.MaxRunners)},
+		&cli.IntFlag{Name: "validators", Value: 4, Usage: fmt.Sprintf("`N` validators, 1 to %d", setup.MaxValidators)},
+		&cli.IntFlag{Name: "runners", Value: defaultRunners, Usage: fmt.Sprintf("`N` runners, 0 to %d", setup.MaxRunners)},
 		&cli.StringFlag{Name: "block-time", DefaultText: "1s", Usage: "`TIME` between blocks, as of up"},
 		&cli.StringSliceFlag{Name: "param", Usage: "`KEY=VALUE` of a parameter; may be given again"},
 	}
@@ -163,7 +163,7 @@ func rangesOf(names []string) string {
 }
 
 // chainOf judges what chainFlags say.
-func chainOf(c *cli.Context, strict bool) (chain box.Config, err error) {
+func chainOf(c *cli.Context, strict bool) (chain setup.Plan, err error) {
 	s := defaultSettings()
 	s.Validators, s.asked, s.Runners = c.Int("validators"), true, new(c.Int("runners"))
 	s.BlockTime, s.Strict, s.ChainID = c.String("block-time"), strict, wallet.ChainID

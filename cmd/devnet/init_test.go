@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 func TestInitWarnsWithinItsColumns(t *testing.T) {

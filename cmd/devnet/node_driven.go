@@ -10,8 +10,8 @@ import (
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // anyAnswering returns the readiness of a runner's devnet, by the first of its APIs

@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -78,9 +79,9 @@ func upFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under its name, fund it with 100 CBY, call its start; " +
 			"may be given again, or name several files"},
-		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
+		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", setup.MaxValidators)},
 		&cli.IntFlag{Name: "runners", DefaultText: strconv.Itoa(defaultRunners),
-			Usage: fmt.Sprintf("`N` runners, which do jobs, 0 to %d", box.MaxRunners)},
+			Usage: fmt.Sprintf("`N` runners, which do jobs, 0 to %d", setup.MaxRunners)},
 		&cli.StringFlag{Name: "block-time", DefaultText: "1s",
 			Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
 		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},
@@ -192,11 +193,11 @@ func (s *settings) readFile(path string) error {
 }
 
 func (s *settings) validateSettings() error {
-	if s.Validators < 0 || s.Validators > box.MaxValidators || s.Validators == 0 && s.asked {
-		return newUsageError("", "--validators: %d is not between 1 and %d", s.Validators, box.MaxValidators)
+	if s.Validators < 0 || s.Validators > setup.MaxValidators || s.Validators == 0 && s.asked {
+		return newUsageError("", "--validators: %d is not between 1 and %d", s.Validators, setup.MaxValidators)
 	}
-	if s.Runners != nil && (*s.Runners < 0 || *s.Runners > box.MaxRunners) {
-		return newUsageError("", "--runners: %d is not between 0 and %d", *s.Runners, box.MaxRunners)
+	if s.Runners != nil && (*s.Runners < 0 || *s.Runners > setup.MaxRunners) {
+		return newUsageError("", "--runners: %d is not between 0 and %d", *s.Runners, setup.MaxRunners)
 	}
 	switch s.BlockTime {
 	case "auto":

@@ -22,6 +22,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // How long up waits for the first blocks. It looks when a validator made a block final, and
@@ -125,8 +126,8 @@ func unfitPython(why error) error {
 }
 
 // chainConfig is the chain that is asked for, and how its nodes keep it.
-func (s *settings) chainConfig() box.Config {
-	c := box.Config{Validators: s.Validators, Runners: defaultRunners, BlockTime: s.blockTime, Auto: s.auto, ChainID: s.ChainID,
+func (s *settings) chainConfig() setup.Plan {
+	c := setup.Plan{Validators: s.Validators, Runners: defaultRunners, BlockTime: s.blockTime, Auto: s.auto, ChainID: s.ChainID,
 		Strict: s.Strict, Params: s.Params, Durability: s.durability, History: uint64(s.History), Strategy: s.Strategy}
 	if s.Runners != nil {
 		c.Runners = *s.Runners
@@ -136,7 +137,7 @@ func (s *settings) chainConfig() box.Config {
 
 // boxConfig is what the box is asked for.
 func (s *settings) boxConfig(logs *nodeLogs) box.Config {
-	c := s.chainConfig()
+	c := box.Config{Plan: s.chainConfig()}
 	c.Version, c.Log, c.AsRunners, c.Seed = version, logs.networkLogger(), s.Runners != nil, s.Seed
 	c.Home, c.Ephemeral, c.Reset = s.Home, s.Ephemeral, s.Reset
 	return c

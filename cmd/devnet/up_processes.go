@@ -23,10 +23,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/process"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // inProcesses brings the network up in processes, one a node, under this one.
@@ -111,7 +111,7 @@ func (n *apartNetwork) startNodes() error {
 		return err
 	}
 	n.backend.Launch()
-	config := folder.Chain()
+	config := box.Config{Plan: folder.Chain()}
 	config.Version, config.Home, config.Log = version, n.u.settings.Home, log
 	config.Elsewhere, config.Genesis, config.Seed = n.backend, folder.Genesis, &n.home.Meta.Seed
 	config.Params = n.u.settings.Params

@@ -65,6 +65,7 @@ var (
 	nodes    = []string{"internal/worlds/node"}
 	networks = []string{"internal/worlds/network"}
 	setups   = []string{"internal/worlds/setup"}
+	folders  = []string{"internal/worlds/setup/hosts"}
 	stages   = []string{"internal/worlds/stage"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
 	bares    = []string{"internal/worlds/bare/..."}
@@ -138,12 +139,15 @@ var table = []layer{
 			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
-	{name: "network", packages: networks, imports: join(below, shown, []string{"internal/faces/api", "internal/faces/api/model"}), pure: true,
-		standard: join(deterministic, []string{"context"}),
+	{name: "network", packages: networks, imports: join(below, shown, setups, []string{"internal/faces/api", "internal/faces/api/model"}),
+		pure: true, standard: join(deterministic, []string{"context"}),
 		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and an " +
 			"API's refusals"},
-	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system"}), pure: true, standard: deterministic,
-		why: "a network's beginning follows from its description, for every world"},
+	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system", "internal/environment/roles",
+		"internal/environment/store"}), pure: true, standard: deterministic,
+		why: "a network's beginning follows from its description, for every world; it knows the words for how nodes keep a chain"},
+	{name: "folder", packages: folders, imports: join(below, environment, setups, nodes), libraries: anyLibrary,
+		why: "the files by which nodes begin follow from the network's description, independent of worlds and faces"},
 	{name: "bare world", packages: bares, imports: join(base, composition, bares, []string{"actors", "runners/selection"}), pure: true,
 		standard: deterministic,
 		why: "a world of one validator follows from its configuration and seed: it knows the ledger and the selection of runners, " +
@@ -162,7 +166,8 @@ var table = []layer{
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
 	{name: "control", packages: controls,
-		imports: join(below, shells, environment, faces, shown, bridges, nodes, networks, []string{"internal/worlds/box"}), libraries: anyLibrary,
+		imports: join(below, shells, environment, faces, shown, bridges, nodes, networks, setups,
+			[]string{"internal/worlds/box"}), libraries: anyLibrary,
 		why: "the two ends of a node's control, which speak HTTP, know nodes and the reports of box"},
 	{name: "world", packages: worlds, refuses: []string{"net/http"},
 		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
@@ -171,14 +176,14 @@ var table = []layer{
 		why:       "a world imports what is below it, and no other world"},
 	{name: "cluster", packages: clusters, refuses: []string{"net/http"},
 		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-			[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
+			setups, folders, []string{"internal/worlds/box/..."}), libraries: anyLibrary,
 		why: "a network elsewhere is one of box, whose nodes it opens in processes and containers: it is independent of other worlds"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
-		worlds, labs, crowded, clusters, clients), libraries: anyLibrary,
+		setups, folders, worlds, labs, crowded, clusters, clients), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and not with cores"},
 	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
-	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds), libraries: anyLibrary,
+	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds, setups), libraries: anyLibrary,
 		why: "it gives worlds to other people's tests, and is independent of cores"},
 	{name: "check", packages: checks, imports: join(base, []string{"internal/environment/pyhost/..."}), libraries: anyLibrary,
 		why: "a check judges the sources, builds them, or compares interpreters: it is neither a part of them nor a world"},

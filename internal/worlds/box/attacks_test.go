@@ -21,6 +21,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
@@ -131,7 +132,7 @@ func TestAttacksInALiveNetwork(t *testing.T) {
 	needed.Python(t, err)
 	home := t.TempDir() + "/home"
 	w := &assault{feed: newStopwatch(pool), ends: map[string]int{}, seed: 7}
-	w.n = up(t, Config{Home: home, NoMemo: true, BlockTime: 20 * time.Millisecond, Programs: w.feed})
+	w.n = up(t, Config{Plan: setup.Plan{BlockTime: 20 * time.Millisecond}, Home: home, NoMemo: true, Programs: w.feed})
 	alice := newPayer(w.n, "alice")
 	w.relay = deploySample(t, alice, "relay", "relay", 100*types.CBY)
 	deployed := w.end(t, alice.limited(alice.deploy([]byte(neighbour), "neighbour", 100*types.CBY), deployCycles, attackCells))

@@ -15,10 +15,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 func quick() Config {
-	return Config{Ephemeral: true, BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.link_delay_ms": "100"}}
+	return Config{Plan: setup.Plan{BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.link_delay_ms": "100"}}, Ephemeral: true}
 }
 
 // done fails the test where a verb was refused.

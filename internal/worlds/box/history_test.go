@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -44,7 +45,7 @@ func sizeOf(t *testing.T, path string) int64 {
 func TestABoundedHistory(t *testing.T) {
 	const bound = history.MinHistory
 	dir := t.TempDir() + "/home"
-	config := Config{Home: dir, BlockTime: 5 * time.Millisecond, Seed: testSeed(), History: bound, Log: logger()}
+	config := Config{Plan: setup.Plan{BlockTime: 5 * time.Millisecond, Seed: testSeed(), History: bound}, Home: dir, Log: logger()}
 	n, err := Up(context.Background(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +160,7 @@ func auditedFromTheBound(t *testing.T, dir string) {
 
 // A bound that leaves no room to catch up is refused.
 func TestABoundBelowTheLeastIsRefused(t *testing.T) {
-	if n, err := Up(context.Background(), Config{Ephemeral: true, History: history.MinHistory - 1}); err == nil {
+	if n, err := Up(context.Background(), Config{Plan: setup.Plan{History: history.MinHistory - 1}, Ephemeral: true}); err == nil {
 		n.Close()
 		t.Error("it is brought up")
 	}
@@ -168,7 +169,7 @@ func TestABoundBelowTheLeastIsRefused(t *testing.T) {
 // The receipt of an advance counts also the blocks that were dropped on the way.
 func TestAnAdvanceBeyondTheBoundCountsAllBlocks(t *testing.T) {
 	const blocks = history.MinHistory + 200
-	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 5 * time.Millisecond, History: history.MinHistory}, Ephemeral: true})
 	receipt := travel(t, n, history.Target{Make: blocks})
 	if receipt.Blocks != blocks || receipt.Skipped != 0 || receipt.To != receipt.From+blocks {
 		t.Errorf("of %d blocks: %+v", blocks, receipt)
@@ -178,7 +179,7 @@ func TestAnAdvanceBeyondTheBoundCountsAllBlocks(t *testing.T) {
 // A validator that lags behind what the others keep says so, and cannot be
 // started into it.
 func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 5 * time.Millisecond, History: history.MinHistory}, Ephemeral: true})
 	awaitNode(t, n.findNode("v3"), 3)
 	if err := do(n, fault.Freeze, "v3"); err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
@@ -93,8 +94,8 @@ func victim(dir string) error {
 	if err := durability.UnmarshalText([]byte(os.Getenv(victimDurability))); err != nil {
 		return err
 	}
-	n, err := Up(context.Background(), Config{Home: dir, Durability: durability, BlockTime: 2 * time.Millisecond, Seed: testSeed(),
-		Params: map[string]string{"chain.link_delay_ms": "20"}, Log: slog.New(slog.NewTextHandler(stops(lines), nil))})
+	n, err := Up(context.Background(), Config{Plan: setup.Plan{Durability: durability, BlockTime: 2 * time.Millisecond, Seed: testSeed(),
+		Params: map[string]string{"chain.link_delay_ms": "20"}}, Home: dir, Log: slog.New(slog.NewTextHandler(stops(lines), nil))})
 	if err != nil {
 		fmt.Println("refused", strings.ReplaceAll(err.Error(), "\n", " "))
 		return nil

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // What /ready, status and the terminal of up say of a network that makes no
 // blocks: at once that none can be made, and what would change that.
 func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	if l := n.Liveness(); l.Stalled() || l.Blocked {
 		t.Errorf("%+v", l)
 	}
@@ -46,7 +47,7 @@ func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
 // The devnet's own partition is the first thing that is said of a network without blocks: who
 // reaches whom counts, and not who runs. So it is with links that lose everything.
 func TestAPartitionIsNamedAsTheCause(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	for _, c := range []struct {
 		orders []fault.Order
@@ -81,7 +82,7 @@ func TestAPartitionIsNamedAsTheCause(t *testing.T) {
 // Who is asked for figures tells which views it gave up, and why; a network that
 // stands still says the last of them in words.
 func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	if err := n.Stop("v3"); err != nil {
 		t.Fatal(err)
@@ -117,7 +118,7 @@ func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
 // C7: validators whose clocks show a time before the newest block's stamp make no block
 // until then. Each reports it by name.
 func TestClocksThatAreSetBackAreNamed(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	if l := n.Liveness(); len(l.Troubles) != 0 {
 		t.Errorf("troubles before: %q", l.Troubles)
@@ -145,7 +146,7 @@ func TestClocksThatAreSetBackAreNamed(t *testing.T) {
 // A network that stopped since its disk is full says to free some space first: to start a
 // validator again before that is in vain. The words of a process elsewhere count as the error does.
 func TestAFullDiskIsToBeFreedFirst(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	for name, failure := range map[string]error{
 		"v1": &os.PathError{Op: "write", Path: "votes.log", Err: syscall.ENOSPC},
 		"v2": errors.New("the process ended by itself: exit status 1: write votes.log: no space left on device"),

@@ -14,12 +14,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // A transaction that no block may hold has its own error code, and changes
 // nothing: neither state nor mempool.
 func TestBadTransactionsAreRefused(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Auto: true})
+	n := up(t, Config{Plan: setup.Plan{Auto: true}, Ephemeral: true})
 	alice := newPayer(n, "alice")
 	landed := alice.transfer(types.Address{1}, 5)
 	land(t, n, landed)
@@ -131,7 +132,7 @@ func TestAWaitBeginsWhileOnlyALaggardRuns(t *testing.T) {
 // Who waits for a transaction that another one of its sender replaced is told so with
 // the block that has the other one.
 func TestAReplacedTransactionIsToldOf(t *testing.T) {
-	n := up(t, Config{Validators: 1, Ephemeral: true, Auto: true})
+	n := up(t, Config{Plan: setup.Plan{Validators: 1, Auto: true}, Ephemeral: true})
 	alice := newPayer(n, "alice")
 	first := alice.transfer(types.Address{1}, 1)
 	old := alice.transfer(types.Address{1}, 2)

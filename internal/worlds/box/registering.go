@@ -5,6 +5,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
@@ -63,4 +64,4 @@ func (b backend) FileKey(name string) *crypto.Key {
 }
 
 // Offer implements network.Operated.
-func (b backend) Offer() system.Offer { return OwnOffer() }
+func (b backend) Offer() system.Offer { return node.OwnOffer() }

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -34,8 +35,8 @@ type labour struct {
 // takes nobody out of P: who is gone has no connection.
 func labouring(t *testing.T, runners int) *labour {
 	l := &labour{T: t, jobs: newDocket(), presence: map[types.Height]*selection.Bitmap{}}
-	l.n = up(t, Config{Ephemeral: true, Runners: runners, BlockTime: 100 * time.Millisecond, Observe: l.observe,
-		Params: params.Overrides{"cip11.presence_rule": "safe", "cip11.presence_timeout_blocks": "1000"}})
+	l.n = up(t, Config{Plan: setup.Plan{Runners: runners, BlockTime: 100 * time.Millisecond,
+		Params: params.Overrides{"cip11.presence_rule": "safe", "cip11.presence_timeout_blocks": "1000"}}, Ephemeral: true, Observe: l.observe})
 	ready(t, l.n)
 	l.alice = newPayer(l.n, "alice")
 	return l

@@ -16,6 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -118,7 +120,7 @@ func (w *payer) submit(t testing.TB, spec *push.JobSpec) (job types.Hash) {
 // the runners that the network starts.
 func TestRunnersDoAJob(t *testing.T) {
 	b := newDocket()
-	n := up(t, Config{Ephemeral: true, Runners: 4, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	n := up(t, Config{Plan: setup.Plan{Runners: 4, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe})
 	ready(t, n)
 	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
@@ -185,7 +187,7 @@ func orderOf(t testing.TB, n *Network, o fault.Order) fault.Effect {
 // back is drawn again.
 func TestARunnerThatDiesAtWorkIsReplaced(t *testing.T) {
 	b := newDocket()
-	n := up(t, Config{Ephemeral: true, Runners: 2, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	n := up(t, Config{Plan: setup.Plan{Runners: 2, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe})
 	ready(t, n)
 	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
@@ -209,7 +211,7 @@ func TestARunnerThatDiesAtWorkIsReplaced(t *testing.T) {
 // A validator that is killed between commit and reveal leaves nobody without a result.
 func TestAValidatorThatDiesBetweenCommitAndReveal(t *testing.T) {
 	b := newDocket()
-	n := up(t, Config{Ephemeral: true, Runners: 3, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	n := up(t, Config{Plan: setup.Plan{Runners: 3, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe})
 	ready(t, n)
 	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
@@ -251,7 +253,7 @@ func leaves(t *testing.T, n *Network, index int) {
 // Each fault of a runner that has an effect on its connections, and what ends it.
 func TestRunnersFalter(t *testing.T) {
 	b := newDocket()
-	n := up(t, Config{Ephemeral: true, Runners: 2, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	n := up(t, Config{Plan: setup.Plan{Runners: 2, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe})
 	ready(t, n)
 	for _, o := range []fault.Order{{Verb: fault.Crash, Node: "r0"}, {Verb: fault.Drop, Node: "v0"},
 		{Verb: fault.Misbehave, Node: "r0", Kind: "forge"}, {Verb: fault.Thaw, Node: "r0"}, {Verb: fault.Drop, Node: "r7"}} {
@@ -285,7 +287,7 @@ func TestRunnersFalter(t *testing.T) {
 // goes on from its home.
 func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 	home := t.TempDir() + "/home"
-	config := Config{Home: home, Runners: 1, BlockTime: 100 * time.Millisecond, Seed: testSeed()}
+	config := Config{Plan: setup.Plan{Runners: 1, BlockTime: 100 * time.Millisecond, Seed: testSeed()}, Home: home}
 	n, err := Up(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -308,7 +310,7 @@ func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := up(t, Config{Home: home, BlockTime: 100 * time.Millisecond, Seed: testSeed()})
+	again := up(t, Config{Plan: setup.Plan{BlockTime: 100 * time.Millisecond, Seed: testSeed()}, Home: home})
 	ready(t, again)
 	list := again.RunnerNodes()
 	if len(list) != 2 || !list[0].Left || list[0].Running || !list[1].Running {
@@ -320,7 +322,7 @@ func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 // registers the next runner itself or prepares it for an owner, and goes on with its own after a stop.
 func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 	home, seed := t.TempDir()+"/home", testSeed()
-	n, err := Up(t.Context(), Config{Home: home, Runners: 1, BlockTime: 100 * time.Millisecond, Seed: seed})
+	n, err := Up(t.Context(), Config{Plan: setup.Plan{Runners: 1, BlockTime: 100 * time.Millisecond, Seed: seed}, Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +330,7 @@ func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 	stranger := newPayer(n, "carol")
 	take := func(key *crypto.Key) {
 		signed := key.Sign(types.RegistrationDigest(n.genesis.ChainID, stranger.key.Address(), key.PublicKey()))
-		in := &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY), Offer: OwnOffer(), Signed: signed}
+		in := &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY), Offer: node.OwnOffer(), Signed: signed}
 		if r := land(t, n, stranger.execute(types.RegistryAddress, "register", codec.Marshal(in))); r.Status != types.StatusOK {
 			t.Fatalf("%+v", r)
 		}
@@ -352,7 +354,7 @@ func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := up(t, Config{Home: home, BlockTime: 100 * time.Millisecond, Seed: seed})
+	again := up(t, Config{Plan: setup.Plan{BlockTime: 100 * time.Millisecond, Seed: seed}, Home: home})
 	ready(t, again)
 	if r := again.findRunner("r1"); r == nil || r.Address != own {
 		t.Errorf("r1 goes on as %+v", r)
@@ -362,7 +364,7 @@ func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 // A network with runners leaves no goroutine behind.
 func TestRunnersLeaveNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
-	n, err := Up(t.Context(), Config{Ephemeral: true, Runners: 3, BlockTime: 100 * time.Millisecond, Seed: testSeed()})
+	n, err := Up(t.Context(), Config{Plan: setup.Plan{Runners: 3, BlockTime: 100 * time.Millisecond, Seed: testSeed()}, Ephemeral: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -171,7 +172,7 @@ func (s *siege) row() string {
 func playSiege(t *testing.T, w weapon, accounts int, blockTime, lasts time.Duration) *siege {
 	pool := pyhost.New(pyhost.Config{})
 	t.Cleanup(pool.Close)
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: blockTime, Programs: pool})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: blockTime}, Ephemeral: true, Programs: pool})
 	alice := newPayer(n, "alice")
 	deployed := func(comment int) types.Address {
 		tx := alice.limited(alice.deploy(fmt.Appendf(nil, "%s# %d\n", besieged, comment), "besieged", 100*types.CBY), 1_000_000, 100_000)

@@ -13,13 +13,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
-
-// MaxRunners bounds the runners of a network in one process: each has a socket, a connection
-// with each validator of its subset, and some goroutines.
-const MaxRunners = 2_000
 
 // Goodbye is how long a runner may take to say Goodbye before it is stopped: the validators'
 // grace, and some more.
@@ -62,8 +59,8 @@ func (g *Registration) JoinRunner(ctx context.Context, terms *model.RunnerReques
 	}
 	count := len(g.network.Runners())
 	next := wallet.RunnerName(count)
-	if count >= MaxRunners {
-		return "", errTooManyRunners(MaxRunners)
+	if count >= setup.MaxRunners {
+		return "", errTooManyRunners(setup.MaxRunners)
 	}
 	if err := checkJoinRunner(name, next, g.findRunner(name) != nil); err != nil {
 		return "", err
@@ -171,8 +168,8 @@ func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.Pr
 	switch r := g.findRunner(name); {
 	case r == nil && name != next:
 		return p, errNextRunner(name, next)
-	case r == nil && count >= MaxRunners:
-		return p, errTooManyRunners(MaxRunners)
+	case r == nil && count >= setup.MaxRunners:
+		return p, errTooManyRunners(setup.MaxRunners)
 	case r != nil && !isUnregistered(state, r):
 		return p, errRunnerAlready(name)
 	}

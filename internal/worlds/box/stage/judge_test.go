@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // begin opens a network of four and runs it for some blocks.
@@ -102,7 +103,8 @@ func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
 // A network that is driven by its API alone is judged as one that a script drives.
 func TestTheOraclesWatchANetworkWithoutAScript(t *testing.T) {
 	seed := uint64(7)
-	w, err := Watch(t.Context(), box.Config{Version: "test", Validators: 4, BlockTime: 50 * time.Millisecond, Ephemeral: true, Seed: &seed},
+	w, err := Watch(t.Context(), box.Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond, Seed: &seed}, Version: "test",
+		Ephemeral: true},
 		new(scenario.Timeline))
 	if err != nil {
 		t.Fatal(err)

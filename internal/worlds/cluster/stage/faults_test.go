@@ -14,10 +14,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // faulty is a network of containers, and what was acknowledged to its clients.

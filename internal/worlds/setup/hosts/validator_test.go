@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // patience bounds the wait for a block; only a network that stands still lets it pass.
@@ -32,8 +33,13 @@ func opened(t *testing.T, dir string) box.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Config.Here.Listen = "127.0.0.1:0"
-	return v.Config
+	v.Here.Listen = "127.0.0.1:0"
+	return configOf(v)
+}
+
+// configOf is what a validator's process asks for by its settings.
+func configOf(v *Validator) box.Config {
+	return box.Config{Plan: v.Chain, Here: v.Here, Home: v.Home, Python: v.Python}
 }
 
 func start(t *testing.T, c box.Config) *box.Network {
@@ -210,7 +216,7 @@ func hostSettings(t *testing.T, dir string) *Validator {
 		t.Fatal(err)
 	}
 	v := &Validator{}
-	v.Config.Here = &box.Here{Name: "v0"}
+	v.Here = &setup.Here{Name: "v0"}
 	if m := regexp.MustCompile(`(?m)^host = "(.*?)"`).FindSubmatch(text); m != nil {
 		v.host = string(m[1])
 	}
