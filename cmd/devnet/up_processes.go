@@ -26,6 +26,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/process"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
@@ -70,7 +71,7 @@ func (n *apartNetwork) bringUp() error {
 		return notUp(err)
 	case errors.As(err, &told):
 		return told
-	case errors.As(err, new(*box.EndedError)):
+	case errors.As(err, new(*remote.EndedError)):
 		if few := n.networkFailure(); few != nil {
 			return few
 		}

@@ -67,7 +67,9 @@ var (
 	setups   = []string{"internal/worlds/setup"}
 	folders  = []string{"internal/worlds/setup/hosts"}
 	stages   = []string{"internal/worlds/stage"}
-	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
+	remotes  = []string{"internal/worlds/remote"}
+	players  = []string{"internal/worlds/box/stage", "internal/worlds/cluster/stage"}
+	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box"}
 	bares    = []string{"internal/worlds/bare/..."}
 	labs     = []string{"internal/worlds/lab"}
 	crowded  = []string{"internal/worlds/crowded"}
@@ -154,6 +156,8 @@ var table = []layer{
 			"and no shell, disk or clock"},
 	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks), libraries: anyLibrary,
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
+	{name: "remote nodes", packages: remotes, imports: join(below, shells, environment, networks), libraries: anyLibrary,
+		why: "what a network asks of its nodes wherever they run knows shells and operator code: it is independent of worlds and faces"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
 	{name: "batch", packages: batches, imports: join(base, interfaces, history, faces, batches), libraries: anyLibrary,
@@ -166,24 +170,27 @@ var table = []layer{
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
 	{name: "control", packages: controls,
-		imports: join(below, shells, environment, faces, shown, bridges, nodes, networks, setups,
-			[]string{"internal/worlds/box"}), libraries: anyLibrary,
-		why: "the two ends of a node's control, which speak HTTP, know nodes and the reports of box"},
+		imports:   join(below, shells, environment, faces, shown, bridges, nodes, networks, setups),
+		libraries: anyLibrary,
+		why:       "the two ends of a node's control, which speak HTTP, know nodes and operator code, and no world"},
+	{name: "stage of separate nodes", packages: players, imports: join(below, shells, faces, oracles, bridges, nodes, networks, setups,
+		folders, stages, remotes, clusters, players, []string{"internal/worlds/box"}), libraries: anyLibrary,
+		why: "a script is played on box, with its nodes here or in a cluster: what joins a face and worlds is above both"},
 	{name: "world", packages: worlds, refuses: []string{"net/http"},
 		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-			setups, stages, audits),
+			setups, stages, audits, remotes),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
 	{name: "cluster", packages: clusters, refuses: []string{"net/http"},
-		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-			setups, folders, []string{"internal/worlds/box/..."}), libraries: anyLibrary,
-		why: "a network elsewhere is one of box, whose nodes it opens in processes and containers: it is independent of other worlds"},
+		imports:   join(below, shells, environment, oracles, networks, setups, folders, remotes),
+		libraries: anyLibrary,
+		why:       "a cluster opens the nodes of a network in processes and containers: it is independent of worlds and faces"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
-		setups, folders, worlds, labs, crowded, clusters, clients), libraries: anyLibrary,
+		setups, folders, remotes, worlds, players, labs, crowded, clusters, clients), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and not with cores"},
 	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
-	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds, setups), libraries: anyLibrary,
+	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds, players, setups), libraries: anyLibrary,
 		why: "it gives worlds to other people's tests, and is independent of cores"},
 	{name: "check", packages: checks, imports: join(base, []string{"internal/environment/pyhost/..."}), libraries: anyLibrary,
 		why: "a check judges the sources, builds them, or compares interpreters: it is neither a part of them nor a world"},

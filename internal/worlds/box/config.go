@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
@@ -39,7 +40,7 @@ type Config struct {
 	Reset     bool            // start over in the home
 	Programs  program.Host    // nil: Python hosts of this network's own
 	Here      *setup.Here     // nil: all of the network runs in this process, or Elsewhere
-	Elsewhere Elsewhere       // opens the nodes, which run in separate processes; nil: they run here
+	Elsewhere remote.Nodes    // opens the nodes, which run in separate processes; nil: they run here
 	Genesis   *ledger.Genesis // of a network whose nodes run Elsewhere
 	Python    string          // interpreter; "": the first that fits
 	Slow      func(string)    // is told, in words, of a Python that takes long to start; it may be nil
@@ -52,7 +53,7 @@ type Config struct {
 	Observe func(validators.FinalBlocks)
 	// Booted is told what each validator begins with, also when it is restarted. It
 	// must only note it. It may be nil.
-	Booted func(validator types.Address, begins Boot)
+	Booted func(validator types.Address, begins remote.Boot)
 	// Overhear is called for each frame that a validator sends, once for each peer,
 	// including forged ones. It may keep the frame, must not change it, and is
 	// called on the loops that send: it must be quick. It may be nil.

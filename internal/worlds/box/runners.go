@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators"
@@ -23,7 +24,7 @@ const handshakes = 32
 // Runner is one runner of the network.
 type Runner struct {
 	*node.Identity
-	RunnerNode
+	remote.RunnerNode
 	network *Network
 	key     *crypto.Key
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/mempool"
@@ -98,11 +99,11 @@ func (j *judge) addressOf(name string) types.Address {
 // boot is what a validator began with.
 type boot struct {
 	validator types.Address
-	begins    box.Boot
+	begins    remote.Boot
 }
 
 // onBooted implements box.Config.Booted.
-func (j *judge) onBooted(validator types.Address, begins box.Boot) {
+func (j *judge) onBooted(validator types.Address, begins remote.Boot) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.oracles == nil {

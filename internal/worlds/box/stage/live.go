@@ -22,6 +22,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	operation "github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -41,7 +42,7 @@ type Stage struct {
 	ctx      context.Context
 	judge    *judge
 	name     string
-	separate box.Elsewhere // nil: its nodes run in this process
+	separate remote.Nodes // nil: its nodes run in this process
 
 	closing sync.Once
 	ended   error

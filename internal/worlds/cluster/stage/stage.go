@@ -54,7 +54,7 @@ type folderNodes struct {
 	dir string
 }
 
-// Close implements box.Elsewhere, and leaves no remains.
+// Close implements remote.Nodes, and leaves no remains.
 func (g *folderNodes) Close() error { return errors.Join(g.Backend.Close(), os.RemoveAll(g.dir)) }
 
 // prepare makes a network in a separate folder, and begins to start its nodes.
