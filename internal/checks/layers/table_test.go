@@ -64,6 +64,7 @@ var (
 	batches  = []string{"internal/worlds/batch", "internal/worlds/experiment"}
 	nodes    = []string{"internal/worlds/node"}
 	networks = []string{"internal/worlds/network"}
+	steers   = []string{"internal/worlds/steer"}
 	setups   = []string{"internal/worlds/setup"}
 	folders  = []string{"internal/worlds/setup/hosts"}
 	stages   = []string{"internal/worlds/stage"}
@@ -141,10 +142,13 @@ var table = []layer{
 			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
-	{name: "network", packages: networks, imports: join(below, shown, setups, []string{"internal/faces/api", "internal/faces/api/model"}),
-		pure: true, standard: join(deterministic, []string{"context"}),
-		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and an " +
-			"API's refusals"},
+	{name: "network", packages: networks, imports: join(below, setups, []string{"validators"}), pure: true,
+		standard: join(deterministic, []string{"context"}),
+		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and what a " +
+			"validator refuses, and no face"},
+	{name: "steering", packages: steers, imports: join(below, networks, []string{"internal/faces/api", "internal/faces/api/model"}),
+		libraries: anyLibrary,
+		why:       "the operator's actions in the form of the API are the same in every world: they know operator code, and no world"},
 	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system", "internal/environment/roles",
 		"internal/environment/store"}), pure: true, standard: deterministic,
 		why: "a network's beginning follows from its description, for every world; it knows the words for how nodes keep a chain"},
@@ -154,7 +158,7 @@ var table = []layer{
 		standard: deterministic,
 		why: "a world of one validator follows from its configuration and seed: it knows the ledger and the selection of runners, " +
 			"and no shell, disk or clock"},
-	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks), libraries: anyLibrary,
+	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks, setups), libraries: anyLibrary,
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
 	{name: "remote nodes", packages: remotes, imports: join(below, shells, environment, networks), libraries: anyLibrary,
 		why: "what a network asks of its nodes wherever they run knows shells and operator code: it is independent of worlds and faces"},
@@ -178,7 +182,7 @@ var table = []layer{
 		why: "a script is played on box, with its nodes here or in a cluster: what joins a face and worlds is above both"},
 	{name: "world", packages: worlds, refuses: []string{"net/http"},
 		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-			setups, stages, audits, remotes),
+			setups, stages, audits, remotes, steers),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
 	{name: "cluster", packages: clusters, refuses: []string{"net/http"},

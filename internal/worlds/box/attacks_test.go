@@ -20,7 +20,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
@@ -218,7 +217,7 @@ func (w *assault) wait(t *testing.T, hash types.Hash) *types.Receipt {
 		switch {
 		case err == nil:
 			return &r.Receipt
-		case errors.As(err, &refused) && refused.Code == api.CodeDropped && strings.Contains(err.Error(), "host_failed: "):
+		case errors.As(err, &refused) && refused.Code == refusal.CodeDropped && strings.Contains(err.Error(), "host_failed: "):
 			return nil
 		case !errors.Is(err, context.DeadlineExceeded):
 			w.halts.Store(true)

@@ -12,7 +12,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
@@ -154,7 +153,7 @@ func TestAReplacedTransactionIsToldOf(t *testing.T) {
 	}
 	// A wait that begins after the drop ends as well.
 	var refused *refusal.Error
-	if _, err := n.Wait(within(t), old.Hash()); !errors.As(err, &refused) || refused.Code != api.CodeDropped {
-		t.Errorf("a later wait for the replaced transaction ended with %v, want %s", err, api.CodeDropped)
+	if _, err := n.Wait(within(t), old.Hash()); !errors.As(err, &refused) || refused.Code != refusal.CodeDropped {
+		t.Errorf("a later wait for the replaced transaction ended with %v, want %s", err, refusal.CodeDropped)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators"
@@ -293,10 +292,10 @@ func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready(t, n)
-	if _, err := n.JoinRunner(t.Context(), &model.RunnerRequest{Name: "r5"}); err == nil {
+	if _, err := n.JoinRunner(t.Context(), "r5", setup.UsualTerms); err == nil {
 		t.Error("a name that is not the next is taken")
 	}
-	name, err := n.JoinRunner(t.Context(), &model.RunnerRequest{})
+	name, err := n.JoinRunner(t.Context(), "", setup.UsualTerms)
 	if err != nil || name != "r1" {
 		t.Fatal(name, err)
 	}
@@ -338,12 +337,12 @@ func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 	for _, name := range []string{"r1", "r2"} {
 		take(wallet.RunnerKey(*seed, name))
 	}
-	if name, err := n.JoinRunner(t.Context(), &model.RunnerRequest{}); err != nil || name != "r1" {
+	if name, err := n.JoinRunner(t.Context(), "", setup.UsualTerms); err != nil || name != "r1" {
 		t.Fatal(name, err)
 	}
 	owner := stranger.key.Address()
-	prepared, err := n.PrepareRunner("", owner)
-	if err != nil || prepared.Name != "r2" || prepared.PublicKey == wallet.RunnerKey(*seed, "r2").PublicKey() {
+	name, prepared, err := n.PrepareRunner("", owner)
+	if err != nil || name != "r2" || prepared.PublicKey == wallet.RunnerKey(*seed, "r2").PublicKey() {
 		t.Fatalf("%+v, %v", prepared, err)
 	}
 	ready(t, n)

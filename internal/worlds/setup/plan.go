@@ -55,12 +55,15 @@ func (p *Plan) NewChain(now types.Time) Chain {
 	return Chain{ID: p.ChainID, Begins: now, Params: overrides}
 }
 
+// UsualTerms are those of a runner that offers what all do, without an error.
+func UsualTerms(own system.Offer) (Terms, error) { return Terms{wallet.RunnerStake, own}, nil }
+
 // RunnerTerms are what the runners of a new network register with, in their order. own is what
 // a runner of the devnet's own offers.
 func (p *Plan) RunnerTerms(own system.Offer) []Terms {
 	all := make([]Terms, p.Runners)
 	for i := range all {
-		if all[i] = (Terms{wallet.RunnerStake, own}); i < len(p.Terms) {
+		if all[i], _ = UsualTerms(own); i < len(p.Terms) {
 			all[i] = p.Terms[i]
 		}
 	}

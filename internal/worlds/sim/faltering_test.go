@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -231,7 +231,7 @@ func TestRunnersJoinAndLeave(t *testing.T) {
 		name  string
 		joins bool
 	}{{"", true}, {"r5", false}, {"r1", true}, {"r1", false}} {
-		if _, err := l.JoinRunner(t.Context(), &model.RunnerRequest{Name: c.name}); (err == nil) != c.joins {
+		if _, err := l.JoinRunner(t.Context(), c.name, setup.UsualTerms); (err == nil) != c.joins {
 			t.Fatalf("%q joined: %v", c.name, err)
 		}
 	}
@@ -251,7 +251,7 @@ func TestRunnersJoinAndLeave(t *testing.T) {
 		t.Errorf("who left runs: %v; %d are present", l.Running("r0"), l.present())
 	}
 	closed := aNetwork(t, NetworkConfig{World: quick(1)})
-	if _, err := closed.JoinRunner(t.Context(), &model.RunnerRequest{}); err == nil {
+	if _, err := closed.JoinRunner(t.Context(), "", setup.UsualTerms); err == nil {
 		t.Error("a network that lets nobody in was joined")
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -195,7 +194,7 @@ func (s *ValidatorServer) serveSubmit(ctx context.Context, r submitRequest) (has
 		s.node.Shell().Submit(r.Raw, func(hash types.Hash, err error) { done(answer{hash, err}) })
 	})
 	if err == nil {
-		err = readmodel.Refusal(a.err)
+		err = validators.Refusal(a.err)
 	}
 	return hashAnswer{a.hash}, err
 }
@@ -233,7 +232,7 @@ func (s *ValidatorServer) serveHeartbeat(ctx context.Context, r Brought) (hashAn
 		s.node.Shell().BringHeartbeat(r.Runner, r.Ping, func(hash types.Hash, err error) { done(answer{hash, err}) })
 	})
 	if err == nil {
-		err = readmodel.Refusal(a.err)
+		err = validators.Refusal(a.err)
 	}
 	return hashAnswer{a.hash}, err
 }
@@ -256,7 +255,7 @@ func (s *ValidatorServer) serveRefusal(ctx context.Context, r Brought) (empty, e
 func awaitSubmission(ctx context.Context, hand func(done func(error))) (empty, error) {
 	refused, err := awaitAnswer(ctx, hand)
 	if err == nil {
-		err = readmodel.Refusal(refused)
+		err = validators.Refusal(refused)
 	}
 	return empty{}, err
 }

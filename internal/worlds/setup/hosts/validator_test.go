@@ -16,7 +16,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
@@ -97,7 +96,7 @@ func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
 	for what, do := range map[string]func() error{
 		"a pause":          n.Pause,
 		"joining":          func() error { _, err := n.Join(t.Context(), ""); return err },
-		"a runner":         func() error { _, err := n.JoinRunner(t.Context(), &model.RunnerRequest{}); return err },
+		"a runner":         func() error { _, err := n.JoinRunner(t.Context(), "", setup.UsualTerms); return err },
 		"a fault of links": func() error { _, err := n.Do(fault.Order{Verb: fault.Heal}); return err },
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), "only v0 runs in this process") {
