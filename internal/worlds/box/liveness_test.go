@@ -73,7 +73,7 @@ func TestAPartitionIsNamedAsTheCause(t *testing.T) {
 		done(t, do(n, fault.Heal, ""))
 	}
 	done(t, order(n, fault.Order{Verb: fault.Misbehave, Node: "v3", Kind: "withhold_votes"}))
-	cause := n.slowCause(&census{nullified: 7})
+	cause := (&observation{faults: n.Standing(), nullified: 7}).slowCause()
 	if cause != "misbehave v3 withhold_votes is in force; 7 views were nullified since the start" {
 		t.Error(cause)
 	}
