@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/stage"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // live is a world of real time.
@@ -22,8 +23,9 @@ type live struct {
 
 func (n *Network) openLive(ctx context.Context) (world, error) {
 	c := n.config
-	network, err := stage.Watch(ctx, box.Config{Version: "devnettest", Validators: c.validators, Runners: c.runners, BlockTime: c.blockTime,
-		Auto: c.auto, Ephemeral: true, Seed: &c.seed, Params: c.params, Log: slog.New(slog.NewTextHandler(n.log, nil))}, n.timeline)
+	network, err := stage.Watch(ctx, box.Config{Plan: setup.Plan{Validators: c.validators, Runners: c.runners, BlockTime: c.blockTime,
+		Auto: c.auto, Seed: &c.seed, Params: c.params}, Version: "devnettest", Ephemeral: true, Log: slog.New(slog.NewTextHandler(n.log, nil))},
+		n.timeline)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (w way) has(v *fault.Verb) bool {
 	if w.method(v.Name) {
 		return true
 	}
-	shown := w.script || !v.Hidden || v.Name == "heal" // which has a separate path
+	shown := w.script || !v.Hidden || v == fault.Heal // which has a separate path
 	return shown && w.can&network.NeededBy(v) != 0
 }
 
@@ -74,10 +74,9 @@ func columns() (all []*column) {
 		all = append(all, &column{[]string{name}, has})
 	}
 	ofFaults := network.Capability(0)
-	verbs := fault.Verbs()
-	for i := range verbs {
-		ofFaults |= network.NeededBy(&verbs[i])
-		add("`"+verbs[i].Name+"`", func(w way) bool { return w.has(&verbs[i]) })
+	for _, v := range fault.Verbs() {
+		ofFaults |= network.NeededBy(v)
+		add("`"+v.Name+"`", func(w way) bool { return w.has(v) })
 	}
 	faults := all
 	all = nil

@@ -170,7 +170,7 @@ func TestAValidatorsEndAndItsRunners(t *testing.T) {
 			stopped = name
 		}
 	}
-	if _, err := b.Do(fault.Order{Verb: "crash", Node: crashed}); err != nil {
+	if _, err := b.Do(fault.Order{Verb: fault.Crash, Node: crashed}); err != nil {
 		t.Fatal(err)
 	}
 	b.blocks(4)

@@ -204,13 +204,20 @@ func (s *Stored) PrintedBy() map[types.Hash][]string {
 	return printed
 }
 
-// Execution returns a receipt and the lines its execution printed, or nil.
-func (a *Archive) Execution(hash types.Hash) (*types.Receipt, []string, error) {
+// Executed is the outcome of one execution, with its printed text.
+type Executed struct {
+	types.Receipt
+	Logs []string
+}
+
+// Executed returns an execution of a block up to a height, or nil. What is above the height of a state is not shown, although the store has
+// a block a moment before the state. Thus a caller that reads the state next finds the effect.
+func (a *Archive) Executed(hash types.Hash, upTo types.Height) (*Executed, error) {
 	stored, index, err := a.findExecution(hash)
-	if err != nil || stored == nil {
-		return nil, nil, err
+	if err != nil || stored == nil || stored.Receipts[index].Height > upTo {
+		return nil, err
 	}
-	return &stored.Receipts[index], stored.Printed(hash), nil
+	return &Executed{Receipt: stored.Receipts[index], Logs: stored.Printed(hash)}, nil
 }
 
 // indexes lists the indexes of hashes, by the kind that they lead to.

@@ -2,7 +2,11 @@
 // status by its code.
 package refusal
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // Error says what was refused and why.
 type Error struct {
@@ -10,6 +14,7 @@ type Error struct {
 	Message string // what was wrong, and where
 	Remedy  string // what to do or to type; "" if nothing helps
 	Field   string // the argument at fault; "" if it is not a single one
+	ByChain bool   // the chain refused it by its state: the request itself was in order
 }
 
 // New refuses a request by a code.
@@ -32,3 +37,15 @@ func (e *Error) At(field string) *Error {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// OfReceipt is why the chain refused an order, or nil.
+func OfReceipt(receipt *types.Receipt) error {
+	if receipt.Status == types.StatusOK {
+		return nil
+	}
+	e := &Error{Code: string(receipt.Status), Message: "the chain refused the instruction", ByChain: true}
+	if receipt.Error != nil {
+		e.Code, e.Message = receipt.Error.Code, receipt.Error.Message
+	}
+	return e
+}

@@ -7,6 +7,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
+// NonceTries is how often a devnet transaction is signed again after another
+// transaction took its nonce.
+const NonceTries = 8
+
 // Limits of a transaction whose draft states none, on top of the cost of its
 // payload and code.
 const (

@@ -64,9 +64,13 @@ var (
 	batches  = []string{"internal/worlds/batch", "internal/worlds/experiment"}
 	nodes    = []string{"internal/worlds/node"}
 	networks = []string{"internal/worlds/network"}
+	steers   = []string{"internal/worlds/steer"}
 	setups   = []string{"internal/worlds/setup"}
+	folders  = []string{"internal/worlds/setup/hosts"}
 	stages   = []string{"internal/worlds/stage"}
-	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
+	remotes  = []string{"internal/worlds/remote"}
+	players  = []string{"internal/worlds/box/stage", "internal/worlds/cluster/stage"}
+	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box"}
 	bares    = []string{"internal/worlds/bare/..."}
 	labs     = []string{"internal/worlds/lab"}
 	crowded  = []string{"internal/worlds/crowded"}
@@ -141,18 +145,26 @@ var table = []layer{
 			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
-	{name: "network", packages: networks, imports: join(below, shown, []string{"internal/faces/api", "internal/faces/api/model"}), pure: true,
+	{name: "network", packages: networks, imports: join(below, setups, []string{"validators"}), pure: true,
 		standard: join(deterministic, []string{"context"}),
-		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and an " +
-			"API's refusals"},
-	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system"}), pure: true, standard: deterministic,
-		why: "a network's beginning follows from its description, for every world"},
+		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and what a " +
+			"validator refuses, and no face"},
+	{name: "steering", packages: steers, imports: join(below, networks, []string{"internal/faces/api", "internal/faces/api/model"}),
+		libraries: anyLibrary,
+		why:       "the operator's actions in the form of the API are the same in every world: they know operator code, and no world"},
+	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system", "internal/environment/roles",
+		"internal/environment/store"}), pure: true, standard: deterministic,
+		why: "a network's beginning follows from its description, for every world; it knows the words for how nodes keep a chain"},
+	{name: "folder", packages: folders, imports: join(below, environment, setups, nodes), libraries: anyLibrary,
+		why: "the files by which nodes begin follow from the network's description, independent of worlds and faces"},
 	{name: "bare world", packages: bares, imports: join(base, composition, bares, []string{"actors", "runners/selection"}), pure: true,
 		standard: deterministic,
 		why: "a world of one validator follows from its configuration and seed: it knows the ledger and the selection of runners, " +
 			"and no shell, disk or clock"},
-	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks), libraries: anyLibrary,
+	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks, setups), libraries: anyLibrary,
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
+	{name: "remote nodes", packages: remotes, imports: join(below, shells, environment, networks), libraries: anyLibrary,
+		why: "what a network asks of its nodes wherever they run knows shells and operator code: it is independent of worlds and faces"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
 	{name: "batch", packages: batches, imports: join(base, interfaces, history, faces, batches), libraries: anyLibrary,
@@ -165,28 +177,32 @@ var table = []layer{
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
 	{name: "control", packages: controls,
-		imports: join(below, shells, environment, faces, shown, bridges, nodes, networks, []string{"internal/worlds/box"}), libraries: anyLibrary,
-		why: "the two ends of a node's control, which speak HTTP, know nodes and the reports of box"},
+		imports:   join(below, shells, environment, faces, shown, bridges, nodes, networks, setups),
+		libraries: anyLibrary,
+		why:       "the two ends of a node's control, which speak HTTP, know nodes and operator code, and no world"},
+	{name: "stage of separate nodes", packages: players, imports: join(below, shells, faces, oracles, bridges, nodes, networks, setups,
+		folders, stages, remotes, clusters, players, []string{"internal/worlds/box"}), libraries: anyLibrary,
+		why: "a script is played on box, with its nodes here or in a cluster: what joins a face and worlds is above both"},
 	{name: "world", packages: worlds, refuses: []string{"net/http"},
 		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-			setups, stages, audits),
+			setups, stages, audits, remotes, steers),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
 	{name: "cluster", packages: clusters, refuses: []string{"net/http"},
-		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-			[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
-		why: "a network elsewhere is one of box, whose nodes it opens in processes and containers: it is independent of other worlds"},
+		imports:   join(below, shells, environment, oracles, networks, setups, folders, remotes),
+		libraries: anyLibrary,
+		why:       "a cluster opens the nodes of a network in processes and containers: it is independent of worlds and faces"},
 	{name: "text of commands", packages: join(shared, texts), refuses: []string{"net", "net/http"},
 		imports: join(base, shared, texts, []string{"internal/environment/executor/llm", "internal/faces/api", "internal/faces/api/model",
 			"internal/faces/words"}),
 		libraries: []string{"github.com/vbauerster/mpb/v8/..."},
 		why:       "a text is made from data: it knows neither flags nor a network"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
-		worlds, labs, crowded, clusters, clients), libraries: anyLibrary,
+		setups, folders, remotes, worlds, players, labs, crowded, clusters, clients), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and not with cores"},
 	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
-	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds), libraries: anyLibrary,
+	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds, players, setups), libraries: anyLibrary,
 		why: "it gives worlds to other people's tests, and is independent of cores"},
 	{name: "check", packages: checks, imports: join(base, []string{"internal/environment/pyhost/..."}), libraries: anyLibrary,
 		why: "a check judges the sources, builds them, or compares interpreters: it is neither a part of them nor a world"},

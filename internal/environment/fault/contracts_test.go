@@ -29,7 +29,7 @@ func TestAContractDoesWrongOnce(t *testing.T) {
 	if begin(types.DispatcherAddress) != nil || waited != time.Second || begin(types.DispatcherAddress) != nil || waited != time.Second {
 		t.Errorf("it hung %v", waited)
 	}
-	if got := counts.Text("panic", Simulated); got != "1 actor panicked, 1 actor hung, 1 actor restarted" || over != 2 {
+	if got := counts.Text(Panic, Simulated); got != "1 actor panicked, 1 actor hung, 1 actor restarted" || over != 2 {
 		t.Errorf("%q, %d are over", got, over)
 	}
 	upset(Upset{Panic: 1})

@@ -155,12 +155,11 @@ var (
 
 // unitsOf are the units of a fault of a verb: its own, or those of its world. Before a frozen
 // node wait frames.
-func (u Units) unitsOf(verb string) Units {
-	v := Lookup(verb)
+func (u Units) unitsOf(verb *Verb) Units {
 	switch {
-	case v != nil && v.Unit != "":
-		u.Passes, u.Waits = v.Unit, v.Unit
-	case verb == "freeze" && u == Live:
+	case verb.Unit != "":
+		u.Passes, u.Waits = verb.Unit, verb.Unit
+	case verb == Freeze && u == Live:
 		u.Passes, u.Waits = "frame", "frame"
 	}
 	return u
@@ -186,7 +185,7 @@ func (c *Counts) listEffects(u Units) [Effects]struct {
 }
 
 // Text lists the effects of a fault of a verb that are not 0, in the units of a world.
-func (c *Counts) Text(verb string, u Units) string {
+func (c *Counts) Text(verb *Verb, u Units) string {
 	var parts []string
 	for _, e := range c.listEffects(u.unitsOf(verb)) {
 		if n := e.n.Load(); n > 0 {

@@ -36,12 +36,12 @@ func TestALinkReadsAsItIsSet(t *testing.T) {
 
 func TestCountsListWhatHappenedAlone(t *testing.T) {
 	var c Counts
-	if got := c.Text("link", Live); got != "" {
+	if got := c.Text(SetLink, Live); got != "" {
 		t.Errorf("no effect reads %q", got)
 	}
 	c.Cut.Add(2)
 	c.Dropped.Add(41)
-	if got := c.Text("link", Live); got != "2 connections cut, 41 packets dropped" {
+	if got := c.Text(SetLink, Live); got != "2 connections cut, 41 packets dropped" {
 		t.Error(got)
 	}
 }

@@ -1,6 +1,8 @@
 package fault
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +14,7 @@ import (
 // Order is a fault to make, or to end, as data: a verb of the table Verbs, and
 // the arguments that it takes. Other arguments are not read.
 type Order struct {
-	Verb        string
+	Verb        *Verb
 	Node        string        // a node's fault: whose. bridge: the node that reaches both sides
 	Kind        string        // misbehave: how it lies, or Honest to end that
 	How         string        // host_fail: HostCrashes, HostHangs, HostCrawls, or HostWorks to end that
@@ -55,14 +57,28 @@ const (
 // maxShown bounds a message's quotation of an unknown word.
 const maxShown = 40
 
+// UnmarshalJSON reads an order as MarshalJSON of its fields writes it: its verb is a name of the table, and all its fields are known.
+func (o *Order) UnmarshalJSON(data []byte) error {
+	type fields Order
+	in := struct {
+		*fields
+		Verb string
+	}{fields: (*fields)(o)}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return err
+	}
+	if o.Verb = Lookup(in.Verb); o.Verb == nil {
+		return refusal.New(CodeUnknownVerb, "there is no fault %.*q", maxShown, in.Verb).At("verb")
+	}
+	return nil
+}
+
 // Check says what is wrong with an order, whichever network it is for, or nil: a
 // *refusal.Error. Its world checks whether its nodes exist, and run.
 func (o *Order) Check() error {
-	v := Lookup(o.Verb)
-	if v == nil {
-		return refusal.New(CodeUnknownVerb, "there is no fault %.*q", maxShown, o.Verb).At("verb")
-	}
-	for _, a := range v.Takes {
+	for _, a := range o.Verb.Takes {
 		if err := arguments[a].check(o); err != nil {
 			return err
 		}
@@ -79,12 +95,12 @@ func (o *Order) Check() error {
 
 // CheckOf says why an order cannot be of a node of a kind, or nil: a *refusal.Error.
 func (o *Order) CheckOf(kind Whose) error {
-	v := Lookup(o.Verb)
+	v := o.Verb
 	switch {
-	case v == nil || !v.OfNode():
+	case !v.OfNode():
 		return nil
 	case !v.Of.Has(kind):
-		return refusal.New(CodeInvalid, "%s cannot be applied to %s: %s is one", o.Verb, kind, o.Node).At("node")
+		return refusal.New(CodeInvalid, "%s cannot be applied to %s: %s is one", v.Name, kind, o.Node).At("node")
 	case slices.Contains(v.Takes, Kind) && o.Kind != Honest && !slices.Contains(KindsOf(kind), o.Kind):
 		return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q of %s: they are %s", maxShown, o.Kind, kind,
 			strings.Join(KindsOf(kind), ", ")).At("kind")
@@ -96,7 +112,7 @@ func (o *Order) CheckOf(kind Whose) error {
 
 // Nodes lists the nodes that an order names, those that its verb takes.
 func (o *Order) Nodes() (names []string) {
-	for _, a := range o.argumentsOf() {
+	for _, a := range o.Verb.Takes {
 		names = append(names, arguments[a].nodes(o)...)
 	}
 	return names
@@ -105,7 +121,7 @@ func (o *Order) Nodes() (names []string) {
 // Detail returns an order's nodes and details, for people: "v0,v1 / v2,v3".
 func (o *Order) Detail() string {
 	var parts []string
-	for _, a := range o.argumentsOf() {
+	for _, a := range o.Verb.Takes {
 		if text := arguments[a].text(o); text != "" {
 			parts = append(parts, text)
 		}
@@ -114,13 +130,13 @@ func (o *Order) Detail() string {
 }
 
 // String is the verb and the detail.
-func (o *Order) String() string { return strings.TrimSpace(o.Verb + " " + o.Detail()) }
+func (o *Order) String() string { return strings.TrimSpace(o.Verb.Name + " " + o.Detail()) }
 
 // Mends reports whether an order to a node ends what others of its verb began.
 func (o *Order) Mends() bool {
-	for _, a := range o.argumentsOf() {
+	for _, a := range o.Verb.Takes {
 		if ends := arguments[a].ends; ends != nil && ends(o) {
-			return Lookup(o.Verb).Lasts != AtOnce
+			return o.Verb.Lasts != AtOnce
 		}
 	}
 	return false
@@ -129,12 +145,5 @@ func (o *Order) Mends() bool {
 // Done is the effect of an order that leaves nothing to count.
 func (o *Order) Done() Effect {
 	made := *o
-	return Effect{Verb: o.Verb, Detail: o.Node, Did: "done", Ended: true, Order: &made}
-}
-
-func (o *Order) argumentsOf() []Argument {
-	if v := Lookup(o.Verb); v != nil {
-		return v.Takes
-	}
-	return nil
+	return Effect{Verb: o.Verb.Name, Detail: o.Node, Did: "done", Ended: true, Order: &made}
 }

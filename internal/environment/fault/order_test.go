@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +45,7 @@ func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 		"flap":       "flap r0 2s up, 1s down, 5 times", "rejoin": "rejoin r0 1 block later, under another key",
 	} {
 		o := sample[verb]
-		o.Verb = verb
+		o.Verb = Lookup(verb)
 		if err := o.Check(); err != nil || o.String() != want {
 			t.Errorf("%s: %q, %v", verb, o.String(), err)
 		}
@@ -54,7 +56,7 @@ func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 		}
 	}
 	bridge := sample["bridge"]
-	bridge.Verb = "bridge"
+	bridge.Verb = Bridge
 	if got := strings.Join(bridge.Nodes(), " "); got != "v0 v1 v2 v3" {
 		t.Errorf("a bridge names %s", got)
 	}
@@ -65,47 +67,73 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 		order             Order
 		code, field, want string
 	}{
-		{Order{Verb: "explode"}, CodeUnknownVerb, "verb", `there is no fault "explode"`},
-		{Order{Verb: strings.Repeat("x", 1000)}, CodeUnknownVerb, "verb", `"` + strings.Repeat("x", maxShown) + `"`},
-		{Order{}, CodeUnknownVerb, "verb", `""`},
-		{Order{Verb: "misbehave", Kind: "melt"}, CodeUnknownKind, "kind", `no misbehaviour "melt": they are equivocate, `},
-		{Order{Verb: "misbehave"}, CodeUnknownKind, "kind", `""`},
-		{Order{Verb: "host_fail", How: "melts"}, CodeUnknownKind, "how", `"melts"`},
-		{Order{Verb: "partition", Groups: [][]string{{"v0"}, {"v1", "v0"}}}, CodeInvalid, "", "v0 is named twice"},
-		{Order{Verb: "partition"}, CodeInvalid, "groups", "names no node"},
-		{Order{Verb: "partition", Groups: [][]string{{}, {}}}, CodeInvalid, "groups", "names no node"},
-		{Order{Verb: "partition", Groups: [][]string{{"v0", "v1", "v2"}}}, CodeInvalid, "groups", "v0,v1,v2 alone does not say its other side"},
-		{Order{Verb: "partition", Groups: [][]string{{"v0"}, {}, {"v1"}}}, CodeInvalid, "groups", "only the last may be"},
-		{Order{Verb: "bridge", Node: "v0", Left: []string{"v0"}}, CodeInvalid, "", "v0 is named twice"},
-		{Order{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v1"}}, CodeInvalid, "", "v1 is named twice"},
-		{Order{Verb: "link", A: "v0", B: "v0"}, CodeInvalid, "b", "v0 has no link to itself"},
-		{Order{Verb: "panic", Node: "v0"}, CodeInvalid, "role", "a role or a contract: one of them"},
-		{Order{Verb: "panic", Node: "v0", Role: "intake", Contract: "registry"}, CodeInvalid, "role", "a role or a contract: one of them"},
-		{Order{Verb: "panic", Node: "v0", Role: "cook"}, CodeInvalid, "role", `no role "cook" of validators: they are archive, `},
-		{Order{Verb: "panic", Node: "v0", Contract: "bank"}, CodeInvalid, "contract", `no contract "bank": they are dispatcher, `},
-		{Order{Verb: "hang", Node: "v0", Role: "intake"}, CodeInvalid, "delay", "is not within 1ms and 1m0s"},
-		{Order{Verb: "hang", Node: "v0", Role: "intake", Delay: time.Hour}, CodeInvalid, "delay", "is not within 0s and 1m0s"},
-		{Order{Verb: "slow", Node: "r0", Delay: -1}, CodeInvalid, "delay", "is not within 0s and 1m0s"},
-		{Order{Verb: "flap", Node: "r0", Down: 1, Up: time.Second, Times: 1}, CodeInvalid, "down", "is not within 1ms and 1m0s"},
-		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Hour, Times: 1}, CodeInvalid, "up", "is not within 1ms and 1m0s"},
-		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Second}, CodeInvalid, "times", "is not within 1 and 1000"},
-		{Order{Verb: "rejoin", Node: "r0", AfterBlocks: MaxRejoinAfter + 1}, CodeInvalid, "after_blocks", "is above 1000000"},
-		{Order{Verb: "crash_amid", Node: "v0", Instant: "noon", Times: 1}, CodeInvalid, "instant", `no instant "noon": they are before append`},
-		{Order{Verb: "crash_amid", Node: "v0", Instant: AfterSend}, CodeInvalid, "times", "times 0 is not within 1 and 100000"},
-		{Order{Verb: "capability", Node: "r0"}, CodeInvalid, "add", "0 capabilities"},
-		{Order{Verb: "capability", Node: "r0", Add: make([]string, MaxOffers+1)}, CodeInvalid, "add", "65 capabilities"},
-		{Order{Verb: "capability", Node: "r0", Add: []string{""}}, CodeInvalid, "add", `the capability ""`},
-		{Order{Verb: "capability", Node: "r0", Remove: []string{"a b"}}, CodeInvalid, "remove", `the capability "a b"`},
-		{Order{Verb: "capability", Node: "r0", Remove: []string{PoolPrefix}}, CodeInvalid, "remove", `the capability "entitlement:"`},
-		{Order{Verb: "capability", Node: "r0", Add: []string{"llm"}, Remove: []string{"llm"}}, CodeInvalid, "remove", "named twice"},
-		{Order{Verb: "capability", Node: "r0", Add: []string{strings.Repeat("x", MaxOffer+1)}}, CodeInvalid, "add", "printable"},
-		{Order{Verb: "link", A: "v0", B: "v1", Link: Link{Loss: 2}}, CodeInvalid, "", "link v0 v1: loss 2 is not within 0 and 1"},
+		{Order{Verb: Misbehave, Kind: "melt"}, CodeUnknownKind, "kind", `no misbehaviour "melt": they are equivocate, `},
+		{Order{Verb: Misbehave}, CodeUnknownKind, "kind", `""`},
+		{Order{Verb: HostFail, How: "melts"}, CodeUnknownKind, "how", `"melts"`},
+		{Order{Verb: Partition, Groups: [][]string{{"v0"}, {"v1", "v0"}}}, CodeInvalid, "", "v0 is named twice"},
+		{Order{Verb: Partition}, CodeInvalid, "groups", "names no node"},
+		{Order{Verb: Partition, Groups: [][]string{{}, {}}}, CodeInvalid, "groups", "names no node"},
+		{Order{Verb: Partition, Groups: [][]string{{"v0", "v1", "v2"}}}, CodeInvalid, "groups", "v0,v1,v2 alone does not say its other side"},
+		{Order{Verb: Partition, Groups: [][]string{{"v0"}, {}, {"v1"}}}, CodeInvalid, "groups", "only the last may be"},
+		{Order{Verb: Bridge, Node: "v0", Left: []string{"v0"}}, CodeInvalid, "", "v0 is named twice"},
+		{Order{Verb: Bridge, Node: "v0", Left: []string{"v1"}, Right: []string{"v1"}}, CodeInvalid, "", "v1 is named twice"},
+		{Order{Verb: SetLink, A: "v0", B: "v0"}, CodeInvalid, "b", "v0 has no link to itself"},
+		{Order{Verb: Panic, Node: "v0"}, CodeInvalid, "role", "a role or a contract: one of them"},
+		{Order{Verb: Panic, Node: "v0", Role: "intake", Contract: "registry"}, CodeInvalid, "role", "a role or a contract: one of them"},
+		{Order{Verb: Panic, Node: "v0", Role: "cook"}, CodeInvalid, "role", `no role "cook" of validators: they are archive, `},
+		{Order{Verb: Panic, Node: "v0", Contract: "bank"}, CodeInvalid, "contract", `no contract "bank": they are dispatcher, `},
+		{Order{Verb: Hang, Node: "v0", Role: "intake"}, CodeInvalid, "delay", "is not within 1ms and 1m0s"},
+		{Order{Verb: Hang, Node: "v0", Role: "intake", Delay: time.Hour}, CodeInvalid, "delay", "is not within 0s and 1m0s"},
+		{Order{Verb: Slow, Node: "r0", Delay: -1}, CodeInvalid, "delay", "is not within 0s and 1m0s"},
+		{Order{Verb: Flap, Node: "r0", Down: 1, Up: time.Second, Times: 1}, CodeInvalid, "down", "is not within 1ms and 1m0s"},
+		{Order{Verb: Flap, Node: "r0", Down: time.Second, Up: time.Hour, Times: 1}, CodeInvalid, "up", "is not within 1ms and 1m0s"},
+		{Order{Verb: Flap, Node: "r0", Down: time.Second, Up: time.Second}, CodeInvalid, "times", "is not within 1 and 1000"},
+		{Order{Verb: Rejoin, Node: "r0", AfterBlocks: MaxRejoinAfter + 1}, CodeInvalid, "after_blocks", "is above 1000000"},
+		{Order{Verb: CrashAmid, Node: "v0", Instant: "noon", Times: 1}, CodeInvalid, "instant", `no instant "noon": they are before append`},
+		{Order{Verb: CrashAmid, Node: "v0", Instant: AfterSend}, CodeInvalid, "times", "times 0 is not within 1 and 100000"},
+		{Order{Verb: Capability, Node: "r0"}, CodeInvalid, "add", "0 capabilities"},
+		{Order{Verb: Capability, Node: "r0", Add: make([]string, MaxOffers+1)}, CodeInvalid, "add", "65 capabilities"},
+		{Order{Verb: Capability, Node: "r0", Add: []string{""}}, CodeInvalid, "add", `the capability ""`},
+		{Order{Verb: Capability, Node: "r0", Remove: []string{"a b"}}, CodeInvalid, "remove", `the capability "a b"`},
+		{Order{Verb: Capability, Node: "r0", Remove: []string{PoolPrefix}}, CodeInvalid, "remove", `the capability "entitlement:"`},
+		{Order{Verb: Capability, Node: "r0", Add: []string{"llm"}, Remove: []string{"llm"}}, CodeInvalid, "remove", "named twice"},
+		{Order{Verb: Capability, Node: "r0", Add: []string{strings.Repeat("x", MaxOffer+1)}}, CodeInvalid, "add", "printable"},
+		{Order{Verb: SetLink, A: "v0", B: "v1", Link: Link{Loss: 2}}, CodeInvalid, "", "link v0 v1: loss 2 is not within 0 and 1"},
 	} {
 		var invalid *refusal.Error
 		if err := c.order.Check(); !errors.As(err, &invalid) || invalid.Code != c.code || invalid.Field != c.field ||
 			!strings.Contains(invalid.Message, c.want) {
 			t.Errorf("%+v: %v", c.order, err)
 		}
+	}
+}
+
+// An order is stored and sent with the name of its verb, and read again as it was. A name that the table does not have is refused.
+func TestAnOrderIsReadAsItWasWritten(t *testing.T) {
+	for name, o := range sample {
+		o.Verb = Lookup(name)
+		written, err := json.Marshal(o)
+		if err != nil || !strings.HasPrefix(string(written), `{"Verb":"`+name+`","Node":"`) {
+			t.Errorf("%s: %s, %v", name, written, err)
+		}
+		var read Order
+		if err := json.Unmarshal(written, &read); err != nil || !reflect.DeepEqual(read, o) {
+			t.Errorf("%s: %+v, want %+v: %v", name, read, o, err)
+		}
+	}
+	for written, want := range map[string]string{
+		`{"Verb": "explode"}`: `there is no fault "explode"`, `{"Verb": ""}`: `there is no fault ""`, `{}`: `there is no fault ""`,
+		`{"Verb": "` + strings.Repeat("x", 1000) + `"}`: `there is no fault "` + strings.Repeat("x", maxShown) + `"`,
+	} {
+		var read Order
+		err := json.Unmarshal([]byte(written), &read)
+		if invalid, is := errors.AsType[*refusal.Error](err); !is || invalid.Code != CodeUnknownVerb || invalid.Field != "verb" ||
+			invalid.Message != want {
+			t.Errorf("%.40s: %v", written, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`{"Verb": "crash", "Whose": "v0"}`), new(Order)); err == nil {
+		t.Error("an order with an unknown field is read")
 	}
 }
 
@@ -116,17 +144,17 @@ func TestAnOrderIsOfTheKindOfItsNode(t *testing.T) {
 		kind  Whose
 		code  string // "": it is fine
 	}{
-		{Order{Verb: "restart"}, Validators, ""}, {Order{Verb: "restart"}, Runners, ""},
-		{Order{Verb: "crash"}, Validators, ""}, {Order{Verb: "crash"}, Runners, CodeInvalid},
-		{Order{Verb: "drop"}, Validators, CodeInvalid}, {Order{Verb: "drop"}, Runners, ""},
-		{Order{Verb: "misbehave", Kind: "forge"}, Validators, ""}, {Order{Verb: "misbehave", Kind: "forge"}, Runners, CodeUnknownKind},
-		{Order{Verb: "misbehave", Kind: "reject"}, Validators, CodeUnknownKind}, {Order{Verb: "misbehave", Kind: "reject"}, Runners, ""},
-		{Order{Verb: "misbehave", Kind: Honest}, Validators, ""}, {Order{Verb: "misbehave", Kind: Honest}, Runners, ""},
-		{Order{Verb: "bridge"}, Runners, ""},
-		{Order{Verb: "panic", Role: "intake"}, Validators, ""}, {Order{Verb: "panic", Role: "intake"}, Runners, CodeInvalid},
-		{Order{Verb: "hang", Role: "runner"}, Validators, CodeInvalid}, {Order{Verb: "hang", Role: "runner"}, Runners, ""},
-		{Order{Verb: "panic", Role: Parent}, Validators, ""}, {Order{Verb: "panic", Role: Parent}, Runners, ""},
-		{Order{Verb: "panic", Contract: "registry"}, Validators, ""}, {Order{Verb: "panic", Contract: "registry"}, Runners, CodeInvalid},
+		{Order{Verb: Restart}, Validators, ""}, {Order{Verb: Restart}, Runners, ""},
+		{Order{Verb: Crash}, Validators, ""}, {Order{Verb: Crash}, Runners, CodeInvalid},
+		{Order{Verb: Drop}, Validators, CodeInvalid}, {Order{Verb: Drop}, Runners, ""},
+		{Order{Verb: Misbehave, Kind: "forge"}, Validators, ""}, {Order{Verb: Misbehave, Kind: "forge"}, Runners, CodeUnknownKind},
+		{Order{Verb: Misbehave, Kind: "reject"}, Validators, CodeUnknownKind}, {Order{Verb: Misbehave, Kind: "reject"}, Runners, ""},
+		{Order{Verb: Misbehave, Kind: Honest}, Validators, ""}, {Order{Verb: Misbehave, Kind: Honest}, Runners, ""},
+		{Order{Verb: Bridge}, Runners, ""},
+		{Order{Verb: Panic, Role: "intake"}, Validators, ""}, {Order{Verb: Panic, Role: "intake"}, Runners, CodeInvalid},
+		{Order{Verb: Hang, Role: "runner"}, Validators, CodeInvalid}, {Order{Verb: Hang, Role: "runner"}, Runners, ""},
+		{Order{Verb: Panic, Role: Parent}, Validators, ""}, {Order{Verb: Panic, Role: Parent}, Runners, ""},
+		{Order{Verb: Panic, Contract: "registry"}, Validators, ""}, {Order{Verb: Panic, Contract: "registry"}, Runners, CodeInvalid},
 	} {
 		var invalid *refusal.Error
 		if err := c.order.CheckOf(c.kind); (c.code == "") != (err == nil) || err != nil && (!errors.As(err, &invalid) || invalid.Code != c.code) {
@@ -137,7 +165,7 @@ func TestAnOrderIsOfTheKindOfItsNode(t *testing.T) {
 
 // Arguments that a verb does not take are neither judged nor shown.
 func TestWhatAVerbDoesNotTakeIsNotRead(t *testing.T) {
-	o := Order{Verb: "crash", Node: "v0", A: "v1", B: "v1", Kind: "melt", Link: Link{Loss: 9}, Groups: [][]string{{"v0", "v0"}}}
+	o := Order{Verb: Crash, Node: "v0", A: "v1", B: "v1", Kind: "melt", Link: Link{Loss: 9}, Groups: [][]string{{"v0", "v0"}}}
 	if err := o.Check(); err != nil || o.String() != "crash v0" || len(o.Nodes()) != 1 {
 		t.Errorf("%q, %v", o.String(), err)
 	}
@@ -150,7 +178,7 @@ func TestVerbsAreDescribed(t *testing.T) {
 			t.Errorf("%s lacks a sentence, its validator or an example", v.Name)
 		}
 	}
-	misbehave := Lookup("misbehave")
+	misbehave := Misbehave
 	for _, kind := range KindsOf(Validators) {
 		if !slices.Contains(misbehave.Words, kind) || !strings.Contains(misbehave.Script, kind) {
 			t.Errorf("scripts do not have %s", kind)
@@ -167,7 +195,7 @@ func TestVerbsAreDescribed(t *testing.T) {
 	if len(misbehave.Words) != len(kinds) {
 		t.Error("scripts have unknown kinds")
 	}
-	for _, how := range Lookup("host_fail").Words {
+	for _, how := range HostFail.Words {
 		if err := CheckHost(how); err != nil {
 			t.Error(err)
 		}
@@ -209,17 +237,9 @@ func TestAPartitionOfValidatorsLeavesRunnersWhereTheyWere(t *testing.T) {
 
 // The sentence of misbehave names the ways of the kind of node that it is of.
 func TestEachKindOfNodeHasItsOwnWaysToMisbehave(t *testing.T) {
-	for i := range Verbs() {
-		v := &Verbs()[i]
-		if v.Name != "misbehave" {
-			continue
-		}
-		ofValidators, ofRunners := v.ScriptOf(Validators), v.ScriptOf(Runners)
-		if !strings.Contains(ofValidators, "equivocate") || strings.Contains(ofRunners, "equivocate") ||
-			!strings.Contains(ofRunners, "late_result") || strings.Contains(ofValidators, "late_result") {
-			t.Errorf("%s\n%s", ofValidators, ofRunners)
-		}
-		return
+	ofValidators, ofRunners := Misbehave.ScriptOf(Validators), Misbehave.ScriptOf(Runners)
+	if !strings.Contains(ofValidators, "equivocate") || strings.Contains(ofRunners, "equivocate") ||
+		!strings.Contains(ofRunners, "late_result") || strings.Contains(ofValidators, "late_result") {
+		t.Errorf("%s\n%s", ofValidators, ofRunners)
 	}
-	t.Fatal("there is no misbehave")
 }

@@ -76,8 +76,8 @@ func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 	if want := 100 * program.LateCreditTimes * program.UsualRate; run(bad, program.Bounds{Strict: true}) == nil || waited != want {
 		t.Errorf("with a limit of %d cycles it hangs for %v, not %v", limit, waited, want)
 	}
-	if n := c.Failed.Load(); n != 7 || c.Text("host_fail", Simulated) != "7 programs failed" {
-		t.Errorf("%d counted: %s", n, c.Text("host_fail", Simulated))
+	if n := c.Failed.Load(); n != 7 || c.Text(HostFail, Simulated) != "7 programs failed" {
+		t.Errorf("%d counted: %s", n, c.Text(HostFail, Simulated))
 	}
 	if err := run(bad, program.Bounds{Left: func() time.Duration { return 0 }}); err != nil {
 		t.Errorf("what has no time left is not begun, and is its host's to say: %v", err)

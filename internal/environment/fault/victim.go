@@ -26,13 +26,13 @@ func checkVictim(o *Order) error {
 	_, contract := types.ContractAddress(o.Contract)
 	switch {
 	case (o.Role == "") == (o.Contract == ""):
-		return refusal.New(CodeInvalid, "%s takes a role or a contract: one of them", o.Verb).At("role")
+		return refusal.New(CodeInvalid, "%s takes a role or a contract: one of them", o.Verb.Name).At("role")
 	case o.Contract != "" && !contract:
 		return refusal.New(CodeInvalid, "there is no contract %.*q: they are %s", maxShown, o.Contract,
 			strings.Join(types.ContractNames(), ", ")).At("contract")
 	case o.Role != "" && !slices.Contains(roles[Validators], o.Role) && !slices.Contains(roles[Runners], o.Role):
 		return o.noRole(Validators)
-	case o.Verb == "hang":
+	case o.Verb == Hang:
 		return checkAtLeast("delay", o.Delay, time.Millisecond)
 	}
 	return nil

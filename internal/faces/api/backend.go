@@ -37,7 +37,7 @@ type Backend interface {
 	// or wait in the pool without a gap.
 	NextNonce(types.Address) types.Nonce
 	// Wait returns the receipt once the execution is final.
-	Wait(ctx context.Context, hash types.Hash) (*Executed, error)
+	Wait(ctx context.Context, hash types.Hash) (*history.Executed, error)
 	// Accounts lists the funded accounts, and system.
 	Accounts() []NamedAccount
 	// Runners lists the runners that the devnet has the keys of, in the order of their
@@ -91,7 +91,7 @@ type Reader interface {
 	Heads(from, to types.Height, newest bool, limit int) ([]history.Head, error)
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
-	Receipt(types.Hash) (*Executed, error)
+	Receipt(types.Hash) (*history.Executed, error)
 	Account(types.Address) (actors.Account, error)
 	Actor(types.Address) (*Actor, error)       // nil when there is none
 	Actors(offset, limit int) ([]Actor, error) // by address
@@ -141,8 +141,8 @@ type Reader interface {
 	Assignments(runner types.Address, after polling.Cursor) ([]model.PolledJob, polling.Cursor)
 	// Read runs a handler read-only on this state.
 	Read(ctx context.Context, call ledger.Call) (ledger.ReadResult, error)
-	// Simulate executes a transaction on this state and forgets it.
-	Simulate(ctx context.Context, tx *types.Transaction) (*Executed, error)
+	// Simulate executes a transaction on this state and forgets it. It returns its trace too.
+	Simulate(ctx context.Context, tx *types.Transaction) (*history.Executed, *model.Trace, error)
 	// Trace executes a final execution again and returns its trace; nil if there is
 	// none. It stops when ctx ends, and continues from there when it is asked again.
 	Trace(ctx context.Context, hash types.Hash, ask TraceRequest) (*model.Trace, error)
@@ -257,13 +257,6 @@ type Block struct {
 	// Runners holds validators' sightings of runners outside the chain since the block
 	// before.
 	Runners []model.RunnerEvent
-}
-
-// Executed is the outcome of one execution, with its printed text.
-type Executed struct {
-	types.Receipt
-	Logs  []string
-	Trace *model.Trace // of a dry run
 }
 
 // TraceRequest chooses the optional parts of a trace.

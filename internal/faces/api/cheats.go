@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -170,7 +171,7 @@ func (s *Server) submitInstruction(ctx context.Context, v Reader, d wallet.Draft
 	if err != nil {
 		return nil, err
 	}
-	return &r.Receipt, Judged(&r.Receipt)
+	return &r.Receipt, refusal.OfReceipt(&r.Receipt)
 }
 
 func (s *Server) setBalance(ctx context.Context, v Reader, in *model.BalanceRequest) (m model.BalanceSet, err error) {

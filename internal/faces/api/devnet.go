@@ -5,11 +5,13 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/typo"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func (s *Server) registerDevnet() {
@@ -121,14 +123,15 @@ func (s *Server) sendTransaction(ctx context.Context, v Reader, in *model.SendRe
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "trace needs dry_run").At("trace").
 			Hint("GET /transaction/{hash}/trace shows the trace of an executed transaction.")
 	}
-	var r *Executed
+	var r *history.Executed
+	var trace *model.Trace
 	switch {
 	case in.NoWait && in.DryRun:
 		err = Refuse(http.StatusBadRequest, "invalid_request", "a dry run is over at once: leave out no_wait").At("no_wait")
 	case in.NoWait:
 		r, err = s.handedIn(ctx, v, &by, d)
 	case in.DryRun:
-		r, err = s.simulateTransaction(ctx, v, by.key, by.signDraft(d))
+		r, trace, err = s.simulateTransaction(ctx, v, by.key, by.signDraft(d))
 	default:
 		r, err = s.signAndAwait(ctx, v, by.key, by.signDraft(d))
 	}
@@ -140,8 +143,8 @@ func (s *Server) sendTransaction(ctx context.Context, v Reader, in *model.SendRe
 	}
 	as := TypesOf(v)
 	m.Receipt = as.Receipt(&r.Receipt, r.Logs)
-	if in.Trace && r.Trace != nil {
-		m.Trace = r.Trace
+	if in.Trace && trace != nil {
+		m.Trace = trace
 		as.typeTrace(m.Trace)
 	}
 	return m, nil
@@ -151,7 +154,7 @@ func (s *Server) sendTransaction(ctx context.Context, v Reader, in *model.SendRe
 const StatusPending types.Status = "pending"
 
 // handedIn submits a transaction and answers with its receipt, as far as known.
-func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Draft) (*Executed, error) {
+func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Draft) (*history.Executed, error) {
 	h, _, err := s.handIn(ctx, v, by.key, by.signDraft(d))
 	if err != nil {
 		return nil, err
@@ -160,18 +163,18 @@ func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Dr
 	if call, ok := d.Payload.(types.Execute); ok {
 		r.Handler = call.Handler
 	}
-	return &Executed{Receipt: r}, nil
+	return &history.Executed{Receipt: r}, nil
 }
 
-func (s *Server) simulateTransaction(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
+func (s *Server) simulateTransaction(ctx context.Context, v Reader, key env.Signer, d Signable) (*history.Executed, *model.Trace, error) {
 	free, err := s.beginRead(ctx, s.reads)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer free()
 	account, err := v.Account(key.Address())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return v.Simulate(ctx, d.Sign(feeOffer(s.info.ChainID, v.Head()), key, account.Nonce))
 }
@@ -219,8 +222,8 @@ func (s *Server) deployActor(ctx context.Context, v Reader, in *model.DeployRequ
 
 // checkRunnable refuses a deploy that no validator here could execute, since it
 // would wait for one without end. The code's behaviour is not judged.
-func (s *Server) checkRunnable(ctx context.Context, v Reader, key env.Signer, d Signable) (would *Executed, err error) {
-	would, err = s.simulateTransaction(ctx, v, key, d)
+func (s *Server) checkRunnable(ctx context.Context, v Reader, key env.Signer, d Signable) (would *history.Executed, err error) {
+	would, _, err = s.simulateTransaction(ctx, v, key, d)
 	unable := []string{CodeNoProgramHost, CodeHostFailed, CodeLateBefore}
 	if refused := Answer(err); refused != nil && slices.Contains(unable, refused.Body.Code) {
 		return nil, refused
@@ -230,7 +233,7 @@ func (s *Server) checkRunnable(ctx context.Context, v Reader, key env.Signer, d 
 
 // withoutArguments refuses a deploy that gives nothing to a typed init that needs arguments,
 // before the deployer pays for that. would is its simulated execution, nil if there is none.
-func withoutArguments(v Reader, code []byte, would *Executed, body *model.DeployRequest) error {
+func withoutArguments(v Reader, code []byte, would *history.Executed, body *model.DeployRequest) error {
 	if body.Init != "" || body.Args != nil || would == nil || would.Receipt.Error == nil || would.Receipt.Error.Code != codeBadArgument {
 		return nil
 	}
@@ -257,7 +260,7 @@ func (d directory) accountKey(name string) (env.Signer, error) {
 }
 
 // signAndAwait signs a transaction, submits it and waits for its receipt.
-func (s *Server) signAndAwait(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
+func (s *Server) signAndAwait(ctx context.Context, v Reader, key env.Signer, d Signable) (*history.Executed, error) {
 	if err := s.requireMoving(); err != nil {
 		return nil, err
 	}
@@ -272,7 +275,7 @@ func (s *Server) signAndAwait(ctx context.Context, v Reader, key env.Signer, d S
 	}
 	TellHandedIn(ctx, h)
 	r, err := s.awaitReceipt(ctx, h)
-	if refused := Answer(err); refused != nil && refused.Body.Code == CodeDropped {
+	if refused := Answer(err); refused != nil && refused.Body.Code == refusal.CodeDropped {
 		s.nonces.giveBack(key.Address(), nonce)
 	}
 	return r, err

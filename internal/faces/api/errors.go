@@ -104,8 +104,11 @@ func Answer(err error) *Error {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &below):
-		return &Error{Status: statusOf(below.Code),
-			Body: model.ErrorBody{Code: below.Code, Message: below.Message, Hint: below.Remedy, Field: below.Field}}
+		status := statusOf(below.Code)
+		if below.ByChain {
+			status = http.StatusConflict
+		}
+		return &Error{Status: status, Body: model.ErrorBody{Code: below.Code, Message: below.Message, Hint: below.Remedy, Field: below.Field}}
 	}
 	return nil
 }

@@ -105,8 +105,8 @@ var arguments = map[fault.Argument]verbArgument{
 
 // OrderOf reads the order of a request: the arguments that its verb takes.
 func OrderOf(r *model.FaultRequest) (fault.Order, error) {
-	o := fault.Order{Verb: r.Verb}
 	v := fault.Lookup(r.Verb)
+	o := fault.Order{Verb: v}
 	if v == nil || v.Hidden {
 		return o, Refuse(http.StatusBadRequest, fault.CodeUnknownVerb, "there is no fault %q", clipText(r.Verb)).At("verb")
 	}
@@ -120,15 +120,11 @@ func OrderOf(r *model.FaultRequest) (fault.Order, error) {
 
 // requestOf returns the request that makes an order; nil if none can.
 func requestOf(o *fault.Order) *model.FaultRequest {
-	if o == nil {
+	if o == nil || o.Verb.Hidden {
 		return nil
 	}
-	v := fault.Lookup(o.Verb)
-	if v == nil || v.Hidden {
-		return nil
-	}
-	r := &model.FaultRequest{Verb: o.Verb}
-	for _, a := range v.Takes {
+	r := &model.FaultRequest{Verb: o.Verb.Name}
+	for _, a := range o.Verb.Takes {
 		arguments[a].write(o, r)
 	}
 	return r

@@ -87,7 +87,7 @@ func (s *Server) listFaults(context.Context, *struct{}) ([]model.FaultReceipt, e
 }
 
 func (s *Server) healLinks(context.Context, *struct{}) ([]model.FaultReceipt, error) {
-	effect, err := s.backend.Do(fault.Order{Verb: "heal"})
+	effect, err := s.backend.Do(fault.Order{Verb: fault.Heal})
 	if err != nil {
 		return nil, FaultRefused(err)
 	}

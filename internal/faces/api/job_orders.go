@@ -5,10 +5,12 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Orders of submitters: transactions to the dispatcher, signed by the devnet.
@@ -46,13 +48,13 @@ func (s *Server) registerJobOrders() {
 // callSystemActor has a devnet account call a handler of a system actor, and returns the
 // receipt, or why the chain refused.
 func (s *Server) callSystemActor(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string,
-	payload []byte) (*Executed, error) {
+	payload []byte) (*history.Executed, error) {
 	r, err := s.signAndAwait(ctx, v, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler,
 		Payload: payload}})
 	if err != nil {
 		return nil, err
 	}
-	return r, Judged(&r.Receipt)
+	return r, refusal.OfReceipt(&r.Receipt)
 }
 
 // readerAfter returns a reader of a state that has a final height.
@@ -105,7 +107,7 @@ func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) 
 }
 
 // jobAfter is a job as the block of a receipt or a later one left it.
-func (s *Server) jobAfter(ctx context.Context, r *Executed, id types.Hash) (m model.Job, err error) {
+func (s *Server) jobAfter(ctx context.Context, r *history.Executed, id types.Hash) (m model.Job, err error) {
 	v, err := s.readerAfter(ctx, r.Height)
 	if err != nil {
 		return m, err

@@ -127,8 +127,4 @@ const (
 	// EventKeepAlive is how often an idle stream shows that it lives.
 	EventWriteTimeout = 10 * time.Second
 	EventKeepAlive    = 15 * time.Second
-
-	// NonceTries is how often a devnet transaction is signed again after another
-	// transaction took its nonce.
-	NonceTries = 8
 )

@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // live is a real network under the API: consensus, ledger and stores in this
@@ -34,7 +35,8 @@ func newLive(t *testing.T, validators int, change ...func(*box.Config)) *live {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	seed := uint64(1)
-	config := box.Config{Version: "test", Validators: validators, BlockTime: 10 * time.Millisecond, Ephemeral: true, Seed: &seed}
+	config := box.Config{Plan: setup.Plan{Validators: validators, BlockTime: 10 * time.Millisecond, Seed: &seed}, Version: "test",
+		Ephemeral: true}
 	for _, c := range change {
 		c(&config)
 	}

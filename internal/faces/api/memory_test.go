@@ -150,11 +150,11 @@ func (m *memory) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 	}
 	switch {
 	case tx.Nonce < m.accounts[sender].Nonce:
-		return types.Hash{}, refusal.New(CodeNonceTooLow, "nonce %d", tx.Nonce)
+		return types.Hash{}, refusal.New(refusal.CodeNonceTooLow, "nonce %d", tx.Nonce)
 	case tx.Nonce < next:
-		return types.Hash{}, refusal.New(CodeNonceTaken, "nonce %d", tx.Nonce)
+		return types.Hash{}, refusal.New(refusal.CodeNonceTaken, "nonce %d", tx.Nonce)
 	case tx.Nonce > next && !m.gaps:
-		return types.Hash{}, refusal.New(CodeNonceGap, "nonce %d", tx.Nonce)
+		return types.Hash{}, refusal.New(refusal.CodeNonceGap, "nonce %d", tx.Nonce)
 	}
 	m.senders[tx.Hash()] = sender
 	m.pool = append(m.pool, tx)
@@ -182,7 +182,7 @@ func (m *memory) NextNonce(a types.Address) types.Nonce {
 	return m.account(a).Nonce
 }
 
-func (m *memory) Wait(ctx context.Context, hash types.Hash) (*Executed, error) {
+func (m *memory) Wait(ctx context.Context, hash types.Hash) (*history.Executed, error) {
 	for {
 		m.mu.Lock()
 		changed := m.changed
@@ -190,7 +190,7 @@ func (m *memory) Wait(ctx context.Context, hash types.Hash) (*Executed, error) {
 		if m.drops {
 			m.pool = slices.DeleteFunc(m.pool, func(tx *types.Transaction) bool { return tx.Hash() == hash })
 			m.mu.Unlock()
-			return nil, refusal.New(CodeDropped, "the transaction was dropped")
+			return nil, refusal.New(refusal.CodeDropped, "the transaction was dropped")
 		}
 		m.mu.Unlock()
 		if r != nil {
@@ -212,11 +212,11 @@ func (m *memory) account(a types.Address) *actors.Account {
 }
 
 // printed is a receipt with the lines of its execution.
-func (m *memory) printed(r *types.Receipt) *Executed {
+func (m *memory) printed(r *types.Receipt) *history.Executed {
 	if r == nil {
 		return nil
 	}
-	out := &Executed{Receipt: *r}
+	out := &history.Executed{Receipt: *r}
 	for _, l := range m.logs {
 		if l.Cause == r.Hash {
 			out.Logs = append(out.Logs, l.Line)

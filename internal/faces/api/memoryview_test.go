@@ -72,7 +72,7 @@ func (v *memoryView) Transaction(hash types.Hash) (*types.Transaction, types.Hei
 	return nil, 0, nil
 }
 
-func (v *memoryView) Receipt(hash types.Hash) (*Executed, error) {
+func (v *memoryView) Receipt(hash types.Hash) (*history.Executed, error) {
 	defer v.lock()()
 	return v.m.printed(v.m.receipt(hash)), nil
 }
@@ -239,12 +239,12 @@ func (v *memoryView) TryBid(context.Context, ledger.BidTrial) (ledger.BidTried, 
 	return ledger.BidTried{}, refusal.New("timer_policy_unknown", "the policy fifo does not use gas bidding agents")
 }
 
-func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Executed, error) {
+func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*history.Executed, *model.Trace, error) {
 	if v.m.hostless {
-		return nil, refusal.New(CodeNoProgramHost, "no python3")
+		return nil, nil, refusal.New(CodeNoProgramHost, "no python3")
 	}
-	return &Executed{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42},
-		Logs: []string{"dry"}}, nil
+	return &history.Executed{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42},
+		Logs: []string{"dry"}}, nil, nil
 }
 
 func (v *memoryView) Trace(_ context.Context, hash types.Hash, _ TraceRequest) (*model.Trace, error) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 )
 
 // giveBack frees a nonce whose transaction was dropped: the next one may use it,
@@ -46,7 +48,7 @@ func (n *nonces) submitWithNonce(ctx context.Context, from types.Address, head t
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
-	for range NonceTries {
+	for range wallet.NonceTries {
 		nonce := s.lowestFreeNonce(n.backend.NextNonce(from), head)
 		var h types.Hash
 		if h, err = n.backend.Submit(ctx, sign(nonce)); err == nil {
@@ -58,9 +60,9 @@ func (n *nonces) submitWithNonce(ctx context.Context, from types.Address, head t
 			return h, nonce, err
 		}
 		switch refused.Body.Code {
-		case CodeNonceTaken, CodeNonceTooLow:
+		case refusal.CodeNonceTaken, refusal.CodeNonceTooLow:
 			s.taken[nonce] = head // by another
-		case CodeNonceGap:
+		case refusal.CodeNonceGap:
 			clear(s.taken) // those before it were given up
 		default:
 			return h, nonce, err

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -75,7 +76,7 @@ func TestANonceThatAnotherTookIsPassedOver(t *testing.T) {
 // wait.
 func TestADroppedTransactionGivesItsNonceBack(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.auto, m.drops, m.gaps = false, true, true })
-	w.refused(409, CodeDropped, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "system"})
+	w.refused(409, refusal.CodeDropped, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "system"})
 	w.chain.mu.Lock()
 	w.chain.drops, w.chain.auto = false, true
 	w.chain.mu.Unlock()
@@ -89,10 +90,10 @@ func TestADroppedTransactionGivesItsNonceBack(t *testing.T) {
 
 func TestTriesEndWithThePoolsRefusal(t *testing.T) {
 	w := newWorld(t)
-	w.chain.refuse = func(*types.Transaction) error { return Refuse(http.StatusConflict, CodeNonceTaken, "taken") }
-	w.refused(409, CodeNonceTaken, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "bob"})
-	if w.chain.submits != NonceTries {
-		t.Fatalf("%d tries, the limit is %d", w.chain.submits, NonceTries)
+	w.chain.refuse = func(*types.Transaction) error { return Refuse(http.StatusConflict, refusal.CodeNonceTaken, "taken") }
+	w.refused(409, refusal.CodeNonceTaken, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "bob"})
+	if w.chain.submits != wallet.NonceTries {
+		t.Fatalf("%d tries, the limit is %d", w.chain.submits, wallet.NonceTries)
 	}
 }
 

@@ -22,15 +22,3 @@ func CheckTimer(v Reader, id types.TimerID) (*Timer, error) {
 	}
 	return t, nil
 }
-
-// Judged is why the chain refused an order, or nil.
-func Judged(receipt *types.Receipt) error {
-	if receipt.Status == types.StatusOK {
-		return nil
-	}
-	code, message := string(receipt.Status), "the chain refused the instruction"
-	if receipt.Error != nil {
-		code, message = receipt.Error.Code, receipt.Error.Message
-	}
-	return Refuse(http.StatusConflict, code, "%s", message)
-}

@@ -291,7 +291,7 @@ func (r *retelling) addFault(e *fault.Effect) {
 	if e.Order == nil {
 		return // a cheat: a transaction has it
 	}
-	if e.Order.Verb == "crash_amid" {
+	if e.Order.Verb == fault.CrashAmid {
 		return // the crash that it led to is a fault of its own
 	}
 	begin := r.faultStatement(e.Order, false)
@@ -307,11 +307,7 @@ func (r *retelling) addFault(e *fault.Effect) {
 
 // faultStatement is an order in the script, or what ends it; "" where nothing does.
 func (r *retelling) faultStatement(o *fault.Order, ends bool) string {
-	v := fault.Lookup(o.Verb)
-	if v == nil {
-		return ""
-	}
-	on := "net"
+	v, on := o.Verb, "net"
 	if v.OfNode() {
 		kind := "validator"
 		if slices.ContainsFunc(r.d.backend.Runners(), func(a NamedAccount) bool { return a.Name == o.Node }) {
@@ -320,21 +316,21 @@ func (r *retelling) faultStatement(o *fault.Order, ends bool) string {
 		on = fmt.Sprintf("net.%s(%q)", kind, o.Node)
 	}
 	if ends {
-		switch o.Verb {
-		case "crash", "drop":
+		switch v {
+		case fault.Crash, fault.Drop:
 			return on + ".restart()"
-		case "freeze":
+		case fault.Freeze:
 			return on + ".thaw()"
-		case "partition", "bridge", "link":
+		case fault.Partition, fault.Bridge, fault.SetLink:
 			return "net.heal()"
-		case "misbehave":
+		case fault.Misbehave:
 			return on + `.misbehave("")`
-		case "host_fail":
+		case fault.HostFail:
 			return fmt.Sprintf("%s.host_fail(%s, %q)", on, r.partyOf(o.Actor), fault.HostWorks)
-		case "disk_slow", "cpu_slow", "slow", "clock_skew":
-			return fmt.Sprintf("%s.%s(0)", on, o.Verb)
-		case "disk_fail", "sync_lies", "blackhole", "saturate", "twin":
-			return fmt.Sprintf("%s.%s(False)", on, o.Verb)
+		case fault.DiskSlow, fault.CPUSlow, fault.Slow, fault.ClockSkew:
+			return fmt.Sprintf("%s.%s(0)", on, v.Name)
+		case fault.DiskFail, fault.SyncLies, fault.Blackhole, fault.Saturate, fault.Twin:
+			return fmt.Sprintf("%s.%s(False)", on, v.Name)
 		}
 		return ""
 	}
@@ -345,7 +341,7 @@ func (r *retelling) faultStatement(o *fault.Order, ends bool) string {
 	if !v.Mends {
 		given = append(given, "may_be_idle = True")
 	}
-	return fmt.Sprintf("%s.%s(%s)", on, o.Verb, strings.Join(given, ", "))
+	return fmt.Sprintf("%s.%s(%s)", on, v.Name, strings.Join(given, ", "))
 }
 
 // argumentsOf are an argument of an order as scripts state it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -151,7 +152,7 @@ func TestATransactionMayBeSubmittedInBothForms(t *testing.T) {
 		tx.Kind != "transfer" {
 		t.Fatalf("%+v", tx)
 	}
-	w.refused(409, CodeNonceTooLow, "POST", "/submit", raw)
+	w.refused(409, refusal.CodeNonceTooLow, "POST", "/submit", raw)
 }
 
 func TestActorsAreFoundByNameAndShowWhatTheyAre(t *testing.T) {

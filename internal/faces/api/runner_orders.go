@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/words"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Orders of the owners of runners: transactions to the registry, signed by the
@@ -138,7 +139,7 @@ func (s *Server) joinRunner(ctx context.Context, v Reader, in *model.RunnerReque
 
 // registerRunner has a devnet account register a runner. The registry names a refused stake
 // in wei, and people give one in CBY, so the error is in CBY.
-func (s *Server) registerRunner(ctx context.Context, v Reader, key env.Signer, in *system.Registration) (*Executed, error) {
+func (s *Server) registerRunner(ctx context.Context, v Reader, key env.Signer, in *system.Registration) (*history.Executed, error) {
 	now, err := ParamsOf(v)
 	if err != nil {
 		return nil, err
@@ -166,15 +167,14 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 			return m, badRunner(one.field, "a runner that the devnet starts offers what all of them do; one with public_key has its own")
 		}
 	}
-	own, err := s.backend.Steer().PrepareRunner(asked.Name, key.Address())
+	name, registration, err := s.backend.Steer().PrepareRunner(asked.Name, key.Address())
 	if err != nil {
 		return m, err
 	}
-	stake, offer, err := OwnTerms(asked, own.Offer)
+	registration.Stake, registration.Offer, err = OwnTerms(asked, registration.Offer)
 	if err != nil {
 		return m, err
 	}
-	registration := &system.Registration{PublicKey: own.PublicKey, Stake: stake, Offer: offer, Signed: own.Signed}
 	r, err := s.registerRunner(ctx, v, key, registration)
 	if err != nil {
 		return m, err
@@ -182,14 +182,14 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 	if _, err := s.readerAfter(ctx, r.Height); err != nil {
 		return m, err
 	}
-	if err := s.backend.Steer().StartRunner(own.Name); err != nil {
+	if err := s.backend.Steer().StartRunner(name); err != nil {
 		return m, err
 	}
 	return s.runnerAfter(ctx, r, types.Address(r.Output))
 }
 
 // runnerAfter is a runner as the block of a receipt or a later one left it.
-func (s *Server) runnerAfter(ctx context.Context, r *Executed, a types.Address) (m model.Runner, err error) {
+func (s *Server) runnerAfter(ctx context.Context, r *history.Executed, a types.Address) (m model.Runner, err error) {
 	v, err := s.readerAfter(ctx, r.Height)
 	if err != nil {
 		return m, err

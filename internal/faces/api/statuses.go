@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 )
 
 // statuses are the HTTP statuses of refusals below the API, by their codes.
@@ -11,8 +13,9 @@ var statuses = map[int][]string{
 	http.StatusForbidden:    {"strict"},
 	http.StatusNotFound:     {"unknown_node", "unknown_runner", "unknown_parameter", CodeNotKept},
 	http.StatusConflict: {"advancing", "already_known", "already_runner", "already_validator", "bad_result", "bad_settings", "deregistered",
-		CodeDropped, "elsewhere", "genesis_parameter", "height_passed", "history_bounded", "name_taken", "no_runners",
-		"no_network", "no_timer", CodeNonceGap, CodeNonceTaken, CodeNonceTooLow, "not_advancing", "not_at_rest", "not_reached",
+		refusal.CodeDropped, "elsewhere", "genesis_parameter", "height_passed", "history_bounded", "name_taken", "no_runners",
+		"no_network", "no_timer", refusal.CodeNonceGap, refusal.CodeNonceTaken, refusal.CodeNonceTooLow, "not_advancing", "not_at_rest",
+		"not_reached",
 		"not_simulated", "not_taken", "not_waiting", "paused", "refused", "runner_exists", "script_ended", "timer_policy_unknown",
 		"too_many_mocks", "too_many_runners", "too_many_validators"},
 	http.StatusRequestEntityTooLarge: {"too_large"},

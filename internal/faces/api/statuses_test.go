@@ -13,14 +13,15 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/refusal"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // below are the folders whose refusals have their status by the table.
-var below = []string{"internal/worlds", "internal/faces/readmodel", "internal/environment/fault", "validators/history", "devnettest"}
+var below = []string{"internal/worlds", "internal/faces/readmodel", "internal/environment/fault", "validators", "devnettest"}
 
 // withCodes are the folders of the constants by which they name codes.
-var withCodes = append([]string{"internal/faces/api", "validators/mempool", "validators/ledger"}, below...)
+var withCodes = append([]string{"internal/base/refusal", "internal/faces/api"}, below...)
 
 // sources calls each with every file of folders, without tests.
 func sources(t *testing.T, folders []string, each func(*token.FileSet, *ast.File)) {
@@ -109,8 +110,8 @@ func TestEachRefusalHasAStatus(t *testing.T) {
 }
 
 // decided are codes in the table that the mempool or a policy gives a refusal.
-var decided = []string{"already_known", CodeNonceGap, CodeNonceTaken, CodeNonceTooLow, "pool_full", "sender_full", "too_large",
-	"timer_policy_unknown"}
+var decided = []string{"already_known", refusal.CodeNonceGap, refusal.CodeNonceTaken, refusal.CodeNonceTooLow,
+	"pool_full", "sender_full", "too_large", "timer_policy_unknown"}
 
 // A refusal is answered with its words and the status of its code, also through other errors.
 func TestARefusalIsAnsweredWithItsStatus(t *testing.T) {
@@ -120,6 +121,10 @@ func TestARefusalIsAnsweredWithItsStatus(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	if e := Answer(refusal.New("a code of the chain", "")); e.Status != http.StatusBadRequest {
+		t.Errorf("%+v", e)
+	}
+	refused := refusal.OfReceipt(&types.Receipt{Status: types.StatusFailed, Error: &types.Fault{Code: "not_owner", Message: "no"}})
+	if e := Answer(refused); e.Status != http.StatusConflict || e.Body.Code != "not_owner" || e.Body.Message != "no" {
 		t.Errorf("%+v", e)
 	}
 	if e := Answer(http.ErrServerClosed); e != nil {

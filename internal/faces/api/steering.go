@@ -37,19 +37,11 @@ type Steering interface {
 	AnswerJob(job types.Hash, given execution.Given) ([]types.Address, error)
 	// PrepareRunner returns the registration of a runner with a name, "" for the next
 	// free one: a new runner, or a deregistered one, which rejoins under another key. It
-	// is signed for an owner. StartRunner starts it once that is final.
-	PrepareRunner(name string, owner types.Address) (PreparedRunner, error)
+	// has what all of them offer, and is signed for an owner. StartRunner starts it once that is final.
+	PrepareRunner(name string, owner types.Address) (string, *system.Registration, error)
 	StartRunner(name string) error
 	// ReloadRunner has a runner of the devnet's own read its settings again.
 	ReloadRunner(name string) error
-}
-
-// PreparedRunner is a runner of the devnet's own that is to be registered.
-type PreparedRunner struct {
-	Name      string
-	PublicKey types.PublicKey
-	Offer     system.Offer
-	Signed    types.Signature // by its key, for the owner
 }
 
 // AdvanceTimeout is how long a request waits for time travel to end; the network

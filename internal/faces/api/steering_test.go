@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -62,8 +63,8 @@ func (s steered) SetParam(_ context.Context, r model.ParamRequest) (model.ParamC
 func (s steered) AnswerJob(types.Hash, execution.Given) ([]types.Address, error) {
 	return nil, s.refuse()
 }
-func (s steered) PrepareRunner(name string, _ types.Address) (PreparedRunner, error) {
-	return PreparedRunner{Name: name}, s.refuse()
+func (s steered) PrepareRunner(name string, _ types.Address) (string, *system.Registration, error) {
+	return name, &system.Registration{}, s.refuse()
 }
 func (s steered) StartRunner(string) error { return s.refuse() }
 func (s steered) ReloadRunner(name string) error {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 func (s *Server) registerTransactions() {
@@ -98,7 +99,7 @@ func rawTransaction(body []byte) ([]byte, error) {
 }
 
 // awaitReceipt returns the receipt of a transaction once it is final.
-func (s *Server) awaitReceipt(ctx context.Context, h types.Hash) (*Executed, error) {
+func (s *Server) awaitReceipt(ctx context.Context, h types.Hash) (*history.Executed, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	r, err := s.backend.Wait(ctx, h)

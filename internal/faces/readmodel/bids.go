@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
+	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -23,7 +24,7 @@ func (v *reader) TryBid(ctx context.Context, trial ledger.BidTrial) (tried ledge
 		err = refusal.New(policy.Code, "%s", policy.Message).
 			Hint("eip1559 and gba do: devnet params set cip1.policy eip1559.")
 	default:
-		err = Refusal(failedRead(err))
+		err = validators.Refusal(failedRead(err))
 	}
 	return tried, err
 }

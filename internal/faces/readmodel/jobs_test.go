@@ -58,7 +58,7 @@ func (l *labour) reach(h types.Height) {
 // drop ends the process of a runner.
 func (l *labour) drop(name string) {
 	l.Helper()
-	if _, err := l.Do(fault.Order{Verb: "drop", Node: name}); err != nil {
+	if _, err := l.Do(fault.Order{Verb: fault.Drop, Node: name}); err != nil {
 		l.Fatal(err)
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
-	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
 // Source makes the readers of one network's validators. It is safe for concurrent
@@ -155,19 +154,8 @@ func (v *reader) Transaction(hash types.Hash) (*types.Transaction, types.Height,
 	return tx, receipt.Height, nil
 }
 
-func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) {
-	return Receipt(v.Archive, hash, v.state.Height())
-}
-
-// Receipt returns the receipt of an execution with its printed lines, or nil. Receipts above the
-// state's height are not shown, although the store has a block a moment before the state. Thus a
-// caller that reads the state next finds the effect.
-func Receipt(archive *history.Archive, hash types.Hash, height types.Height) (*api.Executed, error) {
-	receipt, lines, err := archive.Execution(hash)
-	if err != nil || receipt == nil || receipt.Height > height {
-		return nil, err
-	}
-	return &api.Executed{Receipt: *receipt, Logs: lines}, nil
+func (v *reader) Receipt(hash types.Hash) (*history.Executed, error) {
+	return v.Archive.Executed(hash, v.state.Height())
 }
 
 func (v *reader) Account(a types.Address) (actors.Account, error) { return v.state.Account(a), nil }
@@ -322,13 +310,13 @@ func (v *reader) Params() (out []model.Param, err error) {
 	return out, nil
 }
 
-func (v *reader) Simulate(ctx context.Context, tx *types.Transaction) (*api.Executed, error) {
+func (v *reader) Simulate(ctx context.Context, tx *types.Transaction) (*history.Executed, *model.Trace, error) {
 	if tx.Signature == nil {
-		return nil, refusal.New("bad_signature", "the transaction is not signed")
+		return nil, nil, refusal.New("bad_signature", "the transaction is not signed")
 	}
 	sender, ok := v.source.verifier.Recover(tx.SigningDigest(), *tx.Signature)
 	if !ok {
-		return nil, refusal.New("bad_signature", "no signer can be recovered from this signature")
+		return nil, nil, refusal.New("bad_signature", "no signer can be recovered from this signature")
 	}
 	traced := v.executor
 	traced.Recorder = actors.NewRecorder(tx.Hash())
@@ -341,39 +329,11 @@ func (v *reader) Simulate(ctx context.Context, tx *types.Transaction) (*api.Exec
 		return receipt.Cycles, nil
 	})
 	if err != nil {
-		return nil, Refusal(failedRead(err))
+		return nil, nil, validators.Refusal(failedRead(err))
 	}
-	out := &api.Executed{Receipt: *receipt, Logs: api.Printed(printed)}
+	out := &history.Executed{Receipt: *receipt, Logs: api.Printed(printed)}
 	t := &tracer{reader: v, state: v.state, sources: map[types.Hash]bool{}}
-	out.Trace = t.dryRunModel(receipt, out.Logs, traced.Recorder.Trace())
-	return out, nil
-}
-
-// Refusal turns what admission says into an answer for a client.
-func Refusal(err error) error {
-	var invalid *ledger.Invalid
-	var full *mempool.Error
-	var notTaken *validators.NotTakenError
-	var reports *validators.ReportsFullError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &invalid):
-		return refusal.New(invalid.Code, "%s", invalid.Detail)
-	case errors.As(err, &full):
-		return refusal.New(full.Code, "%s", full.Message)
-	case errors.As(err, &notTaken):
-		return refusal.New("not_taken", "not accepted: %s", notTaken.Why)
-	case errors.Is(err, validators.ErrNoGateway):
-		return refusal.New("no_gateway", "this validator takes no answers of runners").
-			Hint("Hand it to another, by node.")
-	case errors.As(err, &reports):
-		return refusal.New("too_many_reports", "%s of runner %s wait at this validator", reports.Why, reports.Runner).
-			Hint("Send it again when the next block is final, or to another validator, by node.")
-	case errors.Is(err, validators.ErrBusy):
-		return refusal.New("busy", "%v", err)
-	}
-	return err
+	return out, t.dryRunModel(receipt, out.Logs, traced.Recorder.Trace()), nil
 }
 
 // environmentError answers for programs that could not be run here: this machine has

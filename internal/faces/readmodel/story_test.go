@@ -244,7 +244,7 @@ func TestAStoryTellsWhoseHostsFailed(t *testing.T) {
 		if err := n.RunToHeight(6, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Do(fault.Order{Verb: "host_fail", Node: name, Actor: heart, How: fault.HostCrashes}); err != nil {
+		if _, err := n.Do(fault.Order{Verb: fault.HostFail, Node: name, Actor: heart, How: fault.HostCrashes}); err != nil {
 			t.Fatal(err)
 		}
 	}

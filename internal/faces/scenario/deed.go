@@ -16,7 +16,9 @@ type Deed struct {
 	Nth  int // how often the script was at the position before it, from 1 on
 	When types.Time
 	Verb string
-	Node string // whose verb it is; "" of the network's
+	// Fault is its row of the table of faults, or nil.
+	Fault *fault.Verb
+	Node  string // whose verb it is; "" of the network's
 }
 
 // Text is the deed as it stands in the script, with its place, and for a line that was there before its time in seconds
@@ -35,7 +37,7 @@ var barren = []string{"pause", "resume", "automine", "set_param", "cancel_timer"
 
 // undoes reports a deed to who watches the run, before it is done, and returns whether it is to be left out.
 func (c *call) undoes(v *verb) bool {
-	if c.r.options.Deed == nil || fault.Lookup(v.name) == nil && !slices.Contains(barren, v.name) {
+	if c.r.options.Deed == nil || v.fault == nil && !slices.Contains(barren, v.name) {
 		return false
 	}
 	n := c.ofNetwork()
@@ -47,10 +49,10 @@ func (c *call) undoes(v *verb) bool {
 		c.r.deeds = map[Position]int{}
 	}
 	c.r.deeds[at]++
-	d := Deed{At: at, Nth: c.r.deeds[at], When: n.backend.Now(), Verb: v.name}
+	d := Deed{At: at, Nth: c.r.deeds[at], When: n.backend.Now(), Verb: v.name, Fault: v.fault}
 	if of, is := c.on.(nodeOf); is {
 		d.Node = of.nodeName()
-	} else if fault.Lookup(v.name) != nil {
+	} else if v.fault != nil {
 		d.Node = argOf[string](c, "node")
 	}
 	return c.r.options.Deed(d)

@@ -121,8 +121,8 @@ func (v *runnerValue) requireReady(c *call, verb *fault.Verb) error {
 	switch {
 	case verb.Needs == fault.Running && !running:
 		return newFailure("%s: %s does not run", c.title, name)
-	case verb.Name == "restart" && running:
-		_, err := v.n.backend.Do(fault.Order{Verb: "drop", Node: name})
+	case verb == fault.Restart && running:
+		_, err := v.n.backend.Do(fault.Order{Verb: fault.Drop, Node: name})
 		return explainFaultRefusal(c.title, err)
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
 // verb is one builtin of scripts: a function, or a verb of a value.
@@ -13,6 +15,7 @@ type verb struct {
 	params []param
 	doc    string
 	do     func(*call) (starlark.Value, error)
+	fault  *fault.Verb // that it orders, or nil
 }
 
 // param is one parameter of a verb.
@@ -121,7 +124,7 @@ func (r *runtime) bindVerb(v *verb, of string, on any) *starlark.Builtin {
 		if err != nil {
 			return nil, c.explainError(err)
 		}
-		c.tellDeed(v.name)
+		c.tellDeed(v)
 		c.lookedAt(v.name)
 		return value, nil
 	})

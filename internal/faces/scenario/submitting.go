@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // resubmitAfter is how many blocks a transaction may wait before it is handed in
@@ -140,9 +141,9 @@ func (c *call) signAndSubmit(n *network, key env.Signer, d api.Signable) (types.
 const patientForOracles = 5 * time.Second
 
 // awaitReceipt runs the network until a transaction is final, and the oracles have its block.
-func (c *call) awaitReceipt(n *network, hash types.Hash) (*api.Executed, error) {
+func (c *call) awaitReceipt(n *network, hash types.Hash) (*history.Executed, error) {
 	within := c.countOr("within", 50)
-	var receipt *api.Executed
+	var receipt *history.Executed
 	patience := max(n.patienceBlocks(within), n.blockTimesIn(patientForCalls))
 	made, _, err := n.goOnFor(within, patience, func() (bool, error) {
 		v, err := n.backend.Reader("")

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -215,9 +214,9 @@ var timelineVerbs = []string{"join_validator", "leave_validator", "set_param", "
 	"submit_job", "cancel", "answer", "progress", "join_runner", "leave_runner", "snapshot", "restore"}
 
 // tellDeed enters a call of a verb, by its line in the script.
-func (c *call) tellDeed(verb string) {
+func (c *call) tellDeed(v *verb) {
 	n := c.ofNetwork()
-	if n == nil || n.closed || fault.Lookup(verb) == nil && !slices.Contains(timelineVerbs, verb) {
+	if n == nil || n.closed || v.fault == nil && !slices.Contains(timelineVerbs, v.name) {
 		return
 	}
 	at := c.r.sources.innermostPosition(c.thread.CallStack())

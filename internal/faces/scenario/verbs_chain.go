@@ -184,7 +184,7 @@ func (c *call) receiptValue(hash types.Hash) (starlark.Value, error) {
 }
 
 // showReceipt is a receipt with its meaning by the schemas of the latest final state.
-func (n *network) showReceipt(r *api.Executed) (model.Receipt, error) {
+func (n *network) showReceipt(r *history.Executed) (model.Receipt, error) {
 	v, err := n.backend.Reader("")
 	if err != nil {
 		return model.Receipt{}, err

@@ -5,6 +5,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -26,7 +27,7 @@ func (c *call) submitAndAwait(d wallet.Draft) (*types.Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &executed.Receipt, api.Judged(&executed.Receipt)
+	return &executed.Receipt, refusal.OfReceipt(&executed.Receipt)
 }
 
 func netSetBalance(c *call) (starlark.Value, error) {

@@ -114,12 +114,13 @@ type nodeOf interface {
 // faultVerbs returns the verbs in the table of faults for a kind of node, or
 // without one, for links.
 func faultVerbs(of fault.Whose) (verbs []*verb) {
-	for i := range fault.Verbs() {
-		v := &fault.Verbs()[i]
+	for _, v := range fault.Verbs() {
 		if v.OfNode() != (of != 0) || v.OfNode() && !v.Of.Has(of) {
 			continue
 		}
-		verbs = append(verbs, newVerb(signatureOf(v), v.ScriptOf(of), func(c *call) (starlark.Value, error) { return c.orderFault(v) }))
+		one := newVerb(signatureOf(v), v.ScriptOf(of), func(c *call) (starlark.Value, error) { return c.orderFault(v) })
+		one.fault = v
+		verbs = append(verbs, one)
 	}
 	return verbs
 }
@@ -172,7 +173,7 @@ func (c *call) orderFault(v *fault.Verb) (starlark.Value, error) {
 // newOrder is what a call of a fault's verb orders, of a validator that is as the
 // verb needs it.
 func (c *call) newOrder(v *fault.Verb) (fault.Order, error) {
-	o := fault.Order{Verb: v.Name}
+	o := fault.Order{Verb: v}
 	of, isNode := c.on.(nodeOf)
 	for _, a := range v.Takes {
 		if isNode && a == fault.Node {
@@ -206,8 +207,8 @@ func (v *validatorValue) requireReady(c *call, verb *fault.Verb) error {
 		return newFailure("%s: %s does not run", c.title, v.called)
 	case verb.Needs == fault.Down && v.isRunning():
 		return newMistake("%s: %s runs: crash it first", c.title, v.called)
-	case verb.Name == "restart" && v.isRunning():
-		_, err := v.n.backend.Do(fault.Order{Verb: "crash", Node: v.called})
+	case verb == fault.Restart && v.isRunning():
+		_, err := v.n.backend.Do(fault.Order{Verb: fault.Crash, Node: v.called})
 		return explainFaultRefusal(c.title, err)
 	}
 	return nil

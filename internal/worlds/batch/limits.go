@@ -74,6 +74,46 @@ func (r *Runner) limitVerdict(j Job, v Verdict, code int, what string) Verdict {
 	return v
 }
 
+// excess is the limit that a run is beyond.
+type excess int
+
+// The limits.
+const (
+	withinLimits excess = iota
+	beyondMemory
+	beyondStep
+)
+
+// look is what is seen of a run at one time.
+type look struct {
+	at    time.Time
+	heap  uint64 // bytes
+	beats uint64 // steps that the script has begun
+	alone bool   // the script runs, and waits for nothing
+}
+
+// runWatch judges a run by looks at it.
+type runWatch struct {
+	memory uint64        // bytes
+	step   time.Duration // that one step may take
+	beats  uint64        // at the latest look
+	since  time.Time     // since when the step is under way, or the run is beyond a limit
+	found  excess
+}
+
+// judge decides by a look whether the run is beyond a limit. It allocates nothing.
+func (w *runWatch) judge(l look) excess {
+	switch {
+	case l.heap > w.memory:
+		w.found, w.since = beyondMemory, l.at
+	case !l.alone || l.beats != w.beats:
+		w.beats, w.since = l.beats, l.at
+	case l.at.Sub(w.since) > w.step:
+		w.found, w.since = beyondStep, l.at
+	}
+	return w.found
+}
+
 // boundRun bounds the memory of this process, and the time that one step of the
 // script takes, until stop is called. A run beyond ends the process.
 func (r *Runner) boundRun(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (stop func()) {
@@ -84,50 +124,42 @@ func (r *Runner) boundRun(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (s
 	}
 	hungry, slow := e.lastWord(r.limitVerdict(j, v, Failed, outOfMemory(memory))),
 		e.lastWord(r.limitVerdict(j, v, Mistaken, stuckMessage(atMark, step)))
+	words := [...]*lastWord{beyondMemory: &hungry, beyondStep: &slow}
 	buffer := make([]byte, 0, 4096+len(slow.before)+len(slow.after)+len(hungry.before))
-	done, beyond := make(chan struct{}), make(chan *lastWord, 1)
+	done, exceeded := make(chan struct{}), make(chan excess, 1)
 	place := scenario.Position{}
 	go func() { // the usual ending
 		select {
 		case <-done:
-		case w := <-beyond:
+		case found := <-exceeded:
 			what := outOfMemory(memory)
-			if w == &slow {
+			if found == beyondStep {
 				what = stuckMessage(place.String(), step)
 			}
-			os.Exit(e.gently(r.limitVerdict(j, v, w.code, what)))
+			os.Exit(e.gently(r.limitVerdict(j, v, words[found].code, what)))
 		}
 	}()
 	go func() {
-		look := time.NewTicker(lookEvery)
-		defer look.Stop()
-		last, since := uint64(0), time.Now()
-		var word *lastWord
+		ticks := time.NewTicker(lookEvery)
+		defer ticks.Stop()
+		w := runWatch{memory: memory, step: step, since: time.Now()}
 		for {
 			select {
 			case <-done:
 				return
-			case <-look.C:
+			case <-ticks.C:
 			}
-			beats, alone, at := pulse.Look()
-			switch {
-			case word != nil:
-				if time.Since(since) > gentlePatience {
-					word.writeAndExit(buffer, place)
+			if w.found != withinLimits {
+				if time.Since(w.since) > gentlePatience {
+					words[w.found].writeAndExit(buffer, place)
 				}
 				continue
-			case scenario.Heap() > memory:
-				word = &hungry
-			case !alone || beats != last:
-				last, since = beats, time.Now()
-				continue
-			case time.Since(since) > step:
-				word = &slow
-			default:
-				continue
 			}
-			place, since = at, time.Now()
-			beyond <- word
+			beats, alone, at := pulse.Look()
+			if found := w.judge(look{time.Now(), scenario.Heap(), beats, alone}); found != withinLimits {
+				place = at
+				exceeded <- found
+			}
 		}
 	}()
 	return func() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
@@ -45,3 +46,33 @@ func TestTheLastWordAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// A run is beyond a limit if its heap is, or if one step of a script that waits for nothing takes too long.
+func TestALimitIsJudgedByLooks(t *testing.T) {
+	const memory, step = 1000, time.Second
+	for name, c := range map[string]struct {
+		looks []look // their times are since the beginning
+		want  excess
+	}{
+		"steps go on":              {[]look{{ms(900), 1, 1, true}, {ms(1800), 1, 2, true}, {ms(2700), 1, 3, true}}, withinLimits},
+		"a step at its limit":      {[]look{{ms(0), 1, 1, true}, {ms(1000), 1, 1, true}}, withinLimits},
+		"a step beyond it":         {[]look{{ms(0), 1, 1, true}, {ms(1001), 1, 1, true}}, beyondStep},
+		"a script that waits":      {[]look{{ms(0), 1, 1, true}, {ms(5000), 1, 1, false}, {ms(6000), 1, 1, true}}, withinLimits},
+		"memory at its limit":      {[]look{{ms(0), memory, 1, true}}, withinLimits},
+		"memory beyond it":         {[]look{{ms(0), memory + 1, 1, true}}, beyondMemory},
+		"memory while it waits":    {[]look{{ms(0), memory + 1, 1, false}}, beyondMemory},
+		"memory and step together": {[]look{{ms(0), 1, 1, true}, {ms(5000), memory + 1, 1, true}}, beyondMemory},
+	} {
+		w := runWatch{memory: memory, step: step, since: ms(0)}
+		var got excess
+		for _, l := range c.looks {
+			got = w.judge(l)
+		}
+		if last := c.looks[len(c.looks)-1].at; got != c.want || got != withinLimits && w.since != last {
+			t.Errorf("%s: %d since %v, want %d", name, got, w.since, c.want)
+		}
+	}
+}
+
+// ms is a time of a test.
+func ms(n int64) time.Time { return time.UnixMilli(n) }

@@ -30,12 +30,13 @@ func ordered(orders ...fault.Order) func(scenario.Backend) error {
 
 // acts use each capability.
 var acts = map[network.Capability]func(scenario.Backend) error{
-	network.Faults: ordered(fault.Order{Verb: "freeze", Node: "v3"}, fault.Order{Verb: "thaw", Node: "v3"}),
-	network.Links:  ordered(fault.Order{Verb: "partition", Groups: [][]string{{"v3"}, {}}}, fault.Order{Verb: "heal"}),
-	network.Disks:  ordered(fault.Order{Verb: "disk_slow", Node: "v3", Delay: time.Millisecond}, fault.Order{Verb: "disk_slow", Node: "v3"}),
-	network.Processors: ordered(fault.Order{Verb: "cpu_slow", Node: "v3", Delay: time.Millisecond},
-		fault.Order{Verb: "cpu_slow", Node: "v3"}),
-	network.Clocks:     ordered(fault.Order{Verb: "clock_skew", Node: "v3", Skew: time.Millisecond}),
+	network.Faults: ordered(fault.Order{Verb: fault.Freeze, Node: "v3"}, fault.Order{Verb: fault.Thaw, Node: "v3"}),
+	network.Links:  ordered(fault.Order{Verb: fault.Partition, Groups: [][]string{{"v3"}, {}}}, fault.Order{Verb: fault.Heal}),
+	network.Disks: ordered(fault.Order{Verb: fault.DiskSlow, Node: "v3", Delay: time.Millisecond},
+		fault.Order{Verb: fault.DiskSlow, Node: "v3"}),
+	network.Processors: ordered(fault.Order{Verb: fault.CPUSlow, Node: "v3", Delay: time.Millisecond},
+		fault.Order{Verb: fault.CPUSlow, Node: "v3"}),
+	network.Clocks:     ordered(fault.Order{Verb: fault.ClockSkew, Node: "v3", Skew: time.Millisecond}),
 	network.Pausing:    func(b scenario.Backend) error { return errors.Join(b.Pause(), b.Resume()) },
 	network.Travelling: func(b scenario.Backend) error { _, err := b.Advance(history.Target{Blocks: 3}); return err },
 	network.SystemKey:  func(b scenario.Backend) error { return b.SetParam("cip3.min_basefee", "2", 0) },

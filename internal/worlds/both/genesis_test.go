@@ -13,7 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/bench"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -37,8 +38,8 @@ var extra = types.Address{1}
 // chain is the configuration of the networks that run in real time.
 func chain(strict bool, runners int) box.Config {
 	seed := uint64(genesisSeed)
-	return box.Config{Ephemeral: true, Validators: 4, Runners: runners, BlockTime: 250 * time.Millisecond, ChainID: 8011,
-		Strict: strict, Seed: &seed, Params: map[string]string{"chain.epoch_blocks": "40"}, Programs: programs.Host{}}
+	return box.Config{Plan: setup.Plan{Validators: 4, Runners: runners, BlockTime: 250 * time.Millisecond, ChainID: 8011, Strict: strict,
+		Seed: &seed, Params: map[string]string{"chain.epoch_blocks": "40"}}, Ephemeral: true, Programs: programs.Host{}}
 }
 
 // inProcess is the genesis of a network of this process, as of a fixed time.
@@ -58,7 +59,7 @@ func inProcess(c box.Config) func(*testing.T) *ledger.Genesis {
 }
 
 // planned is the genesis of a network whose nodes run elsewhere.
-func planned(format string, c box.Config, minor string) func(*testing.T) *ledger.Genesis {
+func planned(format string, c setup.Plan, minor string) func(*testing.T) *ledger.Genesis {
 	return func(t *testing.T) *ledger.Genesis {
 		c.Minor = minor
 		made, err := hosts.Make(hosts.Plan{Chain: c, Seed: c.Seed, Derived: true, Format: format, Now: begun,
@@ -113,10 +114,10 @@ func tested(c bench.Config) func(*testing.T) *ledger.Genesis {
 var ways = []way{
 	{"in this process", "ae7927874541b3c3", inProcess(chain(false, 2))},
 	{"in this process, strict", "bd6392936c1dc29e", inProcess(chain(true, 0))},
-	{"processes", "5826de6d6bbfbc61", planned(hosts.Processes, chain(false, 2), "")},
-	{"compose, of a named Python", "0550ff5c24ac8b18", planned(hosts.Compose, chain(false, 2), "3.11")},
-	{"kubernetes, strict", "0a26bcd4f347340e", planned(hosts.Kubernetes, chain(true, 1), "")},
-	{"seeded", "8ca64672ac507026", planned(hosts.Seeded, chain(false, 2), "")},
+	{"processes", "5826de6d6bbfbc61", planned(hosts.Processes, chain(false, 2).Plan, "")},
+	{"compose, of a named Python", "0550ff5c24ac8b18", planned(hosts.Compose, chain(false, 2).Plan, "3.11")},
+	{"kubernetes, strict", "0a26bcd4f347340e", planned(hosts.Kubernetes, chain(true, 1).Plan, "")},
+	{"seeded", "8ca64672ac507026", planned(hosts.Seeded, chain(false, 2).Plan, "")},
 	{"simulated", "5b7a634a61c0d980", world(sim.NetworkConfig{})},
 	{"simulated, with runners", "cb08aa2e3dc3adb5", world(sim.NetworkConfig{Runners: 2, ChainID: 9, Accounts: []string{"bob", "carol"}})},
 	{"simulated, with blocks of an hour", "d6f0bf09e2ee7c24",
@@ -144,7 +145,7 @@ func TestTheBackendsOfOneConfigurationBeginAlike(t *testing.T) {
 	c := chain(false, 2)
 	want := plain(inProcess(c)(t))
 	for _, format := range []string{hosts.Processes, hosts.Compose, hosts.Kubernetes, hosts.Seeded} {
-		if have := plain(planned(format, c, "")(t)); have.Hash() != want.Hash() {
+		if have := plain(planned(format, c.Plan, "")(t)); have.Hash() != want.Hash() {
 			t.Errorf("in %s the genesis is\n%+v, and in this process\n%+v", format, have, want)
 		}
 	}

@@ -15,27 +15,28 @@ import (
 // a node into a phase belong to the test, and a panic ends its node at some time.
 func samples(kind fault.Whose) (all []fault.Order) {
 	if kind == fault.Runners {
-		all = []fault.Order{{Verb: "blackhole", On: true}, {Verb: "blackhole"}, {Verb: "slow", Delay: time.Second}, {Verb: "slow"},
-			{Verb: "saturate", On: true}, {Verb: "saturate"}, {Verb: "capability", Add: []string{"model:small"}},
-			{Verb: "flap", Up: time.Second, Down: time.Second, Times: 1}, {Verb: "misbehave", Kind: "no_reveal"},
-			{Verb: "misbehave", Kind: "equivocate"}, {Verb: "crash"}, {Verb: "host_fail", How: fault.HostCrashes}}
+		all = []fault.Order{{Verb: fault.Blackhole, On: true}, {Verb: fault.Blackhole}, {Verb: fault.Slow, Delay: time.Second},
+			{Verb: fault.Slow},
+			{Verb: fault.Saturate, On: true}, {Verb: fault.Saturate}, {Verb: fault.Capability, Add: []string{"model:small"}},
+			{Verb: fault.Flap, Up: time.Second, Down: time.Second, Times: 1}, {Verb: fault.Misbehave, Kind: "no_reveal"},
+			{Verb: fault.Misbehave, Kind: "equivocate"}, {Verb: fault.Crash}, {Verb: fault.HostFail, How: fault.HostCrashes}}
 	} else {
-		all = []fault.Order{{Verb: "misbehave", Kind: "silent_leader"}, {Verb: "misbehave", Kind: "no_reveal"}, {Verb: "drop"},
-			{Verb: "host_fail", How: fault.HostCrashes}, {Verb: "host_fail", How: fault.HostWorks}, {Verb: "host_fail", How: "melts"},
-			{Verb: "blackhole", On: true}}
+		all = []fault.Order{{Verb: fault.Misbehave, Kind: "silent_leader"}, {Verb: fault.Misbehave, Kind: "no_reveal"}, {Verb: fault.Drop},
+			{Verb: fault.HostFail, How: fault.HostCrashes}, {Verb: fault.HostFail, How: fault.HostWorks}, {Verb: fault.HostFail, How: "melts"},
+			{Verb: fault.Blackhole, On: true}}
 	}
-	return append(all, fault.Order{Verb: "misbehave", Kind: fault.Honest}, fault.Order{Verb: "nonsense"})
+	return append(all, fault.Order{Verb: fault.Misbehave, Kind: fault.Honest})
 }
 
 // phases are what a node is brought into, and the orders that do so and end it.
 var phases = []struct {
 	name       string
-	begin, end []string
-	more       []string // verbs that are refused in the phase, or leave it
+	begin, end []*fault.Verb
+	more       []*fault.Verb // verbs that are refused in the phase, or leave it
 }{
-	{"running", nil, nil, []string{"thaw", "wipe", "restart"}},
-	{"frozen", []string{"freeze"}, []string{"thaw"}, []string{"freeze", "wipe", "restart"}},
-	{"down", []string{""}, []string{"restart"}, []string{"", "freeze", "thaw", "wipe"}},
+	{"running", nil, nil, []*fault.Verb{fault.Thaw, fault.Wipe, fault.Restart}},
+	{"frozen", []*fault.Verb{fault.Freeze}, []*fault.Verb{fault.Thaw}, []*fault.Verb{fault.Freeze, fault.Wipe, fault.Restart}},
+	{"down", []*fault.Verb{nil}, []*fault.Verb{fault.Restart}, []*fault.Verb{nil, fault.Freeze, fault.Thaw, fault.Wipe}},
 }
 
 // outcomes is how each order of a node ends in each phase.
@@ -48,15 +49,15 @@ func outcomes(t *testing.T, open scenario.Open, node string, kind fault.Whose) (
 	if _, err := net.Next(2, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	kill := map[fault.Whose]string{fault.Validators: "crash", fault.Runners: "drop"}[kind]
+	kill := map[fault.Whose]*fault.Verb{fault.Validators: fault.Crash, fault.Runners: fault.Drop}[kind]
 	do := func(o fault.Order) string {
-		if o.Node = node; o.Verb == "" {
+		if o.Node = node; o.Verb == nil {
 			o.Verb = kill
 		}
 		if _, err := net.Do(o); err != nil {
-			return o.Verb + " " + o.Kind + o.How + ": " + figures.ReplaceAllString(err.Error(), "#")
+			return o.Verb.Name + " " + o.Kind + o.How + ": " + figures.ReplaceAllString(err.Error(), "#")
 		}
-		return o.Verb + " " + o.Kind + o.How + ": done"
+		return o.Verb.Name + " " + o.Kind + o.How + ": done"
 	}
 	for _, phase := range phases {
 		for _, verb := range phase.begin {

@@ -20,7 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
@@ -131,7 +131,7 @@ func TestAttacksInALiveNetwork(t *testing.T) {
 	needed.Python(t, err)
 	home := t.TempDir() + "/home"
 	w := &assault{feed: newStopwatch(pool), ends: map[string]int{}, seed: 7}
-	w.n = up(t, Config{Home: home, NoMemo: true, BlockTime: 20 * time.Millisecond, Programs: w.feed})
+	w.n = up(t, Config{Plan: setup.Plan{BlockTime: 20 * time.Millisecond}, Home: home, NoMemo: true, Programs: w.feed})
 	alice := newPayer(w.n, "alice")
 	w.relay = deploySample(t, alice, "relay", "relay", 100*types.CBY)
 	deployed := w.end(t, alice.limited(alice.deploy([]byte(neighbour), "neighbour", 100*types.CBY), deployCycles, attackCells))
@@ -217,7 +217,7 @@ func (w *assault) wait(t *testing.T, hash types.Hash) *types.Receipt {
 		switch {
 		case err == nil:
 			return &r.Receipt
-		case errors.As(err, &refused) && refused.Code == api.CodeDropped && strings.Contains(err.Error(), "host_failed: "):
+		case errors.As(err, &refused) && refused.Code == refusal.CodeDropped && strings.Contains(err.Error(), "host_failed: "):
 			return nil
 		case !errors.Is(err, context.DeadlineExceeded):
 			w.halts.Store(true)

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // What makes a live network fast can be turned off; each benchmark runs with
@@ -34,7 +35,7 @@ var switches = []struct {
 func BenchmarkStart(b *testing.B) {
 	b.Run("network", func(b *testing.B) {
 		for b.Loop() {
-			n, err := Up(context.Background(), Config{Home: b.TempDir() + "/home", BlockTime: time.Second, Seed: testSeed()})
+			n, err := Up(context.Background(), Config{Plan: setup.Plan{BlockTime: time.Second, Seed: testSeed()}, Home: b.TempDir() + "/home"})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -63,7 +64,7 @@ func BenchmarkStart(b *testing.B) {
 func BenchmarkBlocks(b *testing.B) {
 	for _, s := range switches {
 		b.Run(s.name, func(b *testing.B) {
-			config := Config{Home: b.TempDir() + "/home", Seed: testSeed()}
+			config := Config{Plan: setup.Plan{Seed: testSeed()}, Home: b.TempDir() + "/home"}
 			s.set(&config)
 			n := up(b, config)
 			await(b, n, 1)
@@ -92,7 +93,7 @@ func BenchmarkBlocks(b *testing.B) {
 func BenchmarkTransaction(b *testing.B) {
 	for _, s := range switches {
 		b.Run(s.name, func(b *testing.B) {
-			config := Config{Home: b.TempDir() + "/home", Seed: testSeed()}
+			config := Config{Plan: setup.Plan{Seed: testSeed()}, Home: b.TempDir() + "/home"}
 			s.set(&config)
 			n := up(b, config)
 			alice := newPayer(n, "alice")
@@ -112,7 +113,7 @@ func BenchmarkTransaction(b *testing.B) {
 // What a network of four validators holds after 1,000 blocks.
 func BenchmarkMemory(b *testing.B) {
 	for b.Loop() {
-		n, err := Up(context.Background(), Config{Home: b.TempDir() + "/home", Seed: testSeed()})
+		n, err := Up(context.Background(), Config{Plan: setup.Plan{Seed: testSeed()}, Home: b.TempDir() + "/home"})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -13,16 +13,11 @@ import (
 	"net"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/environment/store"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
@@ -32,48 +27,33 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// MaxValidators bounds a network in one process: each has a socket, two files
-// and some goroutines.
-const MaxValidators = 100
-
 // Config is what Up is asked for. Its zero value, given a home or Ephemeral, is
 // four validators that make blocks as fast as they can.
 type Config struct {
-	Version    string // of this binary, for the home
-	Validators int    // 0: 4
-	Runners    int    // that a new network begins with
-	AsRunners  bool   // a network that continues must have begun with as many
-	// Terms are what the first of the runners register with; the others with what all do.
-	Terms      []model.RunnerRequest
-	BlockTime  time.Duration
-	Auto       bool // blocks are made when there is something to do
-	Home       string
-	Ephemeral  bool // nothing on disk
-	Reset      bool // start over in the home
-	Seed       *uint64
-	ChainID    uint64 // 0: 8011
-	Durability store.Durability
-	Strategy   roles.Strategy    // effect on a node when one of its roles panics
-	History    uint64            // blocks that each archive keeps, history.MinHistory or more; 0: all
-	Strict     bool              // no cheats
-	Params     map[string]string // what differs from the defaults, by key
-	Programs   program.Host      // nil: Python hosts of this network's own
-	Here       *Here             // nil: all of the network runs in this process, or Elsewhere
-	Elsewhere  Elsewhere         // opens the nodes, which run in separate processes; nil: they run here
-	Genesis    *ledger.Genesis   // of a network whose nodes run Elsewhere
-	Python     string            // interpreter; "": the first that fits
-	Minor      string            // version of CPython that a new genesis names, as 3.11; "": none, or that of the network's own hosts
-	Slow       func(string)      // is told, in words, of a Python that takes long to start; it may be nil
-	Log        *slog.Logger      // nil: none
-	Qlog       string            // folder of qlog files, in it one for each node that runs here; "": none
-	KeyLog     io.Writer         // gets the TLS secrets of the nodes that run here; nil: none
-	Machine    clock.Machine     // reads the clocks that the network goes by; nil: those of this machine
+	Version string // of this binary, for the home
+	// Plan is what the network is to be. 0 validators are 4, the chain ID 0 is 8011, and without a minor version a new genesis names that
+	// of the network's own hosts.
+	setup.Plan
+	AsRunners bool // a network that continues must have begun with as many runners
+	Home      string
+	Ephemeral bool            // nothing on disk
+	Reset     bool            // start over in the home
+	Programs  program.Host    // nil: Python hosts of this network's own
+	Here      *setup.Here     // nil: all of the network runs in this process, or Elsewhere
+	Elsewhere remote.Nodes    // opens the nodes, which run in separate processes; nil: they run here
+	Genesis   *ledger.Genesis // of a network whose nodes run Elsewhere
+	Python    string          // interpreter; "": the first that fits
+	Slow      func(string)    // is told, in words, of a Python that takes long to start; it may be nil
+	Log       *slog.Logger    // nil: none
+	Qlog      string          // folder of qlog files, in it one for each node that runs here; "": none
+	KeyLog    io.Writer       // gets the TLS secrets of the nodes that run here; nil: none
+	Machine   clock.Machine   // reads the clocks that the network goes by; nil: those of this machine
 	// Observe is called for the blocks that each validator made final, in the order
 	// of its heights, on a loop of that validator. It may be nil.
 	Observe func(validators.FinalBlocks)
 	// Booted is told what each validator begins with, also when it is restarted. It
 	// must only note it. It may be nil.
-	Booted func(validator types.Address, begins Boot)
+	Booted func(validator types.Address, begins remote.Boot)
 	// Overhear is called for each frame that a validator sends, once for each peer,
 	// including forged ones. It may keep the frame, must not change it, and is
 	// called on the loops that send: it must be quick. It may be nil.
@@ -118,61 +98,6 @@ func (c *Config) setDefaults() {
 
 // DefaultBlockTime is one second (decision C7).
 const DefaultBlockTime = time.Second
-
-// NewChain describes a new chain without founders, which begins at the given time: by the
-// configuration's pace, parameters and cheats.
-func (c *Config) NewChain(now time.Time) setup.Chain {
-	overrides := params.Overrides{}
-	for key, value := range c.Params {
-		overrides[key] = value
-	}
-	overrides["chain.block_time_ms"] = fmt.Sprint(c.BlockTime.Milliseconds())
-	overrides["chain.block_time_auto"] = fmt.Sprint(c.Auto)
-	overrides["chain.cheats"] = fmt.Sprint(!c.Strict)
-	if _, given := c.Params["chain.upgrades"]; c.Strict && !given { // the drafts have none (decision C25)
-		overrides["chain.upgrades"] = "false"
-	}
-	if c.Minor != "" {
-		overrides[ledger.PythonKey] = c.Minor
-	}
-	return setup.Chain{ID: c.ChainID, Begins: types.Time(now.UnixNano()), Params: overrides}
-}
-
-// RunnerTerms are what the runners of a new network register with, in their order.
-func (c *Config) RunnerTerms() ([]setup.Terms, error) {
-	if c.Runners == 0 {
-		return nil, nil
-	}
-	own, all := OwnOffer(), make([]setup.Terms, c.Runners)
-	for i := range all {
-		var asked model.RunnerRequest
-		if i < len(c.Terms) {
-			asked = c.Terms[i]
-		}
-		var err error
-		if all[i].Stake, all[i].Offer, err = api.OwnTerms(&asked, own); err != nil {
-			return nil, fmt.Errorf("%s: %w", wallet.RunnerName(i), err)
-		}
-	}
-	return all, nil
-}
-
-// genesisFromSeed is the genesis of a network whose keys all follow from a seed.
-func (c *Config) genesisFromSeed(seed uint64, now time.Time) (*ledger.Genesis, error) {
-	chain := c.NewChain(now)
-	for i := range c.Validators {
-		chain.Validator(wallet.ValidatorKey(seed, wallet.ValidatorName(i)), "")
-	}
-	terms, err := c.RunnerTerms()
-	if err != nil {
-		return nil, err
-	}
-	for i := range terms {
-		chain.Runner(wallet.RunnerKey(seed, wallet.RunnerName(i)), terms[i])
-	}
-	chain.Named(seed)
-	return chain.Genesis()
-}
 
 // WatchedError says that a strict network was to let others look into its connections.
 type WatchedError struct{}

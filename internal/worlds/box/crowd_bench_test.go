@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -69,8 +70,8 @@ const crowdValidators = 10
 
 func benchCrowd(b *testing.B, count int, blocks types.Height, set func(*Config)) {
 	p, attended := &pulses{}, newAttendance(count)
-	config := Config{Ephemeral: true, Validators: crowdValidators, Runners: count, BlockTime: time.Second, Seed: testSeed(),
-		wrapRunner: p.wrap, Observe: attended.observe}
+	config := Config{Plan: setup.Plan{Validators: crowdValidators, Runners: count, BlockTime: time.Second, Seed: testSeed()},
+		Ephemeral: true, wrapRunner: p.wrap, Observe: attended.observe}
 	set(&config)
 	begin := time.Now()
 	n, err := Up(b.Context(), config)

@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/environment/store/log"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -26,7 +27,7 @@ import (
 func ran(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir() + "/home"
-	n, err := Up(context.Background(), Config{Home: dir, BlockTime: 10 * time.Millisecond, Seed: testSeed(), Log: logger()})
+	n, err := Up(context.Background(), Config{Plan: setup.Plan{BlockTime: 10 * time.Millisecond, Seed: testSeed()}, Home: dir, Log: logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,8 +378,8 @@ func TestAnotherGenesisIsRefused(t *testing.T) {
 func TestADamagedRowOfAJobIsNamed(t *testing.T) {
 	dir := t.TempDir() + "/home"
 	jobs := newDocket()
-	n, err := Up(t.Context(), Config{Home: dir, Runners: 2, BlockTime: 50 * time.Millisecond, Seed: testSeed(), Log: logger(),
-		Observe: jobs.observe})
+	n, err := Up(t.Context(), Config{Plan: setup.Plan{Runners: 2, BlockTime: 50 * time.Millisecond, Seed: testSeed()}, Home: dir,
+		Log: logger(), Observe: jobs.observe})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -182,4 +184,22 @@ func (o *others) runnerNodes(state *ledger.State) (all []api.RunnerNode) {
 		all = append(all, out)
 	}
 	return all
+}
+
+// openElsewhere makes a validator elsewhere.
+func (n *Network) openElsewhere(name string, key *crypto.Key) (remote.ValidatorNode, error) {
+	tell := remote.Receivers{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.handOnFinal,
+		Booted:    n.reports.reportBoot,
+		Consensus: n.reports.handOnReport, Runners: n.reports.gatewayReporter(key.Address()), Sent: n.reports.handOnVote,
+		Dropped: n.reports.handOnDrop, Socket: n.links.remoteSockets(name)}
+	validator, err := n.config.Elsewhere.Validator(name, key, tell)
+	if err != nil {
+		return nil, err
+	}
+	endpoint, err := validator.Endpoint()
+	if err != nil {
+		return nil, err
+	}
+	n.book.Enter(key.Address(), endpoint)
+	return validator, nil
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 func quick() Config {
-	return Config{Ephemeral: true, BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.link_delay_ms": "100"}}
+	return Config{Plan: setup.Plan{BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.link_delay_ms": "100"}}, Ephemeral: true}
 }
 
 // done fails the test where a verb was refused.
@@ -36,7 +37,9 @@ func order(n *Network, o fault.Order) error {
 }
 
 // do orders a verb that takes a node alone.
-func do(n *Network, verb, node string) error { return order(n, fault.Order{Verb: verb, Node: node}) }
+func do(n *Network, verb *fault.Verb, node string) error {
+	return order(n, fault.Order{Verb: verb, Node: node})
+}
 
 // awaitFaulty waits until a node has finalized a height.
 func awaitFaulty(t *testing.T, n *Network, name string, height types.Height) {
@@ -79,16 +82,16 @@ func TestCrashRestartAndWipe(t *testing.T) {
 	config.Ephemeral, config.Home = false, t.TempDir()
 	n := up(t, config)
 	await(t, n, 3)
-	done(t, do(n, "crash", "v1"))
+	done(t, do(n, fault.Crash, "v1"))
 	if n.findNode("v1").Running() {
 		t.Fatal("v1 runs after its crash")
 	}
-	if err := do(n, "crash", "v1"); err == nil {
+	if err := do(n, fault.Crash, "v1"); err == nil {
 		t.Error("it crashes twice")
 	}
 	await(t, n, n.Best().finalHeight()+3)
-	done(t, do(n, "restart", "v1"))
-	if err := do(n, "restart", "v1"); err == nil {
+	done(t, do(n, fault.Restart, "v1"))
+	if err := do(n, fault.Restart, "v1"); err == nil {
 		t.Error("it starts twice")
 	}
 	awaitFaulty(t, n, "v1", n.Best().finalHeight())
@@ -96,11 +99,11 @@ func TestCrashRestartAndWipe(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
-	if err := do(n, "wipe", "v1"); err == nil || !strings.Contains(err.Error(), "crash it first") {
+	if err := do(n, fault.Wipe, "v1"); err == nil || !strings.Contains(err.Error(), "crash it first") {
 		t.Errorf("wiping a node that runs: %v", err)
 	}
-	done(t, do(n, "crash", "v1"))
-	done(t, do(n, "wipe", "v1"))
+	done(t, do(n, fault.Crash, "v1"))
+	done(t, do(n, fault.Wipe, "v1"))
 	if files, err := n.home.Node("v1"); err != nil {
 		t.Error(err)
 	} else if _, err := os.Stat(files.State); !os.IsNotExist(err) {
@@ -109,15 +112,15 @@ func TestCrashRestartAndWipe(t *testing.T) {
 	if r := lastFault(n); r.Verb != "wipe" || r.Idle {
 		t.Errorf("%+v", r)
 	}
-	done(t, do(n, "restart", "v1"))
+	done(t, do(n, fault.Restart, "v1"))
 	awaitFaulty(t, n, "v1", n.Best().finalHeight())
 }
 
 func TestFreezeAndThaw(t *testing.T) {
 	n := up(t, quick())
 	await(t, n, 3)
-	done(t, do(n, "freeze", "v2"))
-	if err := do(n, "freeze", "v2"); err == nil {
+	done(t, do(n, fault.Freeze, "v2"))
+	if err := do(n, fault.Freeze, "v2"); err == nil {
 		t.Error("it freezes twice")
 	}
 	at := n.findNode("v2").finalHeight()
@@ -128,19 +131,19 @@ func TestFreezeAndThaw(t *testing.T) {
 	if n.Best().Name == "v2" {
 		t.Error("a frozen node answers for the network")
 	}
-	done(t, do(n, "thaw", "v2"))
+	done(t, do(n, fault.Thaw, "v2"))
 	awaitFaulty(t, n, "v2", n.Best().finalHeight())
 	if r := lastFault(n); r.Idle || !r.Ended || !strings.Contains(r.Did, "frames held") {
 		t.Errorf("%+v", r)
 	}
-	if err := do(n, "thaw", "v2"); err == nil {
+	if err := do(n, fault.Thaw, "v2"); err == nil {
 		t.Error("it thaws twice")
 	}
 	// A frozen node can be killed, and the network closed over one.
-	done(t, do(n, "freeze", "v2"))
-	done(t, do(n, "crash", "v2"))
-	done(t, do(n, "restart", "v2"))
-	done(t, do(n, "freeze", "v3"))
+	done(t, do(n, fault.Freeze, "v2"))
+	done(t, do(n, fault.Crash, "v2"))
+	done(t, do(n, fault.Restart, "v2"))
+	done(t, do(n, fault.Freeze, "v3"))
 }
 
 // givenUp counts how often each validator said that it gives a view up.
@@ -201,13 +204,13 @@ func TestPartitionAndHealOverRealQUIC(t *testing.T) {
 	n := up(t, config)
 	await(t, n, 3)
 	awaitConnected(t, n)
-	done(t, order(n, fault.Order{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}))
+	done(t, order(n, fault.Order{Verb: fault.Partition, Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}))
 	at := n.Best().finalHeight()
 	views.await(t, 4, 9) // three times to each of three peers
 	if now := n.Best().finalHeight(); now > at+1 {
 		t.Errorf("two of four finalized from %d to %d", at, now)
 	}
-	done(t, do(n, "heal", ""))
+	done(t, do(n, fault.Heal, ""))
 	await(t, n, n.Best().finalHeight()+3)
 	r := lastFault(n)
 	if r.Verb != "partition" || r.Detail != "v0,v1 / v2,v3" || r.Idle || !r.Ended || !strings.Contains(r.Did, "4 connections cut") {
@@ -215,17 +218,17 @@ func TestPartitionAndHealOverRealQUIC(t *testing.T) {
 	}
 
 	// A bridge joins two halves by one node that both reach.
-	done(t, order(n, fault.Order{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2"}}))
+	done(t, order(n, fault.Order{Verb: fault.Bridge, Node: "v0", Left: []string{"v1"}, Right: []string{"v2"}}))
 	await(t, n, n.Best().finalHeight()+3)
-	done(t, do(n, "heal", ""))
+	done(t, do(n, fault.Heal, ""))
 }
 
 func TestLinksLoseAndDelayRealPackets(t *testing.T) {
 	n := up(t, quick())
 	await(t, n, 2)
-	done(t, order(n, fault.Order{Verb: "link", A: "v0", B: "v1",
+	done(t, order(n, fault.Order{Verb: fault.SetLink, A: "v0", B: "v1",
 		Link: fault.Link{Latency: 10 * time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1, Duplicate: 0.1, Reorder: 0.1}}))
-	done(t, order(n, fault.Order{Verb: "link", A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}}))
+	done(t, order(n, fault.Order{Verb: fault.SetLink, A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}}))
 	await(t, n, n.Best().finalHeight()+10)
 	for _, r := range n.Faults() {
 		if r.Idle || r.Ended {
@@ -235,7 +238,7 @@ func TestLinksLoseAndDelayRealPackets(t *testing.T) {
 	if first := n.Faults()[0]; !strings.Contains(first.Did, "packets delayed") || !strings.Contains(first.Did, "duplicated") {
 		t.Errorf("%+v", first)
 	}
-	done(t, do(n, "heal", ""))
+	done(t, do(n, fault.Heal, ""))
 	for _, r := range n.Faults() {
 		if !r.Ended {
 			t.Errorf("after the heal: %+v", r)
@@ -254,7 +257,7 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 		if kind.AboutRunners() {
 			continue
 		}
-		done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: string(kind)}))
+		done(t, order(n, fault.Order{Verb: fault.Misbehave, Node: "v3", Kind: string(kind)}))
 		if n.findNode("v3").Honest() {
 			t.Error("a liar counts as honest")
 		}
@@ -263,7 +266,7 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: "honest"}))
+	done(t, order(n, fault.Order{Verb: fault.Misbehave, Node: "v3", Kind: "honest"}))
 	if !n.findNode("v3").Honest() || !lastFault(n).Ended {
 		t.Error("it lies on")
 	}
@@ -284,21 +287,20 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 
 func TestWhatALiveNetworkRefuses(t *testing.T) {
 	n := up(t, quick())
-	for _, o := range []fault.Order{{Verb: "disk_fail", Node: "v0", On: true}, {Verb: "clock_skew", Node: "v0", Skew: time.Second},
-		{Verb: "disk_slow", Node: "v0", Delay: time.Second}, {Verb: "cpu_slow", Node: "v0", Delay: time.Second},
-		{Verb: "sync_lies", Node: "v0", On: true}, {Verb: "crash_amid", Node: "v0", Instant: fault.AfterSend, Times: 1}} {
+	for _, o := range []fault.Order{{Verb: fault.DiskFail, Node: "v0", On: true}, {Verb: fault.ClockSkew, Node: "v0", Skew: time.Second},
+		{Verb: fault.DiskSlow, Node: "v0", Delay: time.Second}, {Verb: fault.CPUSlow, Node: "v0", Delay: time.Second},
+		{Verb: fault.SyncLies, Node: "v0", On: true}, {Verb: fault.CrashAmid, Node: "v0", Instant: fault.AfterSend, Times: 1}} {
 		if _, err := n.Do(o); code(err) != "unsupported" {
 			t.Errorf("%s: %v does not say that it is not there", &o, err)
 		}
 	}
 	for what, o := range map[string]fault.Order{
-		"v9":                       {Verb: "crash", Node: "v9"},
-		"named twice":              {Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v1"}}},
-		"itself":                   {Verb: "link", A: "v0", B: "v0"},
-		"loss":                     {Verb: "link", A: "v0", B: "v1", Link: fault.Link{Loss: 2}},
-		`no fault "explode"`:       {Verb: "explode", Node: "v0"},
-		"v0 is not frozen":         {Verb: "thaw", Node: "v0"},
-		"no node is called \"v9\"": {Verb: "partition", Groups: [][]string{{"v0"}, {"v9"}}},
+		"v9":                       {Verb: fault.Crash, Node: "v9"},
+		"named twice":              {Verb: fault.Partition, Groups: [][]string{{"v0", "v1"}, {"v1"}}},
+		"itself":                   {Verb: fault.SetLink, A: "v0", B: "v0"},
+		"loss":                     {Verb: fault.SetLink, A: "v0", B: "v1", Link: fault.Link{Loss: 2}},
+		"v0 is not frozen":         {Verb: fault.Thaw, Node: "v0"},
+		"no node is called \"v9\"": {Verb: fault.Partition, Groups: [][]string{{"v0"}, {"v9"}}},
 	} {
 		if _, err := n.Do(o); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
@@ -313,8 +315,9 @@ func TestAStrictNetworkHasNoFaults(t *testing.T) {
 	config := quick()
 	config.Strict = true
 	n := up(t, config)
-	for _, o := range []fault.Order{{Verb: "crash", Node: "v0"}, {Verb: "freeze", Node: "v0"}, {Verb: "partition", Groups: [][]string{{"v0"}}},
-		{Verb: "link", A: "v0", B: "v1"}, {Verb: "heal"}, {Verb: "misbehave", Node: "v0", Kind: "equivocate"}, {Verb: "explode"}} {
+	for _, o := range []fault.Order{{Verb: fault.Crash, Node: "v0"}, {Verb: fault.Freeze, Node: "v0"},
+		{Verb: fault.Partition, Groups: [][]string{{"v0"}}},
+		{Verb: fault.SetLink, A: "v0", B: "v1"}, {Verb: fault.Heal}, {Verb: fault.Misbehave, Node: "v0", Kind: "equivocate"}} {
 		if _, err := n.Do(o); code(err) != "strict" {
 			t.Errorf("%v", err)
 		}
@@ -331,15 +334,15 @@ func TestAStrictNetworkHasNoFaults(t *testing.T) {
 func TestAnInstructionIsHandedToAll(t *testing.T) {
 	n := up(t, quick())
 	await(t, n, 2)
-	done(t, order(n, fault.Order{Verb: "partition", Groups: [][]string{{"v0"}, {"v1"}, {"v2"}, {"v3"}}}))
+	done(t, order(n, fault.Order{Verb: fault.Partition, Groups: [][]string{{"v0"}, {"v1"}, {"v2"}, {"v3"}}}))
 	set := make(chan error, 1)
 	go func() {
 		_, err := n.SetParam(within(t), "cip3.min_basefee", "7", 0)
 		set <- err
 	}()
 	first := holder(t, n, wallet.AccountKey(*testSeed(), wallet.System).Address())
-	done(t, do(n, "crash", first))
-	done(t, order(n, fault.Order{Verb: "heal"}))
+	done(t, do(n, fault.Crash, first))
+	done(t, order(n, fault.Order{Verb: fault.Heal}))
 	if err := <-set; err != nil {
 		t.Error(err)
 	}

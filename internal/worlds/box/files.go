@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -135,4 +136,16 @@ func (f *files) droppedBeside(name string) bool {
 		}
 	}
 	return false
+}
+
+// staysDown reports whether an error of a start is of its node alone, so that the others may go on
+// without it: its files are beyond help, or its process ended by itself.
+func (f *files) staysDown(err error) bool {
+	switch {
+	case f.origin.config.Here != nil:
+		return false
+	case f.origin.config.Elsewhere != nil:
+		return errors.As(err, new(*remote.EndedError))
+	}
+	return f.origin.home != nil && errors.As(err, new(*DamagedError))
 }

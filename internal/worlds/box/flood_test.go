@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -99,7 +100,8 @@ func floods(t testing.TB, n *Network) map[string]func(i int) []byte {
 // as its queues take them, and returns the blocks that were made meanwhile and
 // how many of its frames left it.
 func flooded(t testing.TB, kind string, lasting time.Duration) (blocks types.Height, sent uint64) {
-	n, err := Up(context.Background(), Config{Ephemeral: true, BlockTime: 200 * time.Millisecond, Seed: testSeed(), Log: logger()})
+	n, err := Up(context.Background(), Config{Plan: setup.Plan{BlockTime: 200 * time.Millisecond, Seed: testSeed()}, Ephemeral: true,
+		Log: logger()})
 	if err != nil {
 		t.Fatal(err)
 	}

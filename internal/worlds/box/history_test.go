@@ -12,11 +12,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -43,7 +45,7 @@ func sizeOf(t *testing.T, path string) int64 {
 func TestABoundedHistory(t *testing.T) {
 	const bound = history.MinHistory
 	dir := t.TempDir() + "/home"
-	config := Config{Home: dir, BlockTime: 5 * time.Millisecond, Seed: testSeed(), History: bound, Log: logger()}
+	config := Config{Plan: setup.Plan{BlockTime: 5 * time.Millisecond, Seed: testSeed(), History: bound}, Home: dir, Log: logger()}
 	n, err := Up(context.Background(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -73,12 +75,12 @@ func TestABoundedHistory(t *testing.T) {
 	}
 	_, err = n.Join(t.Context(), "")
 	refusedAs(t, err, "history_bounded", "genesis")
-	if err := do(n, "crash", "v3"); err != nil {
+	if err := do(n, fault.Crash, "v3"); err != nil {
 		t.Fatal(err)
 	}
-	refusedAs(t, do(n, "wipe", "v3"), "history_bounded", "v3 cannot be wiped")
+	refusedAs(t, do(n, fault.Wipe, "v3"), "history_bounded", "v3 cannot be wiped")
 	await(t, n, n.Best().finalHeight()+40)
-	if err := do(n, "restart", "v3"); err != nil {
+	if err := do(n, fault.Restart, "v3"); err != nil {
 		t.Fatal(err)
 	}
 	awaitNode(t, n.findNode("v3"), n.Best().finalHeight()+10)
@@ -161,7 +163,7 @@ func auditedFromTheBound(t *testing.T, dir string) {
 
 // A bound that leaves no room to catch up is refused.
 func TestABoundBelowTheLeastIsRefused(t *testing.T) {
-	if n, err := Up(context.Background(), Config{Ephemeral: true, History: history.MinHistory - 1}); err == nil {
+	if n, err := Up(context.Background(), Config{Plan: setup.Plan{History: history.MinHistory - 1}, Ephemeral: true}); err == nil {
 		n.Close()
 		t.Error("it is brought up")
 	}
@@ -170,7 +172,7 @@ func TestABoundBelowTheLeastIsRefused(t *testing.T) {
 // The receipt of an advance counts also the blocks that were dropped on the way.
 func TestAnAdvanceBeyondTheBoundCountsAllBlocks(t *testing.T) {
 	const blocks = history.MinHistory + 200
-	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 5 * time.Millisecond, History: history.MinHistory}, Ephemeral: true})
 	receipt := travel(t, n, history.Target{Make: blocks})
 	if receipt.Blocks != blocks || receipt.Skipped != 0 || receipt.To != receipt.From+blocks {
 		t.Errorf("of %d blocks: %+v", blocks, receipt)
@@ -180,9 +182,9 @@ func TestAnAdvanceBeyondTheBoundCountsAllBlocks(t *testing.T) {
 // A validator that lags behind what the others keep says so, and cannot be
 // started into it.
 func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 5 * time.Millisecond, History: history.MinHistory}, Ephemeral: true})
 	awaitNode(t, n.findNode("v3"), 3)
-	if err := do(n, "freeze", "v3"); err != nil {
+	if err := do(n, fault.Freeze, "v3"); err != nil {
 		t.Fatal(err)
 	}
 	await(t, n, n.findNode("v3").finalHeight()+history.MinHistory+60)
@@ -192,10 +194,10 @@ func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
 	if why := n.files.cutOff(n.Best().finalHeight() - types.Height(10)); why != "" {
 		t.Errorf("of one that is within the bound it says %q", why)
 	}
-	if err := do(n, "crash", "v3"); err != nil {
+	if err := do(n, fault.Crash, "v3"); err != nil {
 		t.Fatal(err)
 	}
-	if err := do(n, "restart", "v3"); err == nil || !strings.Contains(err.Error(), "v3: its state is at height") {
+	if err := do(n, fault.Restart, "v3"); err == nil || !strings.Contains(err.Error(), "v3: its state is at height") {
 		t.Errorf("it is started: %v", err)
 	}
 }

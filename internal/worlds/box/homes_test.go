@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // unpackHome puts the home that an earlier version made into a folder of the test.
@@ -77,8 +78,8 @@ func TestC12ANewParameterMakesNoHomeUnreadable(t *testing.T) {
 	addition := params.BeforeAdding(addable...)
 	defer addition.Undo()
 	dir := t.TempDir()
-	older, err := Up(t.Context(), Config{Home: dir, BlockTime: 50 * time.Millisecond, Seed: testSeed(),
-		Params: map[string]string{"chain.epoch_blocks": "8"}})
+	older, err := Up(t.Context(), Config{Plan: setup.Plan{BlockTime: 50 * time.Millisecond, Seed: testSeed(),
+		Params: map[string]string{"chain.epoch_blocks": "8"}}, Home: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,8 @@ func TestC12ANewParameterMakesNoHomeUnreadable(t *testing.T) {
 // A home that a later version made may state a parameter that this one lacks.
 func TestAParameterOfALaterVersionIsNamed(t *testing.T) {
 	dir := t.TempDir()
-	n, err := Up(t.Context(), Config{Home: dir, Version: "9.9", Seed: testSeed(), Params: map[string]string{"cip11.goodbye_grace_ms": "70"}})
+	n, err := Up(t.Context(), Config{Plan: setup.Plan{Seed: testSeed(), Params: map[string]string{"cip11.goodbye_grace_ms": "70"}},
+		Home: dir, Version: "9.9"})
 	if err != nil {
 		t.Fatal(err)
 	}

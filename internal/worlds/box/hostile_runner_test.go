@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // hostile is who has the key of a registered runner, whose process is gone, and speaks
@@ -35,12 +36,12 @@ type hostile struct {
 // besiege brings a network up with three runners, and takes the key of the last.
 func besiege(t *testing.T, set params.Overrides) *hostile {
 	h := &hostile{T: t, jobs: newDocket()}
-	h.n = up(t, Config{Ephemeral: true, Runners: 3, BlockTime: 100 * time.Millisecond, Observe: h.jobs.observe, Params: set})
+	h.n = up(t, Config{Plan: setup.Plan{Runners: 3, BlockTime: 100 * time.Millisecond, Params: set}, Ephemeral: true, Observe: h.jobs.observe})
 	ready(t, h.n)
 	h.alice = newPayer(h.n, "alice")
 	r := h.n.findRunner("r2")
 	h.key, h.validators = r.key, r.Status().Connected
-	orderOf(t, h.n, fault.Order{Verb: "drop", Node: "r2"})
+	orderOf(t, h.n, fault.Order{Verb: fault.Drop, Node: "r2"})
 	return h
 }
 

@@ -26,8 +26,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
@@ -93,8 +94,8 @@ func victim(dir string) error {
 	if err := durability.UnmarshalText([]byte(os.Getenv(victimDurability))); err != nil {
 		return err
 	}
-	n, err := Up(context.Background(), Config{Home: dir, Durability: durability, BlockTime: 2 * time.Millisecond, Seed: testSeed(),
-		Params: map[string]string{"chain.link_delay_ms": "20"}, Log: slog.New(slog.NewTextHandler(stops(lines), nil))})
+	n, err := Up(context.Background(), Config{Plan: setup.Plan{Durability: durability, BlockTime: 2 * time.Millisecond, Seed: testSeed(),
+		Params: map[string]string{"chain.link_delay_ms": "20"}}, Home: dir, Log: slog.New(slog.NewTextHandler(stops(lines), nil))})
 	if err != nil {
 		fmt.Println("refused", strings.ReplaceAll(err.Error(), "\n", " "))
 		return nil
@@ -128,13 +129,14 @@ func (s stops) Write(p []byte) (int, error) {
 // job is what a worker does next, and what it does when that has landed.
 type job struct {
 	next   func(*payer) *types.Transaction
-	landed func(*api.Executed)
+	landed func(*history.Executed)
 }
 
 // askAgain are the refusals after which a client looks for its nonce and goes on: the
 // log held more than the stores, and has been replayed now; or a busy machine did
 // not answer in time, and may have taken the transaction all the same.
-var askAgain = []string{api.CodeNonceTooLow, api.CodeNonceTaken, api.CodeNonceGap, mempool.CodeAlreadyKnown, "no_answer", "busy"}
+var askAgain = []string{refusal.CodeNonceTooLow, refusal.CodeNonceTaken, refusal.CodeNonceGap, mempool.CodeAlreadyKnown, "no_answer",
+	"busy"}
 
 // work does a job again and again, and says what was acknowledged. Where the disk
 // is full, the validators stop, and then it ends.
@@ -148,13 +150,13 @@ func work(n *Network, name string, full bool, lines chan<- string, j job) {
 			continue
 		}
 		if err == nil {
-			var receipt *api.Executed
+			var receipt *history.Executed
 			if receipt, err = n.Wait(ctx, hash); err == nil {
 				lines <- fmt.Sprint("done ", hash)
 				j.landed(receipt)
 				continue
 			}
-			if errors.As(err, &refused) && refused.Code == api.CodeDropped {
+			if errors.As(err, &refused) && refused.Code == refusal.CodeDropped {
 				w = newPayer(n, name) // one of the life before used the nonce
 				continue
 			}
@@ -173,7 +175,7 @@ func counting(heart *types.Address) job {
 			return w.deploy(samples.Code("heartbeat"), "", 10*types.CBY)
 		}
 		return w.execute(*heart, "start", []byte{0, 0, 0, 0, 0, 0, 0, 3})
-	}, func(r *api.Executed) {
+	}, func(r *history.Executed) {
 		if heart.IsZero() {
 			*heart = r.To
 		}
@@ -200,7 +202,7 @@ func beating(lines chan<- string) job {
 			return w.limited(w.deploy(source, "", 100_000*types.CBY), 1_000_000+tries, 400_000)
 		}
 		return w.limited(w.execute(heart, "start", nil), 200_000+tries, 20_000)
-	}, func(r *api.Executed) {
+	}, func(r *history.Executed) {
 		switch {
 		case heart.IsZero() && r.Error != nil && r.Error.Code == "address_taken" && r.To == deployed:
 			// A life that was killed before it could say so had it final already.
@@ -220,7 +222,7 @@ func beating(lines chan<- string) job {
 
 // paying transfers 1 wei to nobody.
 func paying(lines chan<- string) job {
-	return job{func(w *payer) *types.Transaction { return w.transfer(payee, 1) }, func(r *api.Executed) {
+	return job{func(w *payer) *types.Transaction { return w.transfer(payee, 1) }, func(r *history.Executed) {
 		if r.Status != types.StatusOK {
 			lines <- fmt.Sprint("error a transfer ended with ", r.Status)
 			return

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // Events for the role of a runner that has stopped are counted, and shown among the figures
 // of its node.
 func TestDeadLettersOfARunnerAreShown(t *testing.T) {
-	n := up(t, Config{Validators: 1, Runners: 1, Ephemeral: true, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 1, Runners: 1, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	r := n.RunnerList()[0]
 	shell := r.RunnerNode.(*localRunner).Shell()

@@ -32,19 +32,19 @@ func TestLinksAndViewsOfALiveNetwork(t *testing.T) {
 	if !l.Up || l.Cut || l.Rule != nil || *l.Dropped != 0 || *l.Frames == 0 || *l.Bytes < *l.Frames || l.RTTMicro == nil {
 		t.Errorf("%+v", l)
 	}
-	done(t, order(n, fault.Order{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Latency: time.Millisecond}}))
-	done(t, order(n, fault.Order{Verb: "partition", Groups: [][]string{{"v3"}, {}}}))
+	done(t, order(n, fault.Order{Verb: fault.SetLink, A: "v0", B: "v1", Link: fault.Link{Latency: time.Millisecond}}))
+	done(t, order(n, fault.Order{Verb: fault.Partition, Groups: [][]string{{"v3"}, {}}}))
 	await(t, n, n.Best().finalHeight()+4)
 	ruled, cut := linkOf(t, n, "v0", "v1"), linkOf(t, n, "v0", "v3")
 	if ruled.Rule == nil || ruled.Rule.Latency != "1ms" || ruled.Cut || *ruled.Delayed == 0 || !cut.Cut ||
 		cut.Rule != nil || *cut.Dropped == 0 {
 		t.Errorf("%+v %+v", ruled, cut)
 	}
-	done(t, order(n, fault.Order{Verb: "heal"}))
+	done(t, order(n, fault.Order{Verb: fault.Heal}))
 	if l := linkOf(t, n, "v0", "v3"); l.Cut || *l.Dropped < *cut.Dropped {
 		t.Errorf("%+v", l)
 	}
-	if r := lastFault(n); r.Order == nil || r.Order.Verb != "partition" || len(r.Order.Groups) != 2 {
+	if r := lastFault(n); r.Order == nil || r.Order.Verb != fault.Partition || len(r.Order.Groups) != 2 {
 		t.Errorf("%+v", r.Order)
 	}
 	told := n.Views().Last(1 << 20)

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 )
 
 // links are the sockets of the nodes, and the rules in force.
@@ -34,7 +35,7 @@ func newLinks() *links {
 }
 
 // remoteSockets enters the sockets of a node elsewhere, which is another in each of its processes.
-func (l *links) remoteSockets(name string) EnterSocket {
+func (l *links) remoteSockets(name string) remote.EnterSocket {
 	return func(at netip.AddrPort, setRules func(map[netip.AddrPort]lossy.Rule)) {
 		l.enterSocket(name, &socket{at: at, setRules: setRules})
 	}

@@ -70,11 +70,11 @@ func TestAllLinksAreSetByOneOrderToEachSocket(t *testing.T) {
 			t.Fatalf("v%d was told %d times, at last %v", i, told[i].times, told[i].rules)
 		}
 	}
-	order(fault.Order{Verb: "link", A: "v0", B: "v1", Link: bad})
+	order(fault.Order{Verb: fault.SetLink, A: "v0", B: "v1", Link: bad})
 	if told[0].rules[at(1)].Link != bad || told[1].rules[at(0)].Link != bad || told[0].rules[at(2)].Link != usual {
 		t.Errorf("v0 has %v", told[0].rules)
 	}
-	order(fault.Order{Verb: "heal"})
+	order(fault.Order{Verb: fault.Heal})
 	if told[0].rules[at(1)].Link != usual {
 		t.Errorf("once it is healed v0 has %v", told[0].rules)
 	}
@@ -106,7 +106,7 @@ func TestJ11APollGoesOverTheLink(t *testing.T) {
 		{fault.Link{Loss: 1}, false, 0},
 		{fault.Link{Loss: 1, Latency: 30 * time.Millisecond}, false, 0},
 	} {
-		if _, err := w.Order(&fault.Order{Verb: "link", A: "r0", B: "v1", Link: test.link}); err != nil {
+		if _, err := w.Order(&fault.Order{Verb: fault.SetLink, A: "r0", B: "v1", Link: test.link}); err != nil {
 			t.Fatal(err)
 		}
 		delays = nil

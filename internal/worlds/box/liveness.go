@@ -2,11 +2,9 @@ package box
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
@@ -50,95 +48,79 @@ func (n *Network) nameAddresses(text string) string {
 	return text
 }
 
-// census is what the validators of the set say, which run here.
-type census struct {
-	running   []*Node
-	members   int
-	connected int // the most that one of them is connected with
-	pooled    int
-	nullified uint64
-	behind    string // a clock that is late; "" without one
-	trouble   *validators.Trouble
-	gaveUp    *validators.GivenUp
-}
-
 // Liveness implements api.Backend.
 func (n *Network) Liveness() api.Liveness {
-	l := api.Liveness{Since: n.finality.sinceLastFinal(), TravelsTo: n.UnderWay(), Troubles: n.keeper.clockNotices()}
-	state := n.bestState()
-	c := n.takeCensus(state, &l)
-	if _, err := n.Probe(); err != nil && n.unfit == "" {
-		l.Troubles = append(l.Troubles, fmt.Sprintf("Python actors cannot run here, and validators skip them: %v", err))
-	}
-	running, members, reached := len(c.running), c.members, n.mostReachable(c.running)
-	if n.config.Here != nil && running > 0 { // of the others it knows who is connected
-		running, members = running+c.connected, len(state.Validators().Members)
-		reached = running
-	}
-	need := QuorumPeers(members) + 1
-	switch {
-	case n.Paused():
-		l.Blocked, l.Cause, l.Hint = true, "the network is paused", "Run devnet resume."
-	case running < need:
-		l.Blocked, l.Cause = true, fmt.Sprintf("no quorum: %d of %d validators run, %d are needed", running, members, need)
-		l.Hint = "devnet status shows validators that are down or frozen: run devnet fault validator restart NODE, or thaw NODE."
-		if full := n.withoutRoom(); len(full) > 0 {
-			l.Hint = fmt.Sprintf("The disk of %s has no room: free some space, then run devnet fault validator restart NODE for each of them.",
-				plural.List(full, "and"))
-		}
-	case reached < need:
-		l.Blocked, l.Cause = true, fmt.Sprintf("%s: at most %d of %d validators reach each other, %d are needed",
-			inForce(n.LinksInForce()), reached, members, need)
-		l.Hint = "Run devnet heal."
-	case n.config.Auto && c.pooled == 0 && !state.HasWork():
-		// nothing is to be done, and no block is made for it
-	case l.Since > max(leastPatience, patienceBlocks*n.config.BlockTime):
-		l.Cause = n.slowCause(c)
-		l.Hint = "devnet status shows how nodes are connected, devnet logs what they met."
-	}
+	o := n.observe()
+	l := api.Liveness{Since: o.since, TravelsTo: n.UnderWay(), Troubles: o.troubles}
+	l.Blocked, l.Cause, l.Hint = o.explain(o.judge())
 	return l
 }
 
-// takeCensus asks the validators of the set, and adds their troubles.
-func (n *Network) takeCensus(state *ledger.State, l *api.Liveness) *census {
-	c := &census{}
+// observe looks at the network, at each validator of the set once.
+func (n *Network) observe() *observation {
+	state := n.bestState()
+	o := &observation{since: n.finality.sinceLastFinal(), patience: max(leastPatience, patienceBlocks*n.config.BlockTime),
+		paused: n.Paused(), full: n.withoutRoom(), cuts: n.LinksInForce(), faults: n.Standing(), troubles: n.keeper.clockNotices()}
+	running := n.takeCensus(state, o)
+	if _, err := n.Probe(); err != nil && n.unfit == "" {
+		o.troubles = append(o.troubles, fmt.Sprintf("Python actors cannot run here, and validators skip them: %v", err))
+	}
+	o.running, o.reached = len(running), n.mostReachable(running)
+	if n.config.Here != nil && o.running > 0 { // of the others it knows who is connected
+		o.running, o.members = o.running+o.connected, len(state.Validators().Members)
+		o.reached = o.running
+	}
+	o.idle = n.config.Auto && o.pooled == 0 && !state.HasWork()
+	return o
+}
+
+// takeCensus asks the validators of the set, notes what they say, and returns those that run.
+func (n *Network) takeCensus(state *ledger.State, o *observation) (running []*Node) {
+	var trouble *validators.Trouble
+	var gaveUp *validators.GivenUp
 	for _, node := range n.List() {
 		if state.Validators().Index(node.Address) < 0 {
 			continue
 		}
-		c.members++
+		o.members++
 		if node.Phase() != network.Running {
 			continue
 		}
-		c.running = append(c.running, node)
+		running = append(running, node)
 		status := node.Validator().Status()
-		c.connected = max(c.connected, len(status.Connected))
-		c.pooled, c.nullified = max(c.pooled, status.Pool), max(c.nullified, status.Refused.Nullified)
-		if g := status.GaveUp; g != nil && (c.gaveUp == nil || g.At > c.gaveUp.At) {
-			c.gaveUp = g
+		o.connected = max(o.connected, len(status.Connected))
+		o.pooled, o.nullified = max(o.pooled, status.Pool), max(o.nullified, status.Refused.Nullified)
+		if g := status.GaveUp; g != nil && (gaveUp == nil || g.At > gaveUp.At) {
+			gaveUp = g
 		}
 		if status.Unfit != "" {
-			l.Troubles = append(l.Troubles, fmt.Sprintf("%s neither proposes nor votes: %s", node.Name, status.Unfit))
+			o.troubles = append(o.troubles, fmt.Sprintf("%s neither proposes nor votes: %s", node.Name, status.Unfit))
 		}
 		if status.Twin != "" {
-			l.Troubles = append(l.Troubles, fmt.Sprintf("twin: %s %s", node.Name, status.Twin))
+			o.troubles = append(o.troubles, fmt.Sprintf("twin: %s %s", node.Name, status.Twin))
 		}
 		if status.Behind > 0 {
-			c.behind = clockBehind(node.Name, status.Behind)
-			l.Troubles = append(l.Troubles, c.behind)
+			o.behind = clockBehind(node.Name, status.Behind)
+			o.troubles = append(o.troubles, o.behind)
 		}
-		trouble := status.Trouble
-		if trouble == nil {
+		if status.Trouble == nil {
 			continue
 		}
-		if age := n.clock.Now().Sub(trouble.At); age < troubleAge {
-			l.Troubles = append(l.Troubles, fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), n.nameAddresses(trouble.What)))
+		if age := n.clock.Now().Sub(status.Trouble.At); age < troubleAge {
+			o.troubles = append(o.troubles,
+				fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), n.nameAddresses(status.Trouble.What)))
 		}
-		if c.trouble == nil || trouble.At > c.trouble.At {
-			c.trouble = trouble
+		if trouble == nil || status.Trouble.At > trouble.At {
+			trouble = status.Trouble
 		}
 	}
-	return c
+	switch {
+	case trouble != nil:
+		o.last = n.nameAddresses(trouble.What)
+	case gaveUp != nil:
+		o.last = n.gaveUp(gaveUp)
+	}
+	return running
 }
 
 // mostReachable is the most validators of a list that one of them exchanges frames with by the
@@ -158,39 +140,4 @@ func (n *Network) mostReachable(nodes []*Node) (most int) {
 		most = max(most, reached)
 	}
 	return most
-}
-
-// slowCause is why blocks take longer than is usual, the devnet's own faults first.
-func (n *Network) slowCause(c *census) string {
-	cause := fmt.Sprintf("%d views were nullified since the start", c.nullified)
-	switch faults := n.Standing(); {
-	case c.behind != "":
-		return cause + "; " + c.behind
-	case len(faults) > 0:
-		return inForce(faults) + "; " + cause
-	case c.trouble != nil:
-		return cause + "; last, " + n.nameAddresses(c.trouble.What)
-	case c.gaveUp != nil:
-		return cause + "; last, " + n.gaveUp(c.gaveUp)
-	}
-	return cause
-}
-
-// maxNamedFaults bounds the faults that one line names.
-const maxNamedFaults = 3
-
-// inForce names faults, the latest first.
-func inForce(faults []*network.Fault) string {
-	var names []string
-	for _, f := range slices.Backward(faults) {
-		if len(names) == maxNamedFaults {
-			names = append(names, fmt.Sprintf("%d more", len(faults)-maxNamedFaults))
-			break
-		}
-		names = append(names, f.Order.String())
-	}
-	if len(names) == 1 {
-		return names[0] + " is in force"
-	}
-	return strings.Join(names, ", ") + " are in force"
 }

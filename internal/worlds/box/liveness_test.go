@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // What /ready, status and the terminal of up say of a network that makes no
 // blocks: at once that none can be made, and what would change that.
 func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	if l := n.Liveness(); l.Stalled() || l.Blocked {
 		t.Errorf("%+v", l)
 	}
@@ -35,7 +36,7 @@ func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
 	if l := n.Liveness(); !l.Blocked || l.Cause != "no quorum: 2 of 4 validators run, 3 are needed" {
 		t.Errorf("%+v", l)
 	}
-	if err := do(n, "restart", "v2"); err != nil {
+	if err := do(n, fault.Restart, "v2"); err != nil {
 		t.Fatal(err)
 	}
 	if l := n.Liveness(); l.Blocked {
@@ -46,20 +47,20 @@ func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
 // The devnet's own partition is the first thing that is said of a network without blocks: who
 // reaches whom counts, and not who runs. So it is with links that lose everything.
 func TestAPartitionIsNamedAsTheCause(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	for _, c := range []struct {
 		orders []fault.Order
 		cause  string // of a network that is blocked; "" of one that is not
 	}{
-		{[]fault.Order{{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}},
+		{[]fault.Order{{Verb: fault.Partition, Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}},
 			"partition v0,v1 / v2,v3 is in force: at most 2 of 4 validators reach each other, 3 are needed"},
-		{[]fault.Order{{Verb: "partition", Groups: [][]string{{"v0"}, {}}}}, ""},
-		{[]fault.Order{{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}}}, ""},
-		{[]fault.Order{{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Loss: 1}},
-			{Verb: "link", A: "v2", B: "v3", Link: fault.Link{Loss: 1}},
-			{Verb: "link", A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}},
-			{Verb: "link", A: "v1", B: "v3", Link: fault.Link{Loss: 1}}},
+		{[]fault.Order{{Verb: fault.Partition, Groups: [][]string{{"v0"}, {}}}}, ""},
+		{[]fault.Order{{Verb: fault.Bridge, Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}}}, ""},
+		{[]fault.Order{{Verb: fault.SetLink, A: "v0", B: "v1", Link: fault.Link{Loss: 1}},
+			{Verb: fault.SetLink, A: "v2", B: "v3", Link: fault.Link{Loss: 1}},
+			{Verb: fault.SetLink, A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}},
+			{Verb: fault.SetLink, A: "v1", B: "v3", Link: fault.Link{Loss: 1}}},
 			"link v1 v3 loss 1, link v0 v2 loss 1, one way, link v2 v3 loss 1, 1 more are in force: " +
 				"at most 2 of 4 validators reach each other, 3 are needed"},
 	} {
@@ -69,10 +70,10 @@ func TestAPartitionIsNamedAsTheCause(t *testing.T) {
 		if l := n.Liveness(); l.Blocked != (c.cause != "") || c.cause != "" && (l.Cause != c.cause || l.Hint != "Run devnet heal.") {
 			t.Errorf("%v: %+v", c.orders, l)
 		}
-		done(t, do(n, "heal", ""))
+		done(t, do(n, fault.Heal, ""))
 	}
-	done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: "withhold_votes"}))
-	cause := n.slowCause(&census{nullified: 7})
+	done(t, order(n, fault.Order{Verb: fault.Misbehave, Node: "v3", Kind: "withhold_votes"}))
+	cause := (&observation{faults: n.Standing(), nullified: 7}).slowCause()
 	if cause != "misbehave v3 withhold_votes is in force; 7 views were nullified since the start" {
 		t.Error(cause)
 	}
@@ -81,7 +82,7 @@ func TestAPartitionIsNamedAsTheCause(t *testing.T) {
 // Who is asked for figures tells which views it gave up, and why; a network that
 // stands still says the last of them in words.
 func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	if err := n.Stop("v3"); err != nil {
 		t.Fatal(err)
@@ -117,7 +118,7 @@ func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
 // C7: validators whose clocks show a time before the newest block's stamp make no block
 // until then. Each reports it by name.
 func TestClocksThatAreSetBackAreNamed(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	if l := n.Liveness(); len(l.Troubles) != 0 {
 		t.Errorf("troubles before: %q", l.Troubles)
@@ -145,7 +146,7 @@ func TestClocksThatAreSetBackAreNamed(t *testing.T) {
 // A network that stopped since its disk is full says to free some space first: to start a
 // validator again before that is in vain. The words of a process elsewhere count as the error does.
 func TestAFullDiskIsToBeFreedFirst(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true})
 	for name, failure := range map[string]error{
 		"v1": &os.PathError{Op: "write", Path: "votes.log", Err: syscall.ENOSPC},
 		"v2": errors.New("the process ended by itself: exit status 1: write votes.log: no space left on device"),

@@ -20,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/runners"
 )
 
@@ -31,7 +32,7 @@ type localRunner struct {
 	mask   atomic.Pointer[byzantine.RunnerMask] // of the process that runs, or ran last
 }
 
-var _ RunnerNode = (*localRunner)(nil)
+var _ remote.RunnerNode = (*localRunner)(nil)
 
 // openLocalRunner makes a runner of this process. along is told that its role takes it along.
 func (n *Network) openLocalRunner(name string, key *crypto.Key, along func(uint64, *roles.Failure)) *localRunner {

@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -28,7 +29,7 @@ type localValidator struct {
 	twin     atomic.Pointer[byzantine.Twin] // of the process that runs, or ran last
 }
 
-var _ ValidatorNode = (*localValidator)(nil)
+var _ remote.ValidatorNode = (*localValidator)(nil)
 
 // openLocalValidator makes a validator of this process. along is told that a role takes it along.
 func (n *Network) openLocalValidator(name string, key *crypto.Key, along func(uint64, *roles.Failure)) (*localValidator, error) {
@@ -136,7 +137,7 @@ func (v *localValidator) Peers() []types.Address {
 }
 
 // Shell implements ValidatorNode.
-func (v *localValidator) Shell() Shell {
+func (v *localValidator) Shell() remote.Shell {
 	if shell := v.Validator.Shell(); shell != nil {
 		return shell
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // lose removes or empties the states of some validators.
@@ -90,7 +91,7 @@ func TestAChainWhoseFilesAreAllEmptyIsLost(t *testing.T) {
 func TestALostChainIsNamed(t *testing.T) {
 	for _, empty := range []bool{true, false} {
 		dir := t.TempDir() + "/home"
-		n := up(t, Config{Home: dir, Seed: testSeed()})
+		n := up(t, Config{Plan: setup.Plan{Seed: testSeed()}, Home: dir})
 		for _, node := range n.List() {
 			awaitNode(t, node, 60)
 		}
@@ -113,7 +114,7 @@ func TestALostChainIsNamed(t *testing.T) {
 // A chain of a few blocks is in the logs of votes, and comes back from there.
 func TestAShortChainComesBackFromTheLogs(t *testing.T) {
 	dir := t.TempDir() + "/home"
-	n := up(t, Config{Home: dir, BlockTime: 0, Auto: true, Seed: testSeed()})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 0, Auto: true, Seed: testSeed()}, Home: dir})
 	alice := newPayer(n, "alice")
 	at := land(t, n, alice.transfer(n.addressOf("bob"), 1)).Height
 	if at > 8 {

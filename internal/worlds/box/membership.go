@@ -4,6 +4,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // resumeValidators makes the validators of a home that are not in genesis: they joined.
@@ -46,8 +47,8 @@ func (b backend) Validators() (all []network.Node) {
 
 // AddValidator implements network.Operated.
 func (b backend) AddValidator(name string) (network.Node, error) {
-	if len(b.network.List()) >= MaxValidators {
-		return nil, refusal.New("too_many_validators", "a network in one process has at most %d validators", MaxValidators)
+	if len(b.network.List()) >= setup.MaxValidators {
+		return nil, refusal.New("too_many_validators", "a network in one process has at most %d validators", setup.MaxValidators)
 	}
 	if err := b.network.files.refuseFromGenesis("a validator", "join"); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // moving is a socket whose packets come from another address from some moment on, as
@@ -65,7 +66,7 @@ func (m *moving) SetWriteDeadline(t time.Time) error { return m.socket().SetWrit
 func TestARunnerThatMovesGoesOn(t *testing.T) {
 	b := newDocket()
 	var socket *moving
-	n := up(t, Config{Ephemeral: true, Runners: 1, BlockTime: 100 * time.Millisecond, Observe: b.observe,
+	n := up(t, Config{Plan: setup.Plan{Runners: 1, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe,
 		wrapSocket: func(given net.PacketConn) net.PacketConn { socket = &moving{now: given}; return socket }})
 	ready(t, n)
 	since := map[string]types.Time{}

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -75,8 +77,8 @@ func TestHeartbeatBeats(t *testing.T) {
 // A validator that was stopped for 200 blocks does not stop the others; it
 // comes back, catches up with verified blocks, and has the same roots.
 func TestStoppedValidatorCatchesUp(t *testing.T) {
-	n := up(t, Config{Home: t.TempDir() + "/home", BlockTime: 5 * time.Millisecond, Seed: testSeed(),
-		Params: map[string]string{"chain.link_delay_ms": "5"}})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 5 * time.Millisecond, Seed: testSeed(),
+		Params: map[string]string{"chain.link_delay_ms": "5"}}, Home: t.TempDir() + "/home"})
 	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
 	if err := n.Stop("v2"); err != nil {
@@ -88,7 +90,7 @@ func TestStoppedValidatorCatchesUp(t *testing.T) {
 		land(t, n, alice.execute(counter, "increment", nil))
 	}
 	t.Logf("%d blocks without v2 in %v", n.Best().finalHeight()-stopped, time.Since(begin))
-	if err := do(n, "restart", "v2"); err != nil {
+	if err := do(n, fault.Restart, "v2"); err != nil {
 		t.Fatal(err)
 	}
 	target := n.Best().finalHeight() + 20

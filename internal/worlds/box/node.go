@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -19,7 +20,7 @@ import (
 // Node is one validator of the network.
 type Node struct {
 	*node.Identity
-	ValidatorNode
+	remote.ValidatorNode
 	network *Network
 	key     *crypto.Key
 }
@@ -74,7 +75,7 @@ func (node *Node) Running() bool { return node.Phase().Up() }
 func (node *Node) Frozen() bool { return node.Phase() == network.Frozen }
 
 // Validator is the running validator, or the one that ran last; nil before the first.
-func (node *Node) Validator() Shell { return node.Shell() }
+func (node *Node) Validator() remote.Shell { return node.Shell() }
 
 func (node *Node) finalHeight() types.Height {
 	if v := node.Validator(); v != nil {

@@ -17,6 +17,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -168,11 +170,11 @@ func (o *origin) createGenesis(keep func(*ledger.Genesis) error) error {
 	if c.Validators == 0 {
 		c.Validators = 4
 	}
-	if c.Validators < 1 || c.Validators > MaxValidators {
-		return fmt.Errorf("box: %d validators: a network in one process has 1 to %d", c.Validators, MaxValidators)
+	if c.Validators < 1 || c.Validators > setup.MaxValidators {
+		return fmt.Errorf("box: %d validators: a network in one process has 1 to %d", c.Validators, setup.MaxValidators)
 	}
-	if c.Runners < 0 || c.Runners > MaxRunners {
-		return fmt.Errorf("box: %d runners: a network in one process has 0 to %d", c.Runners, MaxRunners)
+	if c.Runners < 0 || c.Runners > setup.MaxRunners {
+		return fmt.Errorf("box: %d runners: a network in one process has 0 to %d", c.Runners, setup.MaxRunners)
 	}
 	if o.home == nil {
 		c.setIdentity()
@@ -183,7 +185,7 @@ func (o *origin) createGenesis(keep func(*ledger.Genesis) error) error {
 			c.Minor = pyhost.Minor(version)
 		}
 	}
-	g, err := c.genesisFromSeed(o.seed, time.Now())
+	g, err := c.GenesisFromSeed(o.seed, types.Time(time.Now().UnixNano()), node.OwnOffer())
 	if err != nil {
 		return err
 	}

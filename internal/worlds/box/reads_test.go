@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -77,7 +78,7 @@ func readFrom(server *api.Server, address string, actor types.Address, handler, 
 // limit, so that a stranger has three of them.
 func TestC18WhatIsLateInAReadRunsAlone(t *testing.T) {
 	host := &readHost{held: newGate()}
-	n := up(t, Config{Ephemeral: true, Validators: 1, BlockTime: 50 * time.Millisecond, Programs: host})
+	n := up(t, Config{Plan: setup.Plan{Validators: 1, BlockTime: 50 * time.Millisecond}, Ephemeral: true, Programs: host})
 	alice := newPayer(n, "alice")
 	actor := land(t, n, alice.deploy([]byte("reads"), "r", 0)).To
 	server := api.New(n, api.Config{})
@@ -110,7 +111,7 @@ func TestC18WhatIsLateInAReadRunsAlone(t *testing.T) {
 // Equal reads of one head run once. Without that each of these would run.
 func TestC18EqualReadsOfAHeadRunOnce(t *testing.T) {
 	host := &readHost{held: newGate()}
-	n := up(t, Config{Ephemeral: true, Validators: 1, BlockTime: 50 * time.Millisecond, Programs: host})
+	n := up(t, Config{Plan: setup.Plan{Validators: 1, BlockTime: 50 * time.Millisecond}, Ephemeral: true, Programs: host})
 	actor := land(t, n, newPayer(n, "alice").deploy([]byte("reads"), "r", 0)).To
 	reader, err := n.Reader("v0")
 	if err != nil {
@@ -149,7 +150,7 @@ func TestC18ReadersOfALoopHoldNobodyUp(t *testing.T) {
 	pool := pyhost.New(pyhost.Config{})
 	t.Cleanup(pool.Close)
 	const blockTime = 100 * time.Millisecond
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: blockTime, Programs: pool})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: blockTime}, Ephemeral: true, Programs: pool})
 	alice := newPayer(n, "alice")
 	actor := land(t, n, alice.limited(alice.deploy([]byte(besieged), "besieged", 0), 1_000_000, 100_000)).To
 	const page = "http://page.example"

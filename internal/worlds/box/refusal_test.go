@@ -11,14 +11,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // A transaction that no block may hold has its own error code, and changes
 // nothing: neither state nor mempool.
 func TestBadTransactionsAreRefused(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Auto: true})
+	n := up(t, Config{Plan: setup.Plan{Auto: true}, Ephemeral: true})
 	alice := newPayer(n, "alice")
 	landed := alice.transfer(types.Address{1}, 5)
 	land(t, n, landed)
@@ -104,13 +105,13 @@ func content(n *Network) map[string]string {
 // one that runs is behind that block.
 func TestAWaitBeginsWhileOnlyALaggardRuns(t *testing.T) {
 	n := up(t, quick())
-	done(t, do(n, "freeze", "v3"))
+	done(t, do(n, fault.Freeze, "v3"))
 	tx := newPayer(n, "alice").transfer(types.Address{1}, 1)
 	land(t, n, tx)
 	for _, name := range []string{"v0", "v1", "v2"} {
-		done(t, do(n, "crash", name))
+		done(t, do(n, fault.Crash, name))
 	}
-	done(t, do(n, "thaw", "v3"))
+	done(t, do(n, fault.Thaw, "v3"))
 	ended := make(chan error, 1)
 	go func() {
 		_, err := n.Wait(within(t), tx.Hash())
@@ -122,7 +123,7 @@ func TestAWaitBeginsWhileOnlyALaggardRuns(t *testing.T) {
 		t.Fatalf("v3 has the block already, or %v", err)
 	}
 	for _, name := range []string{"v0", "v1", "v2"} {
-		done(t, do(n, "restart", name))
+		done(t, do(n, fault.Restart, name))
 	}
 	done(t, <-ended)
 }
@@ -130,7 +131,7 @@ func TestAWaitBeginsWhileOnlyALaggardRuns(t *testing.T) {
 // Who waits for a transaction that another one of its sender replaced is told so with
 // the block that has the other one.
 func TestAReplacedTransactionIsToldOf(t *testing.T) {
-	n := up(t, Config{Validators: 1, Ephemeral: true, Auto: true})
+	n := up(t, Config{Plan: setup.Plan{Validators: 1, Auto: true}, Ephemeral: true})
 	alice := newPayer(n, "alice")
 	first := alice.transfer(types.Address{1}, 1)
 	old := alice.transfer(types.Address{1}, 2)
@@ -152,7 +153,7 @@ func TestAReplacedTransactionIsToldOf(t *testing.T) {
 	}
 	// A wait that begins after the drop ends as well.
 	var refused *refusal.Error
-	if _, err := n.Wait(within(t), old.Hash()); !errors.As(err, &refused) || refused.Code != api.CodeDropped {
-		t.Errorf("a later wait for the replaced transaction ended with %v, want %s", err, api.CodeDropped)
+	if _, err := n.Wait(within(t), old.Hash()); !errors.As(err, &refused) || refused.Code != refusal.CodeDropped {
+		t.Errorf("a later wait for the replaced transaction ended with %v, want %s", err, refusal.CodeDropped)
 	}
 }

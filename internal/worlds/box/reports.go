@@ -6,6 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -27,12 +28,12 @@ type reports struct {
 // bootReporter tells what one validator begins with.
 func (r *reports) bootReporter(validator types.Address) func(*validators.Head) {
 	return func(view *validators.Head) {
-		r.reportBoot(validator, Boot{Header: &view.Block.Header, Hash: view.Hash, Root: view.State.Root()})
+		r.reportBoot(validator, remote.Boot{Header: &view.Block.Header, Hash: view.Hash, Root: view.State.Root()})
 	}
 }
 
 // reportBoot is booted, of any validator.
-func (r *reports) reportBoot(validator types.Address, begins Boot) {
+func (r *reports) reportBoot(validator types.Address, begins remote.Boot) {
 	r.keeper.raiseClock(begins.Header)
 	if r.config.Booted != nil {
 		r.config.Booted(validator, begins)

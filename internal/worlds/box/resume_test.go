@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // A network that goes on is the one that was asked for, or is refused: its chain
@@ -15,7 +16,7 @@ import (
 func TestAHomeGoesOnAsWhatItIs(t *testing.T) {
 	dir := t.TempDir() + "/home"
 	with := func(chain uint64, params map[string]string) (*Network, error) {
-		return Up(context.Background(), Config{Home: dir, BlockTime: 20 * time.Millisecond, ChainID: chain, Params: params})
+		return Up(context.Background(), Config{Plan: setup.Plan{BlockTime: 20 * time.Millisecond, ChainID: chain, Params: params}, Home: dir})
 	}
 	goesOn := func(chain uint64, params map[string]string) {
 		t.Helper()

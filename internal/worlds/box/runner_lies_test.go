@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -34,8 +35,8 @@ type labour struct {
 // takes nobody out of P: who is gone has no connection.
 func labouring(t *testing.T, runners int) *labour {
 	l := &labour{T: t, jobs: newDocket(), presence: map[types.Height]*selection.Bitmap{}}
-	l.n = up(t, Config{Ephemeral: true, Runners: runners, BlockTime: 100 * time.Millisecond, Observe: l.observe,
-		Params: params.Overrides{"cip11.presence_rule": "safe", "cip11.presence_timeout_blocks": "1000"}})
+	l.n = up(t, Config{Plan: setup.Plan{Runners: runners, BlockTime: 100 * time.Millisecond,
+		Params: params.Overrides{"cip11.presence_rule": "safe", "cip11.presence_timeout_blocks": "1000"}}, Ephemeral: true, Observe: l.observe})
 	ready(t, l.n)
 	l.alice = newPayer(l.n, "alice")
 	return l
@@ -107,10 +108,10 @@ func TestALiveLiarAboutRunnersCostsNoJob(t *testing.T) {
 			there := []int{0, 1, 2, 3}
 			if kind == byzantine.FabricatePresence {
 				there = there[:3]
-				orderOf(t, l.n, fault.Order{Verb: "drop", Node: "r3"})
+				orderOf(t, l.n, fault.Order{Verb: fault.Drop, Node: "r3"})
 				leaves(t, l.n, 3)
 			}
-			orderOf(t, l.n, fault.Order{Verb: "misbehave", Node: "v0", Kind: string(kind)})
+			orderOf(t, l.n, fault.Order{Verb: fault.Misbehave, Node: "v0", Kind: string(kind)})
 			from := l.n.Best().finalHeight() + 3
 			l.until(t, func() {
 				if done := l.echo(t, 3, 300); done.Attempts != 1 || len(done.Agreed) != 3 {
@@ -118,9 +119,9 @@ func TestALiveLiarAboutRunnersCostsNoJob(t *testing.T) {
 				}
 			})
 			l.shown(t, from, l.blocks(6), there)
-			orderOf(t, l.n, fault.Order{Verb: "misbehave", Node: "v0", Kind: fault.Honest})
+			orderOf(t, l.n, fault.Order{Verb: fault.Misbehave, Node: "v0", Kind: fault.Honest})
 			if kind == byzantine.FabricatePresence {
-				orderOf(t, l.n, fault.Order{Verb: "restart", Node: "r3"})
+				orderOf(t, l.n, fault.Order{Verb: fault.Restart, Node: "r3"})
 				ready(t, l.n)
 			}
 			if done := l.echo(t, 1, 300); done.Attempts != 1 || len(done.Agreed) != 1 {
@@ -159,7 +160,7 @@ func TestALiveLiarAmongRunnersIsNotPaid(t *testing.T) {
 	liar := l.n.findRunner("r2")
 	for _, kind := range fault.KindsOf(fault.Runners) {
 		t.Run(kind, func(t *testing.T) {
-			orderOf(t, l.n, fault.Order{Verb: "misbehave", Node: "r2", Kind: kind})
+			orderOf(t, l.n, fault.Order{Verb: fault.Misbehave, Node: "r2", Kind: kind})
 			paid := l.n.bestState().Account(liar.Address).Balance
 			innocent := kind == string(byzantine.DuplicateResult) || kind == string(byzantine.ReplayNonce)
 			l.until(t, func() {
@@ -174,7 +175,7 @@ func TestALiveLiarAmongRunnersIsNotPaid(t *testing.T) {
 			if now := l.n.bestState().Account(liar.Address).Balance; now != paid && !innocent {
 				t.Errorf("it had %s wei and has %s", paid, now)
 			}
-			orderOf(t, l.n, fault.Order{Verb: "rejoin", Node: "r2", AfterBlocks: 1}) // lies cost it its place
+			orderOf(t, l.n, fault.Order{Verb: fault.Rejoin, Node: "r2", AfterBlocks: 1}) // lies cost it its place
 			ready(t, l.n)
 			if done := l.echo(t, 2, 300); len(done.Agreed) != 2 {
 				t.Errorf("behind the lie: %+v", done)
@@ -190,7 +191,7 @@ func TestRunnersFalterAtWork(t *testing.T) {
 	l := labouring(t, 3)
 	t.Run("blackhole", func(t *testing.T) {
 		hole := l.n.findRunner("r0")
-		orderOf(t, l.n, fault.Order{Verb: "blackhole", Node: "r0", On: true})
+		orderOf(t, l.n, fault.Order{Verb: fault.Blackhole, Node: "r0", On: true})
 		drawn := false
 		l.until(t, func() {
 			done := l.echo(t, 2, 8)
@@ -205,24 +206,24 @@ func TestRunnersFalterAtWork(t *testing.T) {
 		if !l.n.presence.hasRunner(0) {
 			t.Error("it pings, and is not present")
 		}
-		orderOf(t, l.n, fault.Order{Verb: "blackhole", Node: "r0"})
+		orderOf(t, l.n, fault.Order{Verb: fault.Blackhole, Node: "r0"})
 		if done := l.echo(t, 3, 300); len(done.Agreed) != 3 {
 			t.Errorf("behind it: %+v", done)
 		}
 	})
 	t.Run("slow", func(t *testing.T) {
-		orderOf(t, l.n, fault.Order{Verb: "slow", Node: "r0", Delay: 700 * time.Millisecond})
+		orderOf(t, l.n, fault.Order{Verb: fault.Slow, Node: "r0", Delay: 700 * time.Millisecond})
 		from := l.n.Best().finalHeight()
 		if done := l.echo(t, 3, 300); len(done.Agreed) != 3 || done.At < from+5 {
 			t.Errorf("begun behind %d: %+v", from, done)
 		}
-		if effect := orderOf(t, l.n, fault.Order{Verb: "slow", Node: "r0"}); !strings.HasSuffix(effect.Did, "delayed") ||
+		if effect := orderOf(t, l.n, fault.Order{Verb: fault.Slow, Node: "r0"}); !strings.HasSuffix(effect.Did, "delayed") ||
 			!strings.Contains(effect.Did, "result") || !effect.Ended {
 			t.Errorf("%+v", effect)
 		}
 	})
 	t.Run("flap", func(t *testing.T) {
-		orderOf(t, l.n, fault.Order{Verb: "flap", Node: "r0", Up: 200 * time.Millisecond, Down: 600 * time.Millisecond, Times: 2})
+		orderOf(t, l.n, fault.Order{Verb: fault.Flap, Node: "r0", Up: 200 * time.Millisecond, Down: 600 * time.Millisecond, Times: 2})
 		leaves(t, l.n, 0)
 		if done := l.echo(t, 2, 300); done.Attempts == 0 {
 			t.Errorf("%+v", done)

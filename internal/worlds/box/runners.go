@@ -4,23 +4,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
-	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
-
-// MaxRunners bounds the runners of a network in one process.
-const MaxRunners = network.MaxRunners
 
 // handshakes is how many handshakes of its runners one process has under way: enough
 // for two cores, and so few that each is done long before its time is over.
@@ -29,16 +24,9 @@ const handshakes = 32
 // Runner is one runner of the network.
 type Runner struct {
 	*node.Identity
-	RunnerNode
+	remote.RunnerNode
 	network *Network
 	key     *crypto.Key
-}
-
-// OwnOffer is what a runner of the devnet's own says that it does.
-func OwnOffer() system.Offer {
-	does, _ := settings.Own()
-	defer does.Close()
-	return system.Offer{Capabilities: does.Capabilities(), Entitlements: does.Entitlements(), MaxConcurrentJobs: wallet.RunnerJobs}
 }
 
 // newRunner makes a runner under a key.

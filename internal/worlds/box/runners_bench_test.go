@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -44,8 +45,8 @@ func BenchmarkAssignment(b *testing.B) {
 		{"with-qlog", func(c *Config) { c.Qlog = b.TempDir() }}} {
 		b.Run(s.name, func(b *testing.B) {
 			answered, jobs := newAnswers(b), newDocket()
-			config := Config{Ephemeral: true, Runners: 4, BlockTime: 250 * time.Millisecond, Seed: testSeed(), Observe: jobs.observe,
-				Tell: answered.finals, tellRunners: answered.saw}
+			config := Config{Plan: setup.Plan{Runners: 4, BlockTime: 250 * time.Millisecond, Seed: testSeed()}, Ephemeral: true,
+				Observe: jobs.observe, Tell: answered.finals, tellRunners: answered.saw}
 			s.set(&config)
 			n := up(b, config)
 			ready(b, n)
@@ -199,7 +200,7 @@ func BenchmarkCallback(b *testing.B) {
 	for _, committee := range []uint64{1, 3} {
 		b.Run(fmt.Sprint("runners-", committee), func(b *testing.B) {
 			jobs := newDocket()
-			n := up(b, Config{Ephemeral: true, Runners: 4, BlockTime: time.Second, Seed: testSeed(), Observe: jobs.observe})
+			n := up(b, Config{Plan: setup.Plan{Runners: 4, BlockTime: time.Second, Seed: testSeed()}, Ephemeral: true, Observe: jobs.observe})
 			ready(b, n)
 			alice := newPayer(n, "alice")
 			counter := deploySample(b, alice, "counter", "counter", 0)

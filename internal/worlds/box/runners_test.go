@@ -15,7 +15,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -118,7 +119,7 @@ func (w *payer) submit(t testing.TB, spec *push.JobSpec) (job types.Hash) {
 // the runners that the network starts.
 func TestRunnersDoAJob(t *testing.T) {
 	b := newDocket()
-	n := up(t, Config{Ephemeral: true, Runners: 4, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	n := up(t, Config{Plan: setup.Plan{Runners: 4, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe})
 	ready(t, n)
 	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
@@ -185,7 +186,7 @@ func orderOf(t testing.TB, n *Network, o fault.Order) fault.Effect {
 // back is drawn again.
 func TestARunnerThatDiesAtWorkIsReplaced(t *testing.T) {
 	b := newDocket()
-	n := up(t, Config{Ephemeral: true, Runners: 2, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	n := up(t, Config{Plan: setup.Plan{Runners: 2, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe})
 	ready(t, n)
 	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
@@ -193,7 +194,7 @@ func TestARunnerThatDiesAtWorkIsReplaced(t *testing.T) {
 	spec.TimeoutBlocks = 12
 	job := alice.submit(t, spec)
 	first := b.drawn(t, n, job, 1)[0]
-	if effect := orderOf(t, n, fault.Order{Verb: "drop", Node: first.Name}); effect.Idle || first.Running() {
+	if effect := orderOf(t, n, fault.Order{Verb: fault.Drop, Node: first.Name}); effect.Idle || first.Running() {
 		t.Fatalf("%+v", effect)
 	}
 	second := b.drawn(t, n, job, 2)[0]
@@ -202,14 +203,14 @@ func TestARunnerThatDiesAtWorkIsReplaced(t *testing.T) {
 	}
 	second.answer(t, job, "done")
 	b.await(t, job, "called back", kindIs(types.JobChangeCalledBack))
-	orderOf(t, n, fault.Order{Verb: "restart", Node: first.Name})
+	orderOf(t, n, fault.Order{Verb: fault.Restart, Node: first.Name})
 	ready(t, n)
 }
 
 // A validator that is killed between commit and reveal leaves nobody without a result.
 func TestAValidatorThatDiesBetweenCommitAndReveal(t *testing.T) {
 	b := newDocket()
-	n := up(t, Config{Ephemeral: true, Runners: 3, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	n := up(t, Config{Plan: setup.Plan{Runners: 3, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe})
 	ready(t, n)
 	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
@@ -220,7 +221,7 @@ func TestAValidatorThatDiesBetweenCommitAndReveal(t *testing.T) {
 	for _, c := range of {
 		for _, node := range n.List() {
 			if c.Kind == types.JobChangeCommitted && *c.Validator == node.Address && node.Running() {
-				orderOf(t, n, fault.Order{Verb: "crash", Node: node.Name})
+				orderOf(t, n, fault.Order{Verb: fault.Crash, Node: node.Name})
 			}
 		}
 	}
@@ -251,28 +252,28 @@ func leaves(t *testing.T, n *Network, index int) {
 // Each fault of a runner that has an effect on its connections, and what ends it.
 func TestRunnersFalter(t *testing.T) {
 	b := newDocket()
-	n := up(t, Config{Ephemeral: true, Runners: 2, BlockTime: 100 * time.Millisecond, Observe: b.observe})
+	n := up(t, Config{Plan: setup.Plan{Runners: 2, BlockTime: 100 * time.Millisecond}, Ephemeral: true, Observe: b.observe})
 	ready(t, n)
-	for _, o := range []fault.Order{{Verb: "crash", Node: "r0"}, {Verb: "drop", Node: "v0"}, {Verb: "misbehave", Node: "r0", Kind: "forge"},
-		{Verb: "thaw", Node: "r0"}, {Verb: "drop", Node: "r7"}} {
+	for _, o := range []fault.Order{{Verb: fault.Crash, Node: "r0"}, {Verb: fault.Drop, Node: "v0"},
+		{Verb: fault.Misbehave, Node: "r0", Kind: "forge"}, {Verb: fault.Thaw, Node: "r0"}, {Verb: fault.Drop, Node: "r7"}} {
 		if _, err := n.Do(o); err == nil {
 			t.Errorf("%v is taken", o.String())
 		}
 	}
-	orderOf(t, n, fault.Order{Verb: "freeze", Node: "r0"})
+	orderOf(t, n, fault.Order{Verb: fault.Freeze, Node: "r0"})
 	if leaves(t, n, 0); !n.presence.hasRunner(1) {
 		t.Error("r1 left with r0, which is frozen")
 	}
-	orderOf(t, n, fault.Order{Verb: "thaw", Node: "r0"})
+	orderOf(t, n, fault.Order{Verb: fault.Thaw, Node: "r0"})
 	ready(t, n)
-	orderOf(t, n, fault.Order{Verb: "saturate", Node: "r0", On: true})
+	orderOf(t, n, fault.Order{Verb: fault.Saturate, Node: "r0", On: true})
 	leaves(t, n, 0)
-	if effect := orderOf(t, n, fault.Order{Verb: "saturate", Node: "r0"}); effect.Idle || !effect.Ended {
+	if effect := orderOf(t, n, fault.Order{Verb: fault.Saturate, Node: "r0"}); effect.Idle || !effect.Ended {
 		t.Errorf("%+v", effect)
 	}
 	ready(t, n)
 	before := n.findRunner("r0").Address
-	orderOf(t, n, fault.Order{Verb: "rejoin", Node: "r0", AfterBlocks: 2, NewIdentity: true})
+	orderOf(t, n, fault.Order{Verb: fault.Rejoin, Node: "r0", AfterBlocks: 2, NewIdentity: true})
 	for late := time.Now().Add(patience); n.findRunner("r0").Address == before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(late) {
 			t.Fatal("it did not come again")
@@ -285,16 +286,16 @@ func TestRunnersFalter(t *testing.T) {
 // goes on from its home.
 func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 	home := t.TempDir() + "/home"
-	config := Config{Home: home, Runners: 1, BlockTime: 100 * time.Millisecond, Seed: testSeed()}
+	config := Config{Plan: setup.Plan{Runners: 1, BlockTime: 100 * time.Millisecond, Seed: testSeed()}, Home: home}
 	n, err := Up(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ready(t, n)
-	if _, err := n.JoinRunner(t.Context(), &model.RunnerRequest{Name: "r5"}); err == nil {
+	if _, err := n.JoinRunner(t.Context(), "r5", setup.UsualTerms); err == nil {
 		t.Error("a name that is not the next is taken")
 	}
-	name, err := n.JoinRunner(t.Context(), &model.RunnerRequest{})
+	name, err := n.JoinRunner(t.Context(), "", setup.UsualTerms)
 	if err != nil || name != "r1" {
 		t.Fatal(name, err)
 	}
@@ -308,7 +309,7 @@ func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := up(t, Config{Home: home, BlockTime: 100 * time.Millisecond, Seed: testSeed()})
+	again := up(t, Config{Plan: setup.Plan{BlockTime: 100 * time.Millisecond, Seed: testSeed()}, Home: home})
 	ready(t, again)
 	list := again.RunnerNodes()
 	if len(list) != 2 || !list[0].Left || list[0].Running || !list[1].Running {
@@ -320,7 +321,7 @@ func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 // registers the next runner itself or prepares it for an owner, and goes on with its own after a stop.
 func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 	home, seed := t.TempDir()+"/home", testSeed()
-	n, err := Up(t.Context(), Config{Home: home, Runners: 1, BlockTime: 100 * time.Millisecond, Seed: seed})
+	n, err := Up(t.Context(), Config{Plan: setup.Plan{Runners: 1, BlockTime: 100 * time.Millisecond, Seed: seed}, Home: home})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +329,7 @@ func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 	stranger := newPayer(n, "carol")
 	take := func(key *crypto.Key) {
 		signed := key.Sign(types.RegistrationDigest(n.genesis.ChainID, stranger.key.Address(), key.PublicKey()))
-		in := &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY), Offer: OwnOffer(), Signed: signed}
+		in := &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY), Offer: node.OwnOffer(), Signed: signed}
 		if r := land(t, n, stranger.execute(types.RegistryAddress, "register", codec.Marshal(in))); r.Status != types.StatusOK {
 			t.Fatalf("%+v", r)
 		}
@@ -336,12 +337,12 @@ func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 	for _, name := range []string{"r1", "r2"} {
 		take(wallet.RunnerKey(*seed, name))
 	}
-	if name, err := n.JoinRunner(t.Context(), &model.RunnerRequest{}); err != nil || name != "r1" {
+	if name, err := n.JoinRunner(t.Context(), "", setup.UsualTerms); err != nil || name != "r1" {
 		t.Fatal(name, err)
 	}
 	owner := stranger.key.Address()
-	prepared, err := n.PrepareRunner("", owner)
-	if err != nil || prepared.Name != "r2" || prepared.PublicKey == wallet.RunnerKey(*seed, "r2").PublicKey() {
+	name, prepared, err := n.PrepareRunner("", owner)
+	if err != nil || name != "r2" || prepared.PublicKey == wallet.RunnerKey(*seed, "r2").PublicKey() {
 		t.Fatalf("%+v, %v", prepared, err)
 	}
 	ready(t, n)
@@ -352,7 +353,7 @@ func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again := up(t, Config{Home: home, BlockTime: 100 * time.Millisecond, Seed: seed})
+	again := up(t, Config{Plan: setup.Plan{BlockTime: 100 * time.Millisecond, Seed: seed}, Home: home})
 	ready(t, again)
 	if r := again.findRunner("r1"); r == nil || r.Address != own {
 		t.Errorf("r1 goes on as %+v", r)
@@ -362,13 +363,13 @@ func TestAStrangerWhoTakesTheNextKeyKeepsNobodyOut(t *testing.T) {
 // A network with runners leaves no goroutine behind.
 func TestRunnersLeaveNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
-	n, err := Up(t.Context(), Config{Ephemeral: true, Runners: 3, BlockTime: 100 * time.Millisecond, Seed: testSeed()})
+	n, err := Up(t.Context(), Config{Plan: setup.Plan{Runners: 3, BlockTime: 100 * time.Millisecond, Seed: testSeed()}, Ephemeral: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ready(t, n)
-	orderOf(t, n, fault.Order{Verb: "freeze", Node: "r0"})
-	orderOf(t, n, fault.Order{Verb: "rejoin", Node: "r1", AfterBlocks: 1_000})
+	orderOf(t, n, fault.Order{Verb: fault.Freeze, Node: "r0"})
+	orderOf(t, n, fault.Order{Verb: fault.Rejoin, Node: "r1", AfterBlocks: 1_000})
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -171,7 +172,7 @@ func (s *siege) row() string {
 func playSiege(t *testing.T, w weapon, accounts int, blockTime, lasts time.Duration) *siege {
 	pool := pyhost.New(pyhost.Config{})
 	t.Cleanup(pool.Close)
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: blockTime, Programs: pool})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: blockTime}, Ephemeral: true, Programs: pool})
 	alice := newPayer(n, "alice")
 	deployed := func(comment int) types.Address {
 		tx := alice.limited(alice.deploy(fmt.Appendf(nil, "%s# %d\n", besieged, comment), "besieged", 100*types.CBY), 1_000_000, 100_000)
@@ -197,12 +198,12 @@ func playSiege(t *testing.T, w weapon, accounts int, blockTime, lasts time.Durat
 	for _, v := range []string{"v0", "v1", "v2", "v3"} {
 		if w.hangs {
 			for _, target := range targets {
-				done(t, order(n, fault.Order{Verb: "host_fail", Node: v, Actor: target, How: fault.HostHangs}))
+				done(t, order(n, fault.Order{Verb: fault.HostFail, Node: v, Actor: target, How: fault.HostHangs}))
 			}
 		}
 	}
 	if w.liar != "" {
-		done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: w.liar}))
+		done(t, order(n, fault.Order{Verb: fault.Misbehave, Node: "v3", Kind: w.liar}))
 	}
 	s := &siege{ended: map[types.Status]int{}}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -4,18 +4,18 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/steer"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Steer implements api.Backend.
 func (n *Network) Steer() api.Steering {
-	return operator{network.Actions{Network: n.Network, Read: n.Reader}, n}
+	return operator{steer.Actions{Network: n.Network, Read: n.Reader}, n}
 }
 
 // operator has the network's verbs in the form of the HTTP API.
 type operator struct {
-	network.Actions
+	steer.Actions
 	network *Network
 }
 

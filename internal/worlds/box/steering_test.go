@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -45,7 +46,8 @@ func travel(t testing.TB, n *Network, target history.Target) *history.Advance {
 // is paused, timers fire at their heights, and a restart finds its clock again.
 func TestAdvanceLive(t *testing.T) {
 	home := t.TempDir()
-	config := Config{Home: home, BlockTime: time.Second, Params: map[string]string{"chain.epoch_blocks": "500", "chain.link_delay_ms": "50"}}
+	config := Config{Plan: setup.Plan{BlockTime: time.Second, Params: map[string]string{"chain.epoch_blocks": "500",
+		"chain.link_delay_ms": "50"}}, Home: home}
 	n := up(t, config)
 	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
@@ -109,7 +111,7 @@ func auditAll(t *testing.T, n *Network, home string) {
 }
 
 func TestAdvanceIsRefused(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, BlockTime: 100 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 100 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	for want, target := range map[string]history.Target{
 		history.CodeBadTarget: {}, history.CodeHeightPassed: {To: 1}, history.CodeNoTimer: {NextTimer: true},
@@ -119,7 +121,7 @@ func TestAdvanceIsRefused(t *testing.T) {
 			t.Errorf("%+v: %v", target, err)
 		}
 	}
-	s := up(t, Config{Ephemeral: true, BlockTime: 100 * time.Millisecond, Strict: true})
+	s := up(t, Config{Plan: setup.Plan{BlockTime: 100 * time.Millisecond, Strict: true}, Ephemeral: true})
 	_, advance := s.Advance(within(t), history.Target{Blocks: 1})
 	_, join := s.Join(within(t), "")
 	_, leave := s.Leave(within(t), "v0")
@@ -148,8 +150,8 @@ func awaitStatus(t testing.TB, n *Network, name, status string, running bool) {
 // both are what they are after a restart of the network.
 func TestJoinAndLeaveLive(t *testing.T) {
 	home := t.TempDir()
-	n := up(t, Config{Home: home, BlockTime: 50 * time.Millisecond,
-		Params: map[string]string{"chain.epoch_blocks": "16", "chain.link_delay_ms": "50"}})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.epoch_blocks": "16",
+		"chain.link_delay_ms": "50"}}, Home: home})
 	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
 	land(t, n, alice.execute(heart, "start", samples.Number(1)))
@@ -198,8 +200,8 @@ func TestJoinAndLeaveLive(t *testing.T) {
 // A validator that resumes executes old blocks. One in which v4 was in no set does not stop
 // v4, which has joined since.
 func TestAnOldBlockStopsNoValidator(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, BlockTime: 50 * time.Millisecond,
-		Params: map[string]string{"chain.epoch_blocks": "16", "chain.link_delay_ms": "50"}})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 50 * time.Millisecond, Params: map[string]string{"chain.epoch_blocks": "16",
+		"chain.link_delay_ms": "50"}}, Ephemeral: true})
 	await(t, n, 2)
 	head := n.Best().Validator().Head()
 	before := &ledger.Result{Block: head.Block, State: head.State}
@@ -226,7 +228,7 @@ func awaitVote(t testing.TB, n *Network, name string) {
 }
 
 func TestSetParamLive(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, BlockTime: 20 * time.Millisecond})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 20 * time.Millisecond}, Ephemeral: true})
 	await(t, n, 2)
 	for want, try := range map[string][2]string{
 		"unknown_parameter": {"cip3.nothing", "1"}, "genesis_parameter": {"chain.epoch_blocks", "9"}, "bad_value": {"cip3.min_basefee", "much"},
@@ -272,7 +274,7 @@ func BenchmarkAdvance(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				n := up(b, Config{Ephemeral: true, BlockTime: time.Second})
+				n := up(b, Config{Plan: setup.Plan{BlockTime: time.Second}, Ephemeral: true})
 				alice := newPayer(n, "alice")
 				actor := samples.Code("heartbeat")
 				if c.python {

@@ -30,7 +30,7 @@ func TestARoleThatPanicsComesBackLive(t *testing.T) {
 	const along = "1 process ended, 1 actor panicked"
 	for _, c := range []struct{ node, role, want string }{{"v1", "intake", "1 actor panicked, 1 actor restarted"},
 		{"v1", "consensus", along}, {"v2", "archive", along}, {"v3", fault.Parent, along}, {"r0", "runner", along}} {
-		if err := order(n, fault.Order{Verb: "panic", Node: c.node, Role: c.role}); err != nil {
+		if err := order(n, fault.Order{Verb: fault.Panic, Node: c.node, Role: c.role}); err != nil {
 			t.Fatal(err)
 		}
 		if got := did(t, n); got != c.want {
@@ -56,7 +56,7 @@ func TestUnderStopAValidatorStaysDownLive(t *testing.T) {
 	config.Strategy = roles.Stop
 	n := up(t, config)
 	await(t, n, 2)
-	if err := order(n, fault.Order{Verb: "panic", Node: "v1", Role: "intake"}); err != nil {
+	if err := order(n, fault.Order{Verb: fault.Panic, Node: "v1", Role: "intake"}); err != nil {
 		t.Fatal(err)
 	}
 	did(t, n)
@@ -64,10 +64,10 @@ func TestUnderStopAValidatorStaysDownLive(t *testing.T) {
 	if node.Running() || !strings.Contains(node.Failure().Error(), "its role intake panicked, as it was told") {
 		t.Errorf("it runs: %v, %v", node.Running(), node.Failure())
 	}
-	if err := order(n, fault.Order{Verb: "hang", Node: "v1", Role: "intake", Delay: time.Second}); err == nil {
+	if err := order(n, fault.Order{Verb: fault.Hang, Node: "v1", Role: "intake", Delay: time.Second}); err == nil {
 		t.Error("a node that is down hangs")
 	}
-	done(t, do(n, "restart", "v1"))
+	done(t, do(n, fault.Restart, "v1"))
 	awaitFaulty(t, n, "v1", n.Best().finalHeight()+2)
 }
 
@@ -77,13 +77,13 @@ func TestAContractThatPanicsLiveIsMadeAgain(t *testing.T) {
 	config.NoMemo = true
 	n := up(t, config)
 	await(t, n, 2)
-	if err := order(n, fault.Order{Verb: "panic", Node: "v1", Contract: "dispatcher"}); err != nil {
+	if err := order(n, fault.Order{Verb: fault.Panic, Node: "v1", Contract: "dispatcher"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := did(t, n); got != "1 actor panicked, 1 actor restarted" {
 		t.Error(got)
 	}
-	if err := order(n, fault.Order{Verb: "hang", Node: "v1", Contract: "dispatcher", Delay: 50 * time.Millisecond}); err != nil {
+	if err := order(n, fault.Order{Verb: fault.Hang, Node: "v1", Contract: "dispatcher", Delay: 50 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	if got := did(t, n); got != "1 actor hung" {
@@ -100,7 +100,7 @@ func TestAStrictNetworkHasNoPanics(t *testing.T) {
 	config := quick()
 	config.Strict = true
 	n := up(t, config)
-	if err := order(n, fault.Order{Verb: "panic", Node: "v1", Role: "intake"}); err == nil || !strings.Contains(err.Error(), "--strict") {
+	if err := order(n, fault.Order{Verb: fault.Panic, Node: "v1", Role: "intake"}); err == nil || !strings.Contains(err.Error(), "--strict") {
 		t.Errorf("a panic under --strict: %v", err)
 	}
 }

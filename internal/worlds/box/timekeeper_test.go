@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -37,7 +38,7 @@ func stamp(n *Network) types.Millis { return n.Best().Validator().Head().Block.H
 // Blocks go on, their stamps do not leap, and /ready says what happened.
 func TestC7AStepOfTheMachinesClockHaltsNothing(t *testing.T) {
 	m := &settable{}
-	n := up(t, Config{Ephemeral: true, BlockTime: 50 * time.Millisecond, Machine: m.machine()})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 50 * time.Millisecond}, Ephemeral: true, Machine: m.machine()})
 	await(t, n, 4)
 	if told := n.Liveness().Troubles; len(told) != 0 {
 		t.Errorf("told before: %q", told)
@@ -63,7 +64,7 @@ func TestC7AStepOfTheMachinesClockHaltsNothing(t *testing.T) {
 func TestC7ANetworkStartsFromItsNewestStamp(t *testing.T) {
 	m, dir := &settable{}, t.TempDir()
 	m.set(time.Hour)
-	n := up(t, Config{Home: dir, BlockTime: 50 * time.Millisecond, Machine: m.machine()})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: 50 * time.Millisecond}, Home: dir, Machine: m.machine()})
 	await(t, n, 5)
 	at := stamp(n)
 	if err := n.Close(); err != nil {
@@ -85,7 +86,7 @@ func TestC7ANetworkStartsFromItsNewestStamp(t *testing.T) {
 // times and heights belong together all the way, as if nobody had stopped it.
 func TestC8AStopDuringAnAdvanceLosesNothing(t *testing.T) {
 	dir := t.TempDir()
-	n := up(t, Config{Home: dir, BlockTime: time.Second, Params: map[string]string{"chain.link_delay_ms": "50"}})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: time.Second, Params: map[string]string{"chain.link_delay_ms": "50"}}, Home: dir})
 	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
 	land(t, n, alice.execute(heart, "start", samples.Number(1))) // a timer at every height
@@ -147,7 +148,7 @@ func TestC8AStopDuringAnAdvanceLosesNothing(t *testing.T) {
 // after a restart, and whoever waited for it is told how far it came.
 func TestC8AnAdvanceCanBeEnded(t *testing.T) {
 	dir := t.TempDir()
-	n := up(t, Config{Home: dir, BlockTime: time.Second, Params: map[string]string{"chain.link_delay_ms": "50"}})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: time.Second, Params: map[string]string{"chain.link_delay_ms": "50"}}, Home: dir})
 	alice := newPayer(n, "alice")
 	heart := deploySample(t, alice, "heartbeat", "heart", 900_000_000_000)
 	land(t, n, alice.execute(heart, "start", samples.Number(1)))
@@ -191,7 +192,7 @@ func TestC8AnAdvanceCanBeEnded(t *testing.T) {
 // the newest block.
 func TestC8AnEmptyRecordOfTravelStopsNoStart(t *testing.T) {
 	dir := t.TempDir()
-	n := up(t, Config{Home: dir, BlockTime: time.Second, Params: map[string]string{"chain.link_delay_ms": "50"}})
+	n := up(t, Config{Plan: setup.Plan{BlockTime: time.Second, Params: map[string]string{"chain.link_delay_ms": "50"}}, Home: dir})
 	await(t, n, 2)
 	travel(t, n, history.Target{Blocks: 3600})
 	at := stamp(n)
@@ -267,7 +268,8 @@ func TestAnAdvanceToATimerEndsWhenItHasFired(t *testing.T) {
 			wall, since := read()
 			return wall.Add(time.Duration(passed.Load())), since + time.Duration(passed.Load())
 		}
-		n := up(t, Config{Ephemeral: true, Validators: 1, BlockTime: 50 * time.Millisecond, Programs: tired{&passed}, Machine: machine})
+		n := up(t, Config{Plan: setup.Plan{Validators: 1, BlockTime: 50 * time.Millisecond}, Ephemeral: true, Programs: tired{&passed},
+			Machine: machine})
 		alice := newPayer(n, "alice")
 		actor := land(t, n, alice.deploy([]byte("tires"), "tired", 900_000_000_000)).To
 		started := land(t, n, alice.execute(actor, "start", nil))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // Timers scheduled a second, end to end: signed transactions of 400 timers each
@@ -33,7 +34,7 @@ func BenchmarkSchedule(b *testing.B) {
 			var cells types.Cells
 			for b.Loop() {
 				b.StopTimer()
-				config := Config{Home: b.TempDir() + "/home", Seed: testSeed()}
+				config := Config{Plan: setup.Plan{Seed: testSeed()}, Home: b.TempDir() + "/home"}
 				s.set(&config)
 				n := up(b, config)
 				alice := newPayer(n, "alice")

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // keys is a key log in memory.
@@ -26,7 +28,8 @@ func (k *keys) Write(b []byte) (int, error) {
 // the secrets of all of them are told.
 func TestConnectionsCanBeLookedInto(t *testing.T) {
 	dir, secrets := t.TempDir(), &keys{}
-	n := up(t, Config{Validators: 2, Runners: 1, Ephemeral: true, BlockTime: 50 * time.Millisecond, Qlog: dir, KeyLog: secrets})
+	n := up(t, Config{Plan: setup.Plan{Validators: 2, Runners: 1, BlockTime: 50 * time.Millisecond}, Ephemeral: true, Qlog: dir,
+		KeyLog: secrets})
 	await(t, n, 3)
 	if err := n.Close(); err != nil { // the files are whole then
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // hanging is a host of one program: start schedules a timer, whose fire never
@@ -49,7 +50,7 @@ func (s *hangingSession) Handle(ctx program.Context, _ program.Code, msg program
 // once f + 1 validators failed over it; blocks, calls and the process go on, and a
 // restart has nothing to trip over.
 func TestATimerThatHangsDoesNotHaltTheChain(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond, Programs: hanging{}})
+	n := up(t, Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond}, Ephemeral: true, Programs: hanging{}})
 	ctx, w := context.Background(), newPayer(n, "alice")
 	run := func(tx *types.Transaction) types.Address {
 		t.Helper()

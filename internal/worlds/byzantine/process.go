@@ -25,26 +25,26 @@ type ValidatorProcess struct {
 // more, if the process knows it.
 func (p *ValidatorProcess) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
 	switch o.Verb {
-	case "misbehave":
+	case fault.Misbehave:
 		p.Mask.Honest()
 		if counts == nil {
 			return nil
 		}
 		return p.Mask.Behave(o.Kind, counts)
-	case "twin":
+	case fault.Twin:
 		if counts == nil {
 			p.Twin.End()
 			return nil
 		}
 		return p.Twin.Begin(counts)
-	case "host_fail":
+	case fault.HostFail:
 		how := o.How
 		if counts == nil {
 			how = fault.HostWorks
 		}
 		p.Programs.Fail(o.Actor, how, counts)
 		return nil
-	case "panic", "hang":
+	case fault.Panic, fault.Hang:
 		if contract, is := types.ContractAddress(o.Contract); is {
 			p.Contracts.Upset(contract, fault.Upset{Hang: hangOf(o), Panic: &roles.Ordered{}, Count: counts, Over: func() { over(0) }})
 			return nil
@@ -63,29 +63,29 @@ type RunnerProcess struct {
 // Do is as that of a validator's process.
 func (p *RunnerProcess) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
 	switch o.Verb {
-	case "blackhole":
+	case fault.Blackhole:
 		p.Mask.Swallow(counts)
-	case "saturate":
+	case fault.Saturate:
 		p.Mask.Saturate(counts)
 		if counts == nil {
 			p.Shell.Drain(false, "")
 		} else {
 			p.Shell.Drain(true, "saturated")
 		}
-	case "capability":
+	case fault.Capability:
 		p.Mask.Offer(*o, counts)
 		p.Shell.Change(o.Add, o.Remove)
-	case "slow":
+	case fault.Slow:
 		p.Mask.Slow(o.Delay, counts)
-	case "flap":
+	case fault.Flap:
 		p.Mask.Flap(o.Up, o.Down, o.Times, counts, func() { over(0) })
-	case "misbehave":
+	case fault.Misbehave:
 		if counts == nil {
 			p.Mask.Honest()
 			return nil
 		}
 		return p.Mask.Behave(o.Kind, counts)
-	case "panic", "hang":
+	case fault.Panic, fault.Hang:
 		return upsetRole(p.Shell.Upset, o, counts, over)
 	default:
 		return notOwn(o, fault.Runners)
@@ -95,5 +95,5 @@ func (p *RunnerProcess) Do(o *fault.Order, counts *fault.Counts, over func(after
 
 // notOwn refuses a verb that no process of a kind of node does to itself.
 func notOwn(o *fault.Order, kind fault.Whose) error {
-	return refusal.New("unsupported", "%s: no process of %s does it to itself", o.Verb, kind).At("verb")
+	return refusal.New("unsupported", "%s: no process of %s does it to itself", o.Verb.Name, kind).At("verb")
 }

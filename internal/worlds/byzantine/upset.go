@@ -9,7 +9,7 @@ import (
 
 // hangOf is for how long an order has an actor hang; 0 of a panic.
 func hangOf(o *fault.Order) time.Duration {
-	if o.Verb == "hang" {
+	if o.Verb == fault.Hang {
 		return o.Delay
 	}
 	return 0

@@ -16,10 +16,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -42,7 +42,7 @@ type Config struct {
 	Ended  func(Ended) // called for nodes that ended without an order; it may be nil
 }
 
-// Backend opens the nodes of a network where a carrier runs them (box.Elsewhere).
+// Backend opens the nodes of a network where a carrier runs them (remote.Nodes).
 type Backend struct {
 	carrier Carrier
 	hosts   *hosts.Network
@@ -103,7 +103,7 @@ func (c *Backend) watchForEnds() {
 		if c.told != nil { // before its start fails
 			c.told(end)
 		}
-		ended := &box.EndedError{Node: end.Name, Cause: cmp.Or(end.Err, errors.New("no exit status"))}
+		ended := &remote.EndedError{Node: end.Name, Cause: cmp.Or(end.Err, errors.New("no exit status"))}
 		c.mu.Lock()
 		m := c.members[end.Name]
 		if c.early[end.Name] != nil {
@@ -231,7 +231,7 @@ func (c *Backend) addEffects(one control.Count, before [fault.Effects]int64) {
 	}
 }
 
-// Count implements box.Elsewhere: it asks all nodes what faults did there.
+// Count implements remote.Nodes: it asks all nodes what faults did there.
 func (c *Backend) Count() {
 	var asked sync.WaitGroup
 	for _, m := range c.allMembers() {
@@ -253,14 +253,14 @@ func (c *Backend) encodeRules(rules map[netip.AddrPort]lossy.Rule) (all []contro
 	return all
 }
 
-// Travelled implements box.Elsewhere.
+// Travelled implements remote.Nodes.
 func (c *Backend) Travelled() network.Travel {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.travel
 }
 
-// SetTravel implements box.Elsewhere: it sends all nodes how far time travel came. A node that
+// SetTravel implements remote.Nodes: it sends all nodes how far time travel came. A node that
 // starts later is told at its start.
 func (c *Backend) SetTravel(t network.Travel) {
 	c.mu.Lock()
@@ -327,7 +327,7 @@ func (c *Backend) isClosing() bool {
 	return c.isClosed || c.abandoned
 }
 
-// Abandon implements box.Elsewhere: Close ends all nodes at once.
+// Abandon implements remote.Nodes: Close ends all nodes at once.
 func (c *Backend) Abandon() {
 	c.mu.Lock()
 	c.abandoned = true

@@ -5,7 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // nodeOfFolder returns a node of the folder, nil if it has none of that name. The lock is
@@ -28,7 +28,7 @@ func (c *Backend) findNode(name string) (one hosts.Node, known bool) {
 	return one, false
 }
 
-// Validators implements box.Elsewhere.
+// Validators implements remote.Nodes.
 func (c *Backend) Validators() (names []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,19 +38,19 @@ func (c *Backend) Validators() (names []string) {
 	return names
 }
 
-// Key implements box.Elsewhere.
+// Key implements remote.Nodes.
 func (c *Backend) Key(name string) *crypto.Key {
 	one, _ := c.findNode(name)
 	return one.Key
 }
 
-// Left implements box.Elsewhere.
+// Left implements remote.Nodes.
 func (c *Backend) Left(name string) bool {
 	one, _ := c.findNode(name)
 	return one.Left
 }
 
-// SetLeft implements box.Elsewhere. A node that Launch began to start is ended again.
+// SetLeft implements remote.Nodes. A node that Launch began to start is ended again.
 func (c *Backend) SetLeft(name string) {
 	c.noteLeft(name, true)
 	c.mu.Lock()

@@ -13,9 +13,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 )
 
 // Patience with nodes.
@@ -90,7 +90,7 @@ func (m *member) Phase() network.Phase {
 	return network.Running
 }
 
-// Fail implements box.ValidatorNode. An ordered panic of a role is not a failure of the node.
+// Fail implements remote.ValidatorNode. An ordered panic of a role is not a failure of the node.
 func (m *member) Fail(err error) {
 	most := int64(roles.MaxRestarts)
 	if m.backend.hosts.Strategy() == roles.Stop {
@@ -102,7 +102,7 @@ func (m *member) Fail(err error) {
 	m.failure.Store(&err)
 }
 
-// Failure implements box.ValidatorNode and box.RunnerNode.
+// Failure implements remote.ValidatorNode and remote.RunnerNode.
 func (m *member) Failure() error {
 	if err := m.failure.Load(); err != nil {
 		return *err
@@ -143,7 +143,7 @@ func (m *member) startProcess() (*life, control.Hello, error) {
 		err = m.client.SetTravel(ctx, have)
 	}
 	if err != nil {
-		if !errors.As(err, new(*box.EndedError)) { // that says it all
+		if !errors.As(err, new(*remote.EndedError)) { // that says it all
 			err = fmt.Errorf("%s does not come up: %w", m.identity.Name, err)
 		}
 		return nil, hello, errors.Join(err, m.endProcess(true))
@@ -259,7 +259,7 @@ func (m *member) Thaw() error {
 	return nil
 }
 
-// setRules is a part of box.EnterSocket.
+// setRules is a part of remote.EnterSocket.
 func (m *member) setRules(rules map[netip.AddrPort]lossy.Rule) {
 	m.mu.Lock()
 	m.rules = rules
@@ -299,7 +299,7 @@ func (m *member) orderFault(counts *fault.Counts, o fault.Order) error {
 // Do implements network.Node: it passes the order to the node unchanged. The answer to a panic
 // reports its effect, since the process may end.
 func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	waits := o.Verb == "panic" || o.Verb == "hang"
+	waits := o.Verb == fault.Panic || o.Verb == fault.Hang
 	switch {
 	case waits && !m.canAnswer():
 		return fmt.Errorf("%s does not answer", m.identity.Name)

@@ -10,9 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/runners"
 )
 
@@ -20,15 +20,15 @@ import (
 type runner struct {
 	*member
 	key    *crypto.Key
-	socket box.EnterSocket
+	socket remote.EnterSocket
 	last   control.RunnerStatus // latest answer; guarded by mu
 	at     time.Time
 }
 
-var _ box.RunnerNode = (*runner)(nil)
+var _ remote.RunnerNode = (*runner)(nil)
 
-// Runner implements box.Elsewhere.
-func (c *Backend) Runner(name string, key *crypto.Key, socket box.EnterSocket) box.RunnerNode {
+// Runner implements remote.Nodes.
+func (c *Backend) Runner(name string, key *crypto.Key, socket remote.EnterSocket) remote.RunnerNode {
 	r := &runner{member: newMember(c, network.Identity{Name: name, Address: key.Address(), Kind: fault.Runners}), key: key, socket: socket}
 	r.last.Status = runners.Status{Name: name, Address: key.Address(), PublicKey: key.PublicKey()}
 	c.enterMember(r.member)
@@ -136,7 +136,7 @@ func (r *runner) refreshStatus() {
 	r.last, r.at = s, time.Now()
 }
 
-// Status implements box.RunnerNode.
+// Status implements remote.RunnerNode.
 func (r *runner) Status() runners.Status {
 	r.refreshStatus()
 	r.mu.Lock()
@@ -144,7 +144,7 @@ func (r *runner) Status() runners.Status {
 	return r.last.Status
 }
 
-// Waiting implements box.RunnerNode.
+// Waiting implements remote.RunnerNode.
 func (r *runner) Waiting() []types.Hash {
 	r.refreshStatus()
 	r.mu.Lock()
@@ -152,10 +152,10 @@ func (r *runner) Waiting() []types.Hash {
 	return r.last.Waiting
 }
 
-// Answer implements box.RunnerNode.
+// Answer implements remote.RunnerNode.
 func (r *runner) Answer(job types.Hash, given execution.Given) error {
 	return r.client.Answer(r.backend.ctx, job, given)
 }
 
-// Reload implements box.RunnerNode.
+// Reload implements remote.RunnerNode.
 func (r *runner) Reload() error { return r.client.Reload(r.backend.ctx) }

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // refusing is a carrier that notes which nodes it is to start, and starts none.
@@ -39,7 +39,7 @@ func (r *refusing) Close() error {
 // it is started by itself.
 func TestANodeThatHasLeftIsNotStartedWithTheOthers(t *testing.T) {
 	seed := uint64(7)
-	made, err := hosts.Make(hosts.Plan{Chain: box.Config{Validators: 5, Runners: 3, ChainID: 8011, BlockTime: time.Second}, Seed: &seed,
+	made, err := hosts.Make(hosts.Plan{Chain: setup.Plan{Validators: 5, Runners: 3, ChainID: 8011, BlockTime: time.Second}, Seed: &seed,
 		Driver: "a-secret-of-a-driver", Format: hosts.Processes, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -29,7 +29,7 @@ type validator struct {
 	follower
 	key      *crypto.Key
 	endpoint string // "": not settled yet
-	tell     box.Receivers
+	tell     remote.Receivers
 	last     validators.Status // latest answer; guarded by mu
 	live     []gateway.Live
 	at       time.Time
@@ -39,10 +39,10 @@ type validator struct {
 	every    bool         // with a block at every height
 }
 
-var _ box.ValidatorNode = (*validator)(nil)
+var _ remote.ValidatorNode = (*validator)(nil)
 
-// Validator implements box.Elsewhere.
-func (c *Backend) Validator(name string, key *crypto.Key, tell box.Receivers) (box.ValidatorNode, error) {
+// Validator implements remote.Nodes.
+func (c *Backend) Validator(name string, key *crypto.Key, tell remote.Receivers) (remote.ValidatorNode, error) {
 	c.mu.Lock()
 	if c.chain == nil {
 		c.chain = newChain(tell.Executor)
@@ -59,7 +59,7 @@ func (c *Backend) Validator(name string, key *crypto.Key, tell box.Receivers) (b
 	return v, v.resumeFromFile()
 }
 
-// Endpoint implements box.ValidatorNode: where others reach it. The files of a validator
+// Endpoint implements remote.ValidatorNode: where others reach it. The files of a validator
 // that joins are written here.
 func (v *validator) Endpoint() (string, error) {
 	c := v.backend
@@ -84,7 +84,7 @@ func (v *validator) Endpoint() (string, error) {
 	return v.endpoint, err
 }
 
-// Open implements box.ValidatorNode.
+// Open implements remote.ValidatorNode.
 func (v *validator) Open() error {
 	_, err := v.Endpoint()
 	return err
@@ -121,7 +121,7 @@ func (v *validator) reportBoot(hello control.Hello) (header types.Header, err er
 	if err := codec.Unmarshal(hello.Boot.Header, types.MaxBlockBytes, &header); err != nil {
 		return header, fmt.Errorf("%s reports an invalid header at boot: %w", v.name, err)
 	}
-	v.tell.Booted(v.identity.Address, box.Boot{Header: &header, Hash: hello.Boot.Hash, Root: hello.Boot.Root})
+	v.tell.Booted(v.identity.Address, remote.Boot{Header: &header, Hash: hello.Boot.Hash, Root: hello.Boot.Root})
 	head := v.head.Load()
 	if at := head.Block.Header.Height; header.Height < at || header.Height == at && hello.Boot.Hash != head.Hash {
 		return header, v.resetToGenesis()
@@ -291,22 +291,22 @@ func (v *validator) Wipe(counts *fault.Counts) error {
 	return v.resetToGenesis()
 }
 
-// Shell implements box.ValidatorNode.
-func (v *validator) Shell() box.Shell { return v }
+// Shell implements remote.ValidatorNode.
+func (v *validator) Shell() remote.Shell { return v }
 
-// Store implements box.ValidatorNode.
+// Store implements remote.ValidatorNode.
 func (v *validator) Store() env.Store { return *v.store.Load() }
 
-// Head implements box.Shell.
+// Head implements remote.Shell.
 func (v *validator) Head() *validators.Head { return v.head.Load() }
 
-// Archive implements box.Shell.
+// Archive implements remote.Shell.
 func (v *validator) Archive() *history.Archive { return history.Of(v.Store()) }
 
 // statusAge is the maximum age of a validator's known status when it is read.
 const statusAge = 10 * time.Millisecond
 
-// Status implements box.Shell.
+// Status implements remote.Shell.
 func (v *validator) Status() validators.Status {
 	v.refreshStatus()
 	v.mu.Lock()
@@ -316,7 +316,7 @@ func (v *validator) Status() validators.Status {
 	return s
 }
 
-// Connections implements box.Shell.
+// Connections implements remote.Shell.
 func (v *validator) Connections() []gateway.Live {
 	v.refreshStatus()
 	v.mu.Lock()
@@ -349,12 +349,12 @@ func (v *validator) refreshStatus() {
 	}
 }
 
-// Submit implements box.Shell.
+// Submit implements remote.Shell.
 func (v *validator) Submit(raw []byte, answer func(types.Hash, error)) {
 	go func() { answer(v.client.Submit(v.backend.ctx, raw)) }()
 }
 
-// NextNonce implements box.Shell.
+// NextNonce implements remote.Shell.
 func (v *validator) NextNonce(a types.Address, final types.Nonce, answer func(types.Nonce)) {
 	go func() {
 		if next, err := v.client.NextNonce(v.backend.ctx, a, final); err == nil {
@@ -363,7 +363,7 @@ func (v *validator) NextNonce(a types.Address, final types.Nonce, answer func(ty
 	}()
 }
 
-// Waiting implements box.Shell.
+// Waiting implements remote.Shell.
 func (v *validator) Waiting(hash types.Hash, answer func(*ledger.Checked)) {
 	go func() {
 		raw, sender, err := v.client.Waiting(v.backend.ctx, hash)
@@ -379,12 +379,12 @@ func (v *validator) Waiting(hash types.Hash, answer func(*ledger.Checked)) {
 	}()
 }
 
-// BringHeartbeat implements box.Shell.
+// BringHeartbeat implements remote.Shell.
 func (v *validator) BringHeartbeat(runner types.Address, ping *push.HeartbeatPing, answer func(types.Hash, error)) {
 	go func() { answer(v.client.Bring(v.backend.ctx, control.Brought{Runner: runner, Ping: ping})) }()
 }
 
-// BringResult implements box.Shell.
+// BringResult implements remote.Shell.
 func (v *validator) BringResult(runner types.Address, result *push.JobResult, answer func(error)) {
 	go func() {
 		_, err := v.client.Bring(v.backend.ctx, control.Brought{Runner: runner, Result: result})
@@ -392,7 +392,7 @@ func (v *validator) BringResult(runner types.Address, result *push.JobResult, an
 	}()
 }
 
-// BringRefusal implements box.Shell.
+// BringRefusal implements remote.Shell.
 func (v *validator) BringRefusal(runner types.Address, ack *push.JobAck, answer func(error)) {
 	go func() {
 		_, err := v.client.Bring(v.backend.ctx, control.Brought{Runner: runner, Refusal: ack})
@@ -400,7 +400,7 @@ func (v *validator) BringRefusal(runner types.Address, ack *push.JobAck, answer 
 	}()
 }
 
-// Pause implements box.Shell.
+// Pause implements remote.Shell.
 func (v *validator) Pause(on bool) {
 	v.mu.Lock()
 	v.hold = on
@@ -413,10 +413,10 @@ func (v *validator) Pause(on bool) {
 	}
 }
 
-// SkipTo implements box.Shell.
+// SkipTo implements remote.Shell.
 func (v *validator) SkipTo(to types.Height, done func()) { v.sendTravel(to, false, done) }
 
-// MakeTo implements box.Shell.
+// MakeTo implements remote.Shell.
 func (v *validator) MakeTo(to types.Height, done func()) { v.sendTravel(to, true, done) }
 
 func (v *validator) sendTravel(to types.Height, every bool, done func()) {
@@ -455,7 +455,7 @@ func (v *validator) Do(o *fault.Order, counts *fault.Counts, over func(time.Dura
 	if err := v.member.Do(o, counts, over); err != nil {
 		return err
 	}
-	if o.Verb == "misbehave" {
+	if o.Verb == fault.Misbehave {
 		v.mu.Lock()
 		v.lies = counts != nil
 		v.mu.Unlock()
@@ -463,7 +463,7 @@ func (v *validator) Do(o *fault.Order, counts *fault.Counts, over func(time.Dura
 	return nil
 }
 
-// Honest implements box.ValidatorNode.
+// Honest implements remote.ValidatorNode.
 func (v *validator) Honest() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

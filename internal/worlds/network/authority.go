@@ -13,8 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -97,23 +96,25 @@ func (a *Authority) SetParam(ctx context.Context, key, value string, at types.He
 	return change, nil
 }
 
-// CancelTimer cancels any actor's timer by the system key (CIP-1 §12, SYS_CANCEL_TIMER). by
-// reads the timer's present status.
-func (a *Authority) CancelTimer(ctx context.Context, by api.Reader, id types.TimerID) (*types.Receipt, error) {
-	return a.orderTimer(ctx, by, id, governance.OpCancelTimer, governance.CancelTimer{TimerID: id})
+// CancelTimer cancels any actor's timer by the system key (CIP-1 §12, SYS_CANCEL_TIMER). judge refuses
+// one that is not pending.
+func (a *Authority) CancelTimer(ctx context.Context, id types.TimerID, judge func(types.TimerID) error) (*types.Receipt, error) {
+	return a.orderTimer(ctx, id, judge, governance.OpCancelTimer, governance.CancelTimer{TimerID: id})
 }
 
 // ExtendTimer moves the expires_at of any actor's timer by the system key (CIP-1 §12,
 // SYS_EXTEND_TIMER).
-func (a *Authority) ExtendTimer(ctx context.Context, by api.Reader, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
-	return a.orderTimer(ctx, by, id, governance.OpExtendTimer, governance.ExtendTimer{TimerID: id, NewExpiresAt: expiresAt})
+func (a *Authority) ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height,
+	judge func(types.TimerID) error) (*types.Receipt, error) {
+	return a.orderTimer(ctx, id, judge, governance.OpExtendTimer, governance.ExtendTimer{TimerID: id, NewExpiresAt: expiresAt})
 }
 
-func (a *Authority) orderTimer(ctx context.Context, by api.Reader, id types.TimerID, opcode uint16, args any) (*types.Receipt, error) {
+func (a *Authority) orderTimer(ctx context.Context, id types.TimerID, judge func(types.TimerID) error, opcode uint16,
+	args any) (*types.Receipt, error) {
 	if err := a.orders.Need(SystemKey); err != nil {
 		return nil, err
 	}
-	if _, err := api.CheckTimer(by, id); err != nil {
+	if err := judge(id); err != nil {
 		return nil, err
 	}
 	return a.sendInstruction(ctx, opcode, args)
@@ -221,8 +222,8 @@ func (a *Authority) sendDraft(ctx context.Context, key *crypto.Key, draft wallet
 	for tries := 1; ; tries++ {
 		receipt, err := a.sendOnce(ctx, key, draft)
 		var refused *refusal.Error
-		if tries == api.NonceTries || !errors.As(err, &refused) ||
-			refused.Code != api.CodeNonceTaken && refused.Code != api.CodeNonceTooLow {
+		if tries == wallet.NonceTries || !errors.As(err, &refused) ||
+			refused.Code != refusal.CodeNonceTaken && refused.Code != refusal.CodeNonceTooLow {
 			return receipt, err
 		}
 	}
@@ -241,7 +242,7 @@ func (a *Authority) sendOnce(ctx context.Context, key *crypto.Key, draft wallet.
 	if _, err := best.Submit(ctx, a.network, tx.Encode()); err != nil {
 		return nil, err
 	}
-	api.TellHandedIn(ctx, tx.Hash())
+	a.network.TellHandedIn(ctx, tx.Hash())
 	return a.awaitReceipt(ctx, end, tx)
 }
 
@@ -261,7 +262,7 @@ func (a *Authority) awaitReceipt(ctx context.Context, end *Execution, tx *types.
 		case ended.Receipt == nil:
 			return nil, ErrDropped(ended.Dropped)
 		default:
-			return ended.Receipt, api.Judged(ended.Receipt)
+			return ended.Receipt, refusal.OfReceipt(ended.Receipt)
 		}
 	}
 	return nil, errNotFinal(tx.Hash(), governPatience.String())
@@ -279,7 +280,7 @@ func (b Best) Submit(ctx context.Context, s Scheduler, raw []byte) (types.Hash, 
 	if err != nil {
 		return types.Hash{}, ErrNoAnswer(b.Name, err)
 	}
-	return a.hash, readmodel.Refusal(a.err)
+	return a.hash, validators.Refusal(a.err)
 }
 
 // nextNonce is the nonce of an account after all that the best validator has of it, final or

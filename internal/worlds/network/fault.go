@@ -47,7 +47,7 @@ func (f *Fault) effectSoFar(now types.Time, u fault.Units) fault.Effect {
 		return *f.told
 	}
 	did := f.Did(u)
-	e := fault.Effect{Verb: f.Order.Verb, Detail: f.Order.Detail(), Did: did, Idle: did == "", Begun: f.begun, Order: &f.Order}
+	e := fault.Effect{Verb: f.Order.Verb.Name, Detail: f.Order.Detail(), Did: did, Idle: did == "", Begun: f.begun, Order: &f.Order}
 	f.until.withValue(func(until *types.Time) { e.Until, e.Ended = *until, *until <= now })
 	return e
 }
@@ -73,17 +73,18 @@ func (r *record) addFault(f *Fault) {
 
 // key distinguishes faults of a node that do not replace each other.
 type key struct {
-	node, verb string
-	actor      types.Address
+	node  string
+	verb  *fault.Verb
+	actor types.Address
 }
 
 // keyOf is the key of an order. Whatever ended a process is replaced by the next end.
 func keyOf(o *fault.Order) key {
 	k := key{node: o.Node, verb: o.Verb}
 	switch o.Verb {
-	case "drop", "rejoin":
-		k.verb = "crash"
-	case "host_fail":
+	case fault.Drop, fault.Rejoin:
+		k.verb = fault.Crash
+	case fault.HostFail:
 		k.actor = o.Actor
 	}
 	return k
@@ -117,7 +118,7 @@ func (r *record) endInForce(f *Fault, now types.Time) {
 // finishAll ends the faults of a node that last as long as its process.
 func (r *record) finishAll(node string, now types.Time) {
 	r.force = slices.DeleteFunc(r.force, func(f *Fault) bool {
-		over := f.Order.Node == node && fault.Lookup(f.Order.Verb).Lasts == fault.Process
+		over := f.Order.Node == node && f.Order.Verb.Lasts == fault.Process
 		if over {
 			f.endAt(now)
 		}

@@ -60,7 +60,7 @@ func (r *LinkRules) SameCut(other *LinkRules) bool { return r.cut == other.cut }
 
 // apartBy is which links an order cuts.
 func (w *Orders) apartBy(o *fault.Order) func(from, to string) bool {
-	if o.Verb == "partition" {
+	if o.Verb == fault.Partition {
 		return fault.Separated(w.isRunner(), o.Groups...)
 	}
 	side := fault.SideOf(o.Left, o.Right)
@@ -199,15 +199,15 @@ func (w *Orders) ruleLinks(by *fault.Order, change func(*LinkRules)) {
 func (w *Orders) onLinks(o *fault.Order) (f *Fault, err error) {
 	err = w.linking.Do(context.Background(), func() error {
 		switch o.Verb {
-		case "partition", "bridge":
+		case fault.Partition, fault.Bridge:
 			f = w.cutLinks(o)
-		case "link":
+		case fault.SetLink:
 			f = w.setLink(o)
-		case "heal":
+		case fault.Heal:
 			w.restoreLinks(o)
 			return nil
 		default:
-			return refusal.New("unsupported", "%s: no link has it", o.Verb).At("verb")
+			return refusal.New("unsupported", "%s: no link has it", o.Verb.Name).At("verb")
 		}
 		w.record.withValue(func(r *record) { r.addFault(f) })
 		return nil
@@ -218,8 +218,7 @@ func (w *Orders) onLinks(o *fault.Order) (f *Fault, err error) {
 // LinksInForce lists the faults of links in force, the oldest first.
 func (w *Orders) LinksInForce() []*Fault {
 	return slices.DeleteFunc(w.Standing(), func(f *Fault) bool {
-		verb := fault.Lookup(f.Order.Verb)
-		return verb == nil || verb.OfNode()
+		return f.Order.Verb == nil || f.Order.Verb.OfNode()
 	})
 }
 

@@ -46,6 +46,24 @@ func (m *Membership) Status(state *ledger.State, who Identity) string {
 	return status
 }
 
+// Move is a decided move of a validator: before its epoch or, if that has begun meanwhile, in it.
+type Move struct {
+	Status string
+	Epoch  types.Epoch  // from which on the set is another
+	Height types.Height // the first of the epoch
+}
+
+// MoveOf is the latest move of a validator, which is decided.
+func (m *Membership) MoveOf(who Identity) Move {
+	state := m.network.Best().State
+	move := Move{Status: m.Status(state, who), Epoch: state.NextEpoch()}
+	if move.Status == history.StatusJoining || move.Status == history.StatusLeaving {
+		move.Epoch++
+	}
+	move.Height = types.Height(uint64(move.Epoch)*state.NextParams().EpochBlocks + 1)
+	return move
+}
+
 // Join starts a validator of a new name, or one that has left. The system key asks for its
 // membership from the next epoch on. It returns when the instruction is final. The
 // validator catches up meanwhile. An empty name is the next free one of v0, v1, …. Of a

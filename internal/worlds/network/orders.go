@@ -73,7 +73,7 @@ func (w *Orders) Order(o *fault.Order) (f *Fault, err error) {
 	if err := w.validateOrder(o); err != nil {
 		return nil, err
 	}
-	if !fault.Lookup(o.Verb).OfNode() {
+	if !o.Verb.OfNode() {
 		return w.onLinks(o)
 	}
 	err = w.nodes.Do(context.Background(), func() error {
@@ -89,11 +89,7 @@ func (w *Orders) Order(o *fault.Order) (f *Fault, err error) {
 
 // validateOrder says what is wrong with an order, or nil.
 func (w *Orders) validateOrder(o *fault.Order) error {
-	needs, verb := Faults, fault.Lookup(o.Verb)
-	if verb != nil {
-		needs = NeededBy(verb)
-	}
-	if err := w.Need(needs); err != nil {
+	if err := w.Need(NeededBy(o.Verb)); err != nil {
 		return err
 	}
 	if err := o.Check(); err != nil {
@@ -115,24 +111,24 @@ func (w *Orders) validateOrder(o *fault.Order) error {
 // onNode does an order of a node, which has the verb.
 func (w *Orders) onNode(n Node, o *fault.Order) (*Fault, error) {
 	switch o.Verb {
-	case "crash", "drop":
+	case fault.Crash, fault.Drop:
 		return w.Kill(n, o)
-	case "rejoin":
+	case fault.Rejoin:
 		f, err := w.Kill(n, o)
 		if err == nil {
 			w.rejoinRunner(o)
 		}
 		return f, err
-	case "restart":
+	case fault.Restart:
 		return nil, w.restartProcess(n)
-	case "freeze":
+	case fault.Freeze:
 		return w.freezeNode(n, o)
-	case "thaw":
+	case fault.Thaw:
 		return nil, w.thawNode(n)
-	case "wipe":
+	case fault.Wipe:
 		return w.wipeNode(n, o)
 	}
-	if lasts := fault.Lookup(o.Verb).Lasts; lasts != fault.Machine && !n.Phase().Up() {
+	if lasts := o.Verb.Lasts; lasts != fault.Machine && !n.Phase().Up() {
 		return nil, fmt.Errorf("%s does not run: restart it first", o.Node)
 	}
 	if o.Mends() {
@@ -172,7 +168,7 @@ func (w *Orders) noteFault(f *Fault) {
 	now := w.backend.Now()
 	w.record.withValue(func(r *record) {
 		r.addFault(f)
-		if lasts := fault.Lookup(f.Order.Verb).Lasts; lasts != fault.AtOnce && !f.Ended(now) {
+		if lasts := f.Order.Verb.Lasts; lasts != fault.AtOnce && !f.Ended(now) {
 			r.putInForce(f, now)
 		}
 	})
@@ -225,9 +221,9 @@ func (w *Orders) restartProcess(n Node) error {
 	}
 	var kept []*Fault
 	w.record.withValue(func(r *record) {
-		r.endInForce(r.findInForce(key{node: name, verb: "crash"}), w.backend.Now())
+		r.endInForce(r.findInForce(key{node: name, verb: fault.Crash}), w.backend.Now())
 		for _, f := range r.force {
-			if f.Order.Node == name && f.Order.Verb == "host_fail" {
+			if f.Order.Node == name && f.Order.Verb == fault.HostFail {
 				kept = append(kept, f)
 			}
 		}
@@ -305,7 +301,9 @@ func (w *Orders) thawNode(n Node) error {
 		return fmt.Errorf("%s is not frozen", n.Who().Name)
 	}
 	err := n.Thaw()
-	w.record.withValue(func(r *record) { r.endInForce(r.findInForce(key{node: n.Who().Name, verb: "freeze"}), w.backend.Now()) })
+	w.record.withValue(func(r *record) {
+		r.endInForce(r.findInForce(key{node: n.Who().Name, verb: fault.Freeze}), w.backend.Now())
+	})
 	return err
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // Refusals of whatever is asked.
@@ -136,7 +135,7 @@ func ErrNoAnswer(node string, why error) error {
 
 // ErrDropped refuses to wait for a transaction that a validator gave up.
 func ErrDropped(why string) error {
-	return refusal.New(api.CodeDropped, "the transaction was dropped: %s", why).
+	return refusal.New(refusal.CodeDropped, "the transaction was dropped: %s", why).
 		Hint("No block has it so far. Send it again, with a fresh nonce and a sufficient fee.")
 }
 

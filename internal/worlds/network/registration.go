@@ -11,15 +11,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
-
-// MaxRunners bounds the runners of a network in one process: each has a socket, a connection
-// with each validator of its subset, and some goroutines.
-const MaxRunners = 2_000
 
 // Goodbye is how long a runner may take to say Goodbye before it is stopped: the validators'
 // grace, and some more.
@@ -54,21 +49,20 @@ func (g *Registration) findRunner(name string) Node {
 
 // JoinRunner registers a runner of the next free name, with a stake that the system's account
 // gives it, and starts it. It returns the name when the registration is final. A given name
-// must be the next free one. What the terms leave out is as of all runners.
-func (g *Registration) JoinRunner(ctx context.Context, terms *model.RunnerRequest) (string, error) {
-	name := terms.Name
+// must be the next free one. terms are what it registers with, by what all runners offer.
+func (g *Registration) JoinRunner(ctx context.Context, name string, terms func(own system.Offer) (setup.Terms, error)) (string, error) {
 	if err := g.orders.Need(OwnRunners); err != nil {
 		return "", err
 	}
 	count := len(g.network.Runners())
 	next := wallet.RunnerName(count)
-	if count >= MaxRunners {
-		return "", errTooManyRunners(MaxRunners)
+	if count >= setup.MaxRunners {
+		return "", errTooManyRunners(setup.MaxRunners)
 	}
 	if err := checkJoinRunner(name, next, g.findRunner(name) != nil); err != nil {
 		return "", err
 	}
-	stake, offer, err := api.OwnTerms(terms, g.network.Offer())
+	with, err := terms(g.network.Offer())
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +71,7 @@ func (g *Registration) JoinRunner(ctx context.Context, terms *model.RunnerReques
 		return "", ErrNoValidator
 	}
 	key := g.ownIdentity(state, next)
-	if err := g.authority.registerRunner(ctx, key, stake, offer); err != nil {
+	if err := g.authority.registerRunner(ctx, key, with.Stake, with.Offer); err != nil {
 		return "", err
 	}
 	return next, closingRefusal(g.orders.nodes.Do(ctx, func() error {
@@ -124,13 +118,13 @@ func (g *Registration) registrationOf(name string) (*system.Runner, error) {
 }
 
 // UpdateRunner changes the offer of a runner of the network's own, and returns when that is
-// final. What the terms leave out stays.
-func (g *Registration) UpdateRunner(ctx context.Context, name string, terms *model.RunnerRequest) error {
+// final. amended is the offer in place of the present one.
+func (g *Registration) UpdateRunner(ctx context.Context, name string, amended func(now system.Offer) (system.Offer, error)) error {
 	is, err := g.registrationOf(name)
 	if err != nil {
 		return err
 	}
-	offer, err := api.Amended(terms, is.Offer)
+	offer, err := amended(is.Offer)
 	if err != nil {
 		return err
 	}
@@ -152,11 +146,11 @@ func isUnregistered(state *ledger.State, r Node) bool {
 	return is == nil || is.Health == selection.Deregistered
 }
 
-// PrepareRunner is the registration of a runner that StartRunner starts, signed for an owner.
+// PrepareRunner is the registration of a runner that StartRunner starts by its name, signed for an owner, without a stake.
 // The runner is new, or was deregistered and rejoins under another key.
-func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
+func (g *Registration) PrepareRunner(name string, owner types.Address) (string, *system.Registration, error) {
 	if err := g.orders.Need(OwnRunners); err != nil {
-		return p, err
+		return name, nil, err
 	}
 	count := len(g.network.Runners())
 	next := wallet.RunnerName(count)
@@ -165,19 +159,19 @@ func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.Pr
 	}
 	state := g.network.Best().State
 	if state == nil {
-		return p, ErrNoValidator
+		return name, nil, ErrNoValidator
 	}
 	keys := g.network.Keys()
 	switch r := g.findRunner(name); {
 	case r == nil && name != next:
-		return p, errNextRunner(name, next)
-	case r == nil && count >= MaxRunners:
-		return p, errTooManyRunners(MaxRunners)
+		return name, nil, errNextRunner(name, next)
+	case r == nil && count >= setup.MaxRunners:
+		return name, nil, errTooManyRunners(setup.MaxRunners)
 	case r != nil && !isUnregistered(state, r):
-		return p, errRunnerAlready(name)
+		return name, nil, errRunnerAlready(name)
 	}
 	_, key := g.latestIdentities(state, name)
-	return api.PreparedRunner{Name: name, PublicKey: key.PublicKey(), Offer: g.network.Offer(), Signed: keys.signRegistration(key, owner)}, nil
+	return name, &system.Registration{PublicKey: key.PublicKey(), Offer: g.network.Offer(), Signed: keys.signRegistration(key, owner)}, nil
 }
 
 // StartRunner starts a runner whose registration is final, in place of the one of its name.

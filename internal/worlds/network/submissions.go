@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -64,7 +64,7 @@ func (s *Submissions) NextNonce(account types.Address) types.Nonce {
 const lookAgain = 2 * time.Second
 
 // Wait returns a transaction's receipt once it is final and the best validator shows its block.
-func (s *Submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error) {
+func (s *Submissions) Wait(ctx context.Context, hash types.Hash) (*history.Executed, error) {
 	end := s.executions.AwaitSubmitted(hash)
 	defer end.GiveUp()
 	for {
@@ -78,18 +78,18 @@ func (s *Submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed,
 		case ended.Receipt == nil:
 			return nil, ErrDropped(ended.Dropped)
 		default:
-			return &api.Executed{Receipt: *ended.Receipt, Logs: ended.Printed}, nil
+			return &history.Executed{Receipt: *ended.Receipt, Logs: ended.Printed}, nil
 		}
 	}
 }
 
 // bestReceipt is a receipt of the best validator, or nil.
-func (s *Submissions) bestReceipt(hash types.Hash) (*api.Executed, error) {
+func (s *Submissions) bestReceipt(hash types.Hash) (*history.Executed, error) {
 	best := s.network.Best()
 	if best.State == nil {
 		return nil, nil
 	}
-	return readmodel.Receipt(best.Archive, hash, best.State.Height())
+	return best.Archive.Executed(hash, best.State.Height())
 }
 
 // BringHeartbeat hands a polling runner's heartbeat to a validator, "" for the best.
@@ -124,7 +124,7 @@ func (s *Submissions) bringTo(ctx context.Context, name string, hand func(v Stee
 	if err != nil {
 		return ErrNoAnswer(to.Name, err)
 	}
-	return readmodel.Refusal(refused)
+	return validators.Refusal(refused)
 }
 
 // findRunning is the validator of a name, or for "" the best, if it runs.

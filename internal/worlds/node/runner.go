@@ -7,11 +7,21 @@ import (
 	"net"
 	"sync/atomic"
 
+	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/runners"
 )
+
+// OwnOffer is what a runner of the devnet's own says that it does.
+func OwnOffer() system.Offer {
+	does, _ := settings.Own()
+	defer does.Close()
+	return system.Offer{Capabilities: does.Capabilities(), Entitlements: does.Entitlements(), MaxConcurrentJobs: wallet.RunnerJobs}
+}
 
 // RunnerConfig is what one runner is opened from. It does not use the fields Files,
 // Durability and Overhear of its Parts, since a runner stores nothing.

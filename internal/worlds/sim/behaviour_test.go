@@ -106,7 +106,7 @@ func TestTheFirstOfTwoProcessesOfAKeyVotesByItsOwnLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Order(&fault.Order{Verb: "twin", Node: "v1", On: true}); err != nil {
+		if _, err := n.Order(&fault.Order{Verb: fault.Twin, Node: "v1", On: true}); err != nil {
 			t.Fatal(err)
 		}
 		if err := n.RunToHeight(6, 5*time.Minute); err != nil {
@@ -134,7 +134,7 @@ func TestASecondProcessThatBeginsInAPartitionWaitsWhenItIsHealed(t *testing.T) {
 			}
 		}
 		n.Partition([]string{"v1"})
-		twin, err := n.ordered(fault.Order{Verb: "twin", Node: "v1", On: true})
+		twin, err := n.ordered(fault.Order{Verb: fault.Twin, Node: "v1", On: true})
 		if err != nil {
 			t.Fatal(err)
 		}

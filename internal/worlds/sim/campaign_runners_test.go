@@ -83,17 +83,17 @@ func (c *campaign) runnersFault() {
 	name := c.runners[rng.IntN(len(c.runners))]
 	kinds := append(fault.KindsOf(fault.Runners), fault.Honest, fault.Honest)
 	o := []fault.Order{
-		{Verb: "drop"}, {Verb: "restart"}, {Verb: "restart"}, {Verb: "freeze"}, {Verb: "thaw"}, {Verb: "thaw"},
-		{Verb: "blackhole", On: rng.IntN(2) == 0}, {Verb: "slow", Delay: time.Duration(rng.IntN(3000)) * time.Millisecond},
-		{Verb: "flap", Up: time.Second, Down: time.Duration(1+rng.IntN(5)) * time.Second, Times: 1 + rng.IntN(3)},
-		{Verb: "saturate", On: rng.IntN(2) == 0}, {Verb: "rejoin", AfterBlocks: uint64(rng.IntN(10)), NewIdentity: rng.IntN(2) == 0},
-		{Verb: "misbehave", Kind: kinds[rng.IntN(len(kinds))]},
+		{Verb: fault.Drop}, {Verb: fault.Restart}, {Verb: fault.Restart}, {Verb: fault.Freeze}, {Verb: fault.Thaw}, {Verb: fault.Thaw},
+		{Verb: fault.Blackhole, On: rng.IntN(2) == 0}, {Verb: fault.Slow, Delay: time.Duration(rng.IntN(3000)) * time.Millisecond},
+		{Verb: fault.Flap, Up: time.Second, Down: time.Duration(1+rng.IntN(5)) * time.Second, Times: 1 + rng.IntN(3)},
+		{Verb: fault.Saturate, On: rng.IntN(2) == 0}, {Verb: fault.Rejoin, AfterBlocks: uint64(rng.IntN(10)), NewIdentity: rng.IntN(2) == 0},
+		{Verb: fault.Misbehave, Kind: kinds[rng.IntN(len(kinds))]},
 	}[rng.IntN(12)]
 	o.Node = name
 	if _, err := c.Do(o); err != nil {
 		return // it does not run, or is frozen already
 	}
-	c.did["runner "+o.Verb]++
+	c.did["runner "+o.Verb.Name]++
 	c.faults = append(c.faults, fmt.Sprintf("%v %s", c.Now().Sub(firstInstant), o.String()))
 }
 

@@ -396,6 +396,6 @@ func (h *hasher) hashWrites(writes []env.Write) uint64 {
 // endWithinStep ends the process that is in a step, at this instruction.
 func (l *process) endWithinStep() {
 	l.struck = true
-	_, _ = l.node.world.orders.Kill(l.node, &fault.Order{Verb: "crash", Node: l.node.name}) // it runs
+	_, _ = l.node.world.orders.Kill(l.node, &fault.Order{Verb: fault.Crash, Node: l.node.name}) // it runs
 	panic(roles.Killed{})
 }

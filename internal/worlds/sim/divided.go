@@ -2,6 +2,7 @@ package sim
 
 import (
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
@@ -11,7 +12,7 @@ func (n *links) applyRules(rules *network.LinkRules) {
 	n.rules = rules
 	switch by := rules.By; {
 	case by == nil:
-	case by.Verb == "heal":
+	case by.Verb == fault.Heal:
 		n.loop.trace.traceFault(n.loop.now, "heal")
 	default:
 		n.loop.trace.traceFault(n.loop.now, by.String())

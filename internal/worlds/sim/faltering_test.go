@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -58,15 +58,15 @@ func crewOfSix(t *testing.T) *labour {
 // A job for all six runners is completed by the five that are sound, whatever the
 // sixth does; when that is over it is served as they are.
 func TestOneRunnerOfSixFalters(t *testing.T) {
-	misbehave := func(kind string) fault.Order { return fault.Order{Verb: "misbehave", Node: "r0", Kind: kind} }
+	misbehave := func(kind string) fault.Order { return fault.Order{Verb: fault.Misbehave, Node: "r0", Kind: kind} }
 	for _, c := range []struct {
 		order  fault.Order
 		agrees bool
 		did    string
 	}{
-		{fault.Order{Verb: "blackhole", Node: "r0", On: true}, false, "withheld"},
-		{fault.Order{Verb: "slow", Node: "r0", Delay: time.Second}, true, "1 result delayed"},
-		{fault.Order{Verb: "slow", Node: "r0", Delay: time.Minute}, false, ""},
+		{fault.Order{Verb: fault.Blackhole, Node: "r0", On: true}, false, "withheld"},
+		{fault.Order{Verb: fault.Slow, Node: "r0", Delay: time.Second}, true, "1 result delayed"},
+		{fault.Order{Verb: fault.Slow, Node: "r0", Delay: time.Minute}, false, ""},
 		{misbehave("wrong_result"), false, "forged"},
 		{misbehave("late_result"), false, "held"},
 		{misbehave("duplicate_result"), true, "forged"},
@@ -129,7 +129,7 @@ func TestARunnerComesAndGoes(t *testing.T) {
 	}
 	t.Run("drop", func(t *testing.T) {
 		l := crewOfSix(t)
-		r := l.order(fault.Order{Verb: "drop", Node: "r0"})
+		r := l.order(fault.Order{Verb: fault.Drop, Node: "r0"})
 		l.blocks(2)
 		gone(l, r)
 		if err := l.Restart("r0"); err != nil {
@@ -139,33 +139,33 @@ func TestARunnerComesAndGoes(t *testing.T) {
 	})
 	t.Run("saturate", func(t *testing.T) {
 		l := crewOfSix(t)
-		r := l.order(fault.Order{Verb: "saturate", Node: "r0", On: true})
+		r := l.order(fault.Order{Verb: fault.Saturate, Node: "r0", On: true})
 		l.blocks(3)
 		gone(l, r)
-		l.order(fault.Order{Verb: "saturate", Node: "r0"})
+		l.order(fault.Order{Verb: fault.Saturate, Node: "r0"})
 		back(l)
 	})
 	t.Run("replay_nonce", func(t *testing.T) {
 		l := crewOfSix(t)
-		r := l.order(fault.Order{Verb: "misbehave", Node: "r0", Kind: "replay_nonce"})
+		r := l.order(fault.Order{Verb: fault.Misbehave, Node: "r0", Kind: "replay_nonce"})
 		l.blocks(8)
 		gone(l, r)
-		l.order(fault.Order{Verb: "misbehave", Node: "r0", Kind: fault.Honest})
+		l.order(fault.Order{Verb: fault.Misbehave, Node: "r0", Kind: fault.Honest})
 		l.blocks(30) // it dials as late as every 30 s by now
 		back(l)
 	})
 	t.Run("freeze", func(t *testing.T) {
 		l := crewOfSix(t)
-		r := l.order(fault.Order{Verb: "freeze", Node: "r0"})
+		r := l.order(fault.Order{Verb: fault.Freeze, Node: "r0"})
 		l.blocks(6)
 		gone(l, r)
-		l.order(fault.Order{Verb: "thaw", Node: "r0"})
+		l.order(fault.Order{Verb: fault.Thaw, Node: "r0"})
 		l.blocks(10)
 		back(l)
 	})
 	t.Run("flap", func(t *testing.T) {
 		l := crewOfSix(t)
-		r := l.order(fault.Order{Verb: "flap", Node: "r0", Up: 2 * time.Second, Down: 5 * time.Second, Times: 2})
+		r := l.order(fault.Order{Verb: fault.Flap, Node: "r0", Up: 2 * time.Second, Down: 5 * time.Second, Times: 2})
 		seen := map[int]bool{}
 		for range 16 {
 			l.blocks(1)
@@ -181,7 +181,7 @@ func TestARunnerComesAndGoes(t *testing.T) {
 		t.Run("rejoin", func(t *testing.T) {
 			l := crewOfSix(t)
 			before := l.findNode("r0").address
-			r := l.order(fault.Order{Verb: "rejoin", Node: "r0", AfterBlocks: 14, NewIdentity: fresh})
+			r := l.order(fault.Order{Verb: fault.Rejoin, Node: "r0", AfterBlocks: 14, NewIdentity: fresh})
 			l.blocks(3)
 			gone(l, r)
 			l.blocks(20)
@@ -202,7 +202,7 @@ func TestARunnerComesAndGoes(t *testing.T) {
 func TestARunnerRejoinsAfterAPause(t *testing.T) {
 	l := crewOfSix(t)
 	l.Pause()
-	l.order(fault.Order{Verb: "rejoin", Node: "r0", NewIdentity: true})
+	l.order(fault.Order{Verb: fault.Rejoin, Node: "r0", NewIdentity: true})
 	if err := l.RunFor(time.Minute); err != nil || l.Running("r0") {
 		t.Fatalf("r0 runs amid the pause: %v, %v", l.Running("r0"), err)
 	}
@@ -231,7 +231,7 @@ func TestRunnersJoinAndLeave(t *testing.T) {
 		name  string
 		joins bool
 	}{{"", true}, {"r5", false}, {"r1", true}, {"r1", false}} {
-		if _, err := l.JoinRunner(t.Context(), &model.RunnerRequest{Name: c.name}); (err == nil) != c.joins {
+		if _, err := l.JoinRunner(t.Context(), c.name, setup.UsualTerms); (err == nil) != c.joins {
 			t.Fatalf("%q joined: %v", c.name, err)
 		}
 	}
@@ -251,7 +251,7 @@ func TestRunnersJoinAndLeave(t *testing.T) {
 		t.Errorf("who left runs: %v; %d are present", l.Running("r0"), l.present())
 	}
 	closed := aNetwork(t, NetworkConfig{World: quick(1)})
-	if _, err := closed.JoinRunner(t.Context(), &model.RunnerRequest{}); err == nil {
+	if _, err := closed.JoinRunner(t.Context(), "", setup.UsualTerms); err == nil {
 		t.Error("a network that lets nobody in was joined")
 	}
 }
@@ -276,10 +276,10 @@ func TestAManualJobIsAnsweredByHand(t *testing.T) {
 	if l.did(types.JobChangeCompleted) != 1 {
 		t.Errorf("%+v", l.changes)
 	}
-	if _, err := l.Do(fault.Order{Verb: "drop", Node: "v0"}); err == nil {
+	if _, err := l.Do(fault.Order{Verb: fault.Drop, Node: "v0"}); err == nil {
 		t.Error("a validator was dropped")
 	}
-	if _, err := l.Do(fault.Order{Verb: "crash", Node: wallet.RunnerName(0)}); err == nil {
+	if _, err := l.Do(fault.Order{Verb: fault.Crash, Node: wallet.RunnerName(0)}); err == nil {
 		t.Error("a runner crashed")
 	}
 }
@@ -303,7 +303,7 @@ func TestARunnerDiesBeforeAndAfterItsWork(t *testing.T) {
 					}
 					if change.Kind == c.at && died.IsZero() {
 						died = drawn
-						l.After(0, func() { l.order(fault.Order{Verb: "drop", Node: l.nameOf(died)}) })
+						l.After(0, func() { l.order(fault.Order{Verb: fault.Drop, Node: l.nameOf(died)}) })
 					}
 				}
 			}})

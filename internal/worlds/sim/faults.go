@@ -202,12 +202,12 @@ func (n *node) Wipe(counts *fault.Counts) error {
 		counts.Lost.Add(int64(b.tree.Len()))
 	}
 	n.disk.wipeAll()
-	n.reportHarm("wipe")
+	n.reportHarm(fault.Wipe)
 	return nil
 }
 
 // reportHarm reports to the network the effects of an order on a node that its oracles need.
-func (n *node) reportHarm(verb string) {
+func (n *node) reportHarm(verb *fault.Verb) {
 	if harmed := n.world.hooks.harmed; harmed != nil {
 		harmed(n.name, verb)
 	}
@@ -216,35 +216,35 @@ func (n *node) reportHarm(verb string) {
 // diskFails notes that a planned failure of a disk begins.
 func (w *World) diskFails(n *node) *fault.Counts {
 	w.trace.traceFault(w.now, "disk_fail "+n.name)
-	return &w.orders.Noted(&fault.Order{Verb: "disk_fail", Node: n.name, On: true}).Counts
+	return &w.orders.Noted(&fault.Order{Verb: fault.DiskFail, Node: n.name, On: true}).Counts
 }
 
 // Do implements network.Node. Faults of the machine are done here, the others by its process.
 func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
 	n.world.trace.traceFault(n.world.now, orderLine(o, n.kind, counts != nil))
 	switch o.Verb {
-	case "disk_fail":
+	case fault.DiskFail:
 		n.disk.fails, n.disk.failing = 0, counts
-	case "disk_slow":
+	case fault.DiskSlow:
 		n.diskSlow, n.disk.slow = counts, o.Delay
-	case "cpu_slow":
+	case fault.CPUSlow:
 		n.cpuSlow, n.lag = counts, o.Delay
-	case "sync_lies":
+	case fault.SyncLies:
 		n.disk.syncWrites()
 		if n.disk.lying = counts; counts != nil {
 			n.reportHarm(o.Verb)
 		}
-	case "crash_amid":
+	case fault.CrashAmid:
 		n.crashes = append(n.crashes, crashPoint{Moment(o.Instant), o.Times, counts})
-	case "clock_skew":
+	case fault.ClockSkew:
 		n.skewBy(o.Skew, counts)
-	case "host_fail":
+	case fault.HostFail:
 		if n.programs == nil {
 			return fmt.Errorf("%s has no host of programs", n.name)
 		}
 		return (&byzantine.ValidatorProcess{Programs: n.programs}).Do(o, counts, over)
 	default:
-		if o.Verb == "misbehave" && counts != nil && n.kind == fault.Validators {
+		if o.Verb == fault.Misbehave && counts != nil && n.kind == fault.Validators {
 			n.reportHarm(o.Verb)
 		}
 		return n.process.does.Do(o, counts, over)
@@ -256,16 +256,16 @@ func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Dur
 func orderLine(o *fault.Order, kind fault.Whose, begins bool) string {
 	switch {
 	case begins:
-		return o.Verb + " " + o.Detail()
-	case o.Verb == "disk_fail":
+		return o.String()
+	case o.Verb == fault.DiskFail:
 		return "disk works " + o.Node
-	case o.Verb == "sync_lies":
+	case o.Verb == fault.SyncLies:
 		return "disk syncs " + o.Node
-	case o.Verb == "disk_slow", o.Verb == "cpu_slow":
-		return o.Verb + " ends " + o.Node
-	case o.Verb == "host_fail":
+	case o.Verb == fault.DiskSlow, o.Verb == fault.CPUSlow:
+		return o.Verb.Name + " ends " + o.Node
+	case o.Verb == fault.HostFail:
 		return "host " + o.Detail()
-	case o.Verb == "misbehave" && kind == fault.Validators:
+	case o.Verb == fault.Misbehave && kind == fault.Validators:
 		return "honest " + o.Node
 	}
 	return o.String() + " ends"
@@ -291,7 +291,7 @@ type backend struct{ *World }
 type hooks struct {
 	height func() types.Height
 	can    network.Capability
-	harmed func(name, verb string)
+	harmed func(name string, verb *fault.Verb)
 }
 
 var _ network.Backend = backend{}

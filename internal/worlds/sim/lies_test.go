@@ -16,7 +16,7 @@ import (
 func (l *labour) lying(kind string, names ...string) (all []*Effect) {
 	l.Helper()
 	for _, name := range names {
-		all = append(all, l.order(fault.Order{Verb: "misbehave", Node: name, Kind: kind}))
+		all = append(all, l.order(fault.Order{Verb: fault.Misbehave, Node: name, Kind: kind}))
 	}
 	return all
 }
@@ -61,7 +61,7 @@ func TestJ9WhatOneLiarOfFourDoesToPresence(t *testing.T) {
 			run := func(kind string) (ghost, forgotten int) {
 				l := labouring(t, NetworkConfig{World: quick(1), Runners: 3, Params: params.Overrides{"cip11.presence_rule": c.rule}})
 				l.blocks(5)
-				l.order(fault.Order{Verb: "drop", Node: "r0"})
+				l.order(fault.Order{Verb: fault.Drop, Node: "r0"})
 				for _, to := range []string{"v0", "v1", "v2"} { // its votes come late: blocks carry three
 					l.Link("v3", to, Link{Latency: 1500 * time.Millisecond, OneWay: true})
 				}

@@ -71,58 +71,58 @@ func (w *World) must(o fault.Order) *Effect {
 
 // Crash is nil where no process runs.
 func (w *World) Crash(name string) *Effect {
-	r, _ := w.ordered(fault.Order{Verb: "crash", Node: name})
+	r, _ := w.ordered(fault.Order{Verb: fault.Crash, Node: name})
 	return r
 }
 
 func (w *World) Drop(name string) (*Effect, error) {
-	return w.ordered(fault.Order{Verb: "drop", Node: name})
+	return w.ordered(fault.Order{Verb: fault.Drop, Node: name})
 }
 
 func (w *World) Restart(name string) error {
-	_, err := w.ordered(fault.Order{Verb: "restart", Node: name})
+	_, err := w.ordered(fault.Order{Verb: fault.Restart, Node: name})
 	return err
 }
 
 func (w *World) Freeze(name string) (*Effect, error) {
-	return w.ordered(fault.Order{Verb: "freeze", Node: name})
+	return w.ordered(fault.Order{Verb: fault.Freeze, Node: name})
 }
 
 func (w *World) Thaw(name string) error {
-	_, err := w.ordered(fault.Order{Verb: "thaw", Node: name})
+	_, err := w.ordered(fault.Order{Verb: fault.Thaw, Node: name})
 	return err
 }
 
 func (w *World) Wipe(name string) (*Effect, error) {
-	return w.ordered(fault.Order{Verb: "wipe", Node: name})
+	return w.ordered(fault.Order{Verb: fault.Wipe, Node: name})
 }
 
 func (w *World) Misbehave(name, kind string) (*Effect, error) {
-	return w.ordered(fault.Order{Verb: "misbehave", Node: name, Kind: kind})
+	return w.ordered(fault.Order{Verb: fault.Misbehave, Node: name, Kind: kind})
 }
 
 func (w *World) HostFail(name string, actor types.Address, how string) (*Effect, error) {
-	return w.ordered(fault.Order{Verb: "host_fail", Node: name, Actor: actor, How: how})
+	return w.ordered(fault.Order{Verb: fault.HostFail, Node: name, Actor: actor, How: how})
 }
 
 func (w *World) DiskFail(name string, on bool) *Effect {
-	return w.must(fault.Order{Verb: "disk_fail", Node: name, On: on})
+	return w.must(fault.Order{Verb: fault.DiskFail, Node: name, On: on})
 }
 
 func (w *World) DiskSlow(name string, d time.Duration) *Effect {
-	return w.must(fault.Order{Verb: "disk_slow", Node: name, Delay: d})
+	return w.must(fault.Order{Verb: fault.DiskSlow, Node: name, Delay: d})
 }
 
 func (w *World) CPUSlow(name string, d time.Duration) *Effect {
-	return w.must(fault.Order{Verb: "cpu_slow", Node: name, Delay: d})
+	return w.must(fault.Order{Verb: fault.CPUSlow, Node: name, Delay: d})
 }
 
 func (w *World) SyncLies(name string, on bool) *Effect {
-	return w.must(fault.Order{Verb: "sync_lies", Node: name, On: on})
+	return w.must(fault.Order{Verb: fault.SyncLies, Node: name, On: on})
 }
 
 func (w *World) ClockSkew(name string, d time.Duration) *Effect {
-	return w.must(fault.Order{Verb: "clock_skew", Node: name, Skew: d})
+	return w.must(fault.Order{Verb: fault.ClockSkew, Node: name, Skew: d})
 }
 
 // Partition parts one group from the rest.
@@ -130,18 +130,18 @@ func (w *World) Partition(groups ...[]string) *Effect {
 	if len(groups) == 1 {
 		groups = append(groups, nil)
 	}
-	return w.must(fault.Order{Verb: "partition", Groups: groups})
+	return w.must(fault.Order{Verb: fault.Partition, Groups: groups})
 }
 
 func (w *World) Bridge(name string, left, right []string) *Effect {
-	return w.must(fault.Order{Verb: "bridge", Node: name, Left: left, Right: right})
+	return w.must(fault.Order{Verb: fault.Bridge, Node: name, Left: left, Right: right})
 }
 
 func (w *World) Link(a, b string, to Link) *Effect {
-	return w.must(fault.Order{Verb: "link", A: a, B: b, Link: to})
+	return w.must(fault.Order{Verb: fault.SetLink, A: a, B: b, Link: to})
 }
 
-func (w *World) Heal() { w.must(fault.Order{Verb: "heal"}) }
+func (w *World) Heal() { w.must(fault.Order{Verb: fault.Heal}) }
 
 // LinkAll sets all links that no order has set.
 func (w *World) LinkAll(to Link) {
@@ -164,7 +164,7 @@ func (w *World) configured() *Effect {
 func (w *World) MendHost(name string) {
 	for _, f := range w.orders.Faults() {
 		if f.Verb == "host_fail" && f.Order.Node == name && !f.Ended {
-			w.must(fault.Order{Verb: "host_fail", Node: name, Actor: f.Order.Actor, How: fault.HostWorks})
+			w.must(fault.Order{Verb: fault.HostFail, Node: name, Actor: f.Order.Actor, How: fault.HostWorks})
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (w *World) Flip(name string) (*Effect, error) {
 		return nil, err
 	}
 	w.trace.traceFault(w.now, "disk_flip "+name)
-	r := &Effect{&network.Fault{Order: fault.Order{Verb: "disk_flip"}}, w}
+	r := &Effect{&network.Fault{Order: fault.Order{Verb: &fault.Verb{Name: "disk_flip"}}}, w}
 	n.disk.flip(&r.Counts)
 	return r, nil
 }
@@ -203,7 +203,7 @@ func (w *World) CutLog(name string, n int) (*Effect, error) {
 		return nil, err
 	}
 	w.trace.traceFault(w.now, "cut_log "+name)
-	r := &Effect{&network.Fault{Order: fault.Order{Verb: "cut_log"}}, w}
+	r := &Effect{&network.Fault{Order: fault.Order{Verb: &fault.Verb{Name: "cut_log"}}}, w}
 	r.Counts.Lost.Add(int64(min(n, len(one.disk.records))))
 	one.disk.cutLog(r.Lost())
 	return r, nil
@@ -215,7 +215,7 @@ func (w *World) CutLog(name string, n int) (*Effect, error) {
 func (n *Network) CutLog(name string, records int) (*Effect, error) {
 	r, err := n.World.CutLog(name, records)
 	if err == nil {
-		n.noteHarm(name, "sync_lies")
+		n.noteHarm(name, fault.SyncLies)
 	}
 	return r, err
 }

@@ -17,11 +17,11 @@ func noisy(t *testing.T, record *Record, trial *Trial) *Network {
 		order fault.Order
 		lasts time.Duration
 	}{
-		{fault.Order{Verb: "heal"}, 8 * time.Second},
-		{fault.Order{Verb: "crash", Node: "v3"}, 8 * time.Second},
-		{fault.Order{Verb: "restart", Node: "v3"}, 4 * time.Second},
-		{fault.Order{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}, 4 * time.Second},
-		{fault.Order{Verb: "heal"}, 12 * time.Second},
+		{fault.Order{Verb: fault.Heal}, 8 * time.Second},
+		{fault.Order{Verb: fault.Crash, Node: "v3"}, 8 * time.Second},
+		{fault.Order{Verb: fault.Restart, Node: "v3"}, 4 * time.Second},
+		{fault.Order{Verb: fault.Partition, Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}, 4 * time.Second},
+		{fault.Order{Verb: fault.Heal}, 12 * time.Second},
 	} {
 		if _, err := n.Do(part.order); err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func TestAFrameThatArrivesAfterAllChangesNoOtherDraw(t *testing.T) {
 func TestLateFramesDisplaceNoLostOnes(t *testing.T) {
 	r := NewFrameRecord()
 	r.add(Mishap{Sent: 1, Why: WhyCut})
-	r.add(Mishap{Sent: 2, Arrives: 9, Why: WhyLate, By: &fault.Order{Verb: "link"}})
+	r.add(Mishap{Sent: 2, Arrives: 9, Why: WhyLate, By: &fault.Order{Verb: fault.SetLink}})
 	for range maxMishaps + 1 {
 		r.add(Mishap{Sent: 3, Arrives: 4, Why: WhyLate})
 	}

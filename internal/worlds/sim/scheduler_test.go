@@ -123,7 +123,7 @@ func TestARunnerThatWasStartedMeanwhileDoesNotComeBackTwice(t *testing.T) {
 		if err := n.RunToHeight(3, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		order := fault.Order{Verb: "rejoin", Node: "r0", AfterBlocks: 4, NewIdentity: fresh}
+		order := fault.Order{Verb: fault.Rejoin, Node: "r0", AfterBlocks: 4, NewIdentity: fresh}
 		if _, err := n.Do(order); err != nil {
 			t.Fatal(err)
 		}

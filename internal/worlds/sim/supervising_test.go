@@ -80,7 +80,7 @@ func TestAPanickingRoleComesBack(t *testing.T) {
 		"consensus": "1 process ended, 1 actor panicked", "gateway": "1 process ended, 1 actor panicked",
 		"parent": "1 process ended, 1 actor panicked",
 	} {
-		if did := upsets(t, n, fault.Order{Verb: "panic", Node: "v1", Role: role}); did != want {
+		if did := upsets(t, n, fault.Order{Verb: fault.Panic, Node: "v1", Role: role}); did != want {
 			t.Errorf("%s: %q, want %q", role, did, want)
 		}
 		if !n.Running("v1") {
@@ -88,7 +88,7 @@ func TestAPanickingRoleComesBack(t *testing.T) {
 		}
 	}
 	for _, role := range []string{"runner", "parent"} {
-		if did := upsets(t, n, fault.Order{Verb: "panic", Node: "r0", Role: role}); did != "1 process ended, 1 actor panicked" {
+		if did := upsets(t, n, fault.Order{Verb: fault.Panic, Node: "r0", Role: role}); did != "1 process ended, 1 actor panicked" {
 			t.Errorf("%s of r0: %q", role, did)
 		}
 		if n.Runner("r0") == nil {
@@ -102,7 +102,7 @@ func TestAPanickingRoleComesBack(t *testing.T) {
 func TestUnderStopANodeStaysDown(t *testing.T) {
 	for _, role := range fault.RolesOf(fault.Validators) {
 		n := supervisedNetwork(t, roles.Stop)
-		did := upsets(t, n, fault.Order{Verb: "panic", Node: "v1", Role: role})
+		did := upsets(t, n, fault.Order{Verb: fault.Panic, Node: "v1", Role: role})
 		if did != "1 process ended, 1 actor panicked" || n.Running("v1") {
 			t.Errorf("%s: %q, v1 runs: %v", role, did, n.Running("v1"))
 		}
@@ -120,7 +120,7 @@ func TestUnderStopANodeStaysDown(t *testing.T) {
 func TestANodeIsStartedAgainSoOftenAndNoMore(t *testing.T) {
 	n := supervisedNetwork(t, roles.Restart)
 	for i := range roles.MaxRestarts + 1 {
-		if _, err := n.Do(fault.Order{Verb: "panic", Node: "v1", Role: "consensus"}); err != nil {
+		if _, err := n.Do(fault.Order{Verb: fault.Panic, Node: "v1", Role: "consensus"}); err != nil {
 			t.Fatalf("panic %d: %v", i+1, err)
 		}
 		if err := n.RunFor(time.Second); err != nil {
@@ -136,14 +136,14 @@ func TestANodeIsStartedAgainSoOftenAndNoMore(t *testing.T) {
 // attempt is repeated there, and all have the same roots.
 func TestAPanickingContractIsNoReceipt(t *testing.T) {
 	n := supervisedNetwork(t, roles.Restart)
-	did := upsets(t, n, fault.Order{Verb: "panic", Node: "v1", Contract: "dispatcher"})
+	did := upsets(t, n, fault.Order{Verb: fault.Panic, Node: "v1", Contract: "dispatcher"})
 	if did != "1 actor panicked, 1 actor restarted" {
 		t.Errorf("the dispatcher: %q", did)
 	}
 	if _, err := n.SetParam(t.Context(), "chain.max_events_per_message", "200", 0); err != nil {
 		t.Fatal(err)
 	}
-	if did := upsets(t, n, fault.Order{Verb: "panic", Node: "v2", Contract: "governance"}); did != "1 actor panicked, 1 actor restarted" {
+	if did := upsets(t, n, fault.Order{Verb: fault.Panic, Node: "v2", Contract: "governance"}); did != "1 actor panicked, 1 actor restarted" {
 		t.Errorf("governance: %q", did)
 	}
 	if got := n.Validator("v1").Status().Roles.Contracts; got != 1 {
@@ -157,7 +157,7 @@ func TestAnActorHangsForItsTime(t *testing.T) {
 	n := supervisedNetwork(t, roles.Restart)
 	for _, o := range []fault.Order{{Role: "archive"}, {Role: "execution"}, {Role: "consensus"}, {Role: "intake"}, {Role: "gateway"},
 		{Contract: "dispatcher"}, {Role: "parent"}} {
-		o.Verb, o.Node, o.Delay = "hang", "v1", 4*time.Second
+		o.Verb, o.Node, o.Delay = fault.Hang, "v1", 4*time.Second
 		if did := upsets(t, n, o); did != "1 actor hung" {
 			t.Errorf("%s: %q", o.String(), did)
 		}
@@ -169,7 +169,7 @@ func TestAnActorHangsForItsTime(t *testing.T) {
 func TestAHangingParentDecidesLate(t *testing.T) {
 	n := supervisedNetwork(t, roles.Restart)
 	began := n.findNode("v1").started
-	for _, o := range []fault.Order{{Verb: "hang", Role: "parent", Delay: 3 * time.Second}, {Verb: "panic", Role: "consensus"}} {
+	for _, o := range []fault.Order{{Verb: fault.Hang, Role: "parent", Delay: 3 * time.Second}, {Verb: fault.Panic, Role: "consensus"}} {
 		o.Node = "v1"
 		if _, err := n.Do(o); err != nil {
 			t.Fatal(err)
@@ -195,7 +195,8 @@ func TestWhatAStoppedRoleIsToldIsCounted(t *testing.T) {
 	if after := v.Status().Roles.DeadLetters; after == 0 {
 		t.Error("no letter is counted")
 	}
-	if _, err := n.Do(fault.Order{Verb: "panic", Node: "v1", Role: "consensus"}); err == nil || !strings.Contains(err.Error(), "has stopped") {
+	_, err := n.Do(fault.Order{Verb: fault.Panic, Node: "v1", Role: "consensus"})
+	if err == nil || !strings.Contains(err.Error(), "has stopped") {
 		t.Errorf("a role that has stopped panics: %v", err)
 	}
 }

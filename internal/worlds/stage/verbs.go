@@ -5,12 +5,14 @@ package stage
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // Verbs submit a script's transactions, and do its verbs of governance and pace. A verb
@@ -39,13 +41,17 @@ func (v Verbs) Leave(name string) error {
 
 // JoinRunner implements scenario.Backend.
 func (v Verbs) JoinRunner(terms model.RunnerRequest) error {
-	name, err := v.Network().JoinRunner(v.Context, &terms)
+	name, err := v.Network().JoinRunner(v.Context, terms.Name, func(own system.Offer) (t setup.Terms, err error) {
+		t.Stake, t.Offer, err = api.OwnTerms(&terms, own)
+		return t, err
+	})
 	return v.Done(err, "join ", name)
 }
 
 // UpdateRunner implements scenario.Backend.
 func (v Verbs) UpdateRunner(name string, terms model.RunnerRequest) error {
-	return v.Done(v.Network().UpdateRunner(v.Context, name, &terms), "update ", name)
+	err := v.Network().UpdateRunner(v.Context, name, func(now system.Offer) (system.Offer, error) { return api.Amended(&terms, now) })
+	return v.Done(err, "update ", name)
 }
 
 // AddStake implements scenario.Backend.
@@ -66,20 +72,23 @@ func (v Verbs) SetParam(key, value string, at types.Height) error {
 
 // CancelTimer implements scenario.Backend.
 func (v Verbs) CancelTimer(id types.TimerID) error {
-	by, err := v.Read("")
-	if err == nil {
-		_, err = v.Network().CancelTimer(v.Context, by, id)
-	}
+	_, err := v.Network().CancelTimer(v.Context, id, v.checkTimer)
 	return v.Done(err, "cancel timer ", id)
 }
 
 // ExtendTimer implements scenario.Backend.
 func (v Verbs) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
+	_, err := v.Network().ExtendTimer(v.Context, id, expiresAt, v.checkTimer)
+	return v.Done(err, "extend timer ", id, " to ", expiresAt)
+}
+
+// checkTimer refuses a timer that is not pending.
+func (v Verbs) checkTimer(id types.TimerID) error {
 	by, err := v.Read("")
 	if err == nil {
-		_, err = v.Network().ExtendTimer(v.Context, by, id, expiresAt)
+		_, err = api.CheckTimer(by, id)
 	}
-	return v.Done(err, "extend timer ", id, " to ", expiresAt)
+	return err
 }
 
 // Pause implements scenario.Backend.

@@ -18,7 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // CheckCommand is the command check.
@@ -130,7 +130,7 @@ func auditOf(dir string, progress func(string, types.Height, types.Height)) (*au
 		if err != nil {
 			return nil, err
 		}
-		report, err := audit.Home(set.Config.Home, "", progress)
+		report, err := audit.Home(set.Home, "", progress)
 		if err != nil {
 			return nil, err
 		}

@@ -46,8 +46,8 @@ func Command() *cli.Command {
 // faultVerbs returns the command line's verbs for kinds of node, or without a
 // kind, for links.
 func faultVerbs(of fault.Whose) (verbs []*fault.Verb) {
-	for i := range fault.Verbs() {
-		if v := &fault.Verbs()[i]; (v.Of.Has(of) || of == 0 && !v.OfNode()) && v.Command != "" {
+	for _, v := range fault.Verbs() {
+		if (v.Of.Has(of) || of == 0 && !v.OfNode()) && v.Command != "" {
 			verbs = append(verbs, v)
 		}
 	}

@@ -32,7 +32,7 @@ func TestHealSaysWhatEndsTheFaultsThatStay(t *testing.T) {
 		t.Error(said.String())
 	}
 	for verb := range endings {
-		if !slices.ContainsFunc(fault.Verbs(), func(v fault.Verb) bool { return v.Name == verb }) {
+		if !slices.ContainsFunc(fault.Verbs(), func(v *fault.Verb) bool { return v.Name == verb }) {
 			t.Errorf("%s is no verb", verb)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // DefaultImage is the image of the containers of a network.
@@ -18,15 +18,15 @@ const DefaultImage = "cowboy-devnet"
 // ChainFlags say what the chain of a network that runs elsewhere is.
 func ChainFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "validators", Value: 4, Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
-		&cli.IntFlag{Name: "runners", Value: defaultRunners, Usage: fmt.Sprintf("`N` runners, 0 to %d", box.MaxRunners)},
+		&cli.IntFlag{Name: "validators", Value: 4, Usage: fmt.Sprintf("`N` validators, 1 to %d", setup.MaxValidators)},
+		&cli.IntFlag{Name: "runners", Value: defaultRunners, Usage: fmt.Sprintf("`N` runners, 0 to %d", setup.MaxRunners)},
 		&cli.StringFlag{Name: "block-time", DefaultText: "1s", Usage: "`TIME` between blocks, as of up"},
 		&cli.StringSliceFlag{Name: "param", Usage: "`KEY=VALUE` of a parameter; may be given again"},
 	}
 }
 
 // ReadChain judges what ChainFlags say.
-func ReadChain(c *cli.Context, strict bool) (chain box.Config, err error) {
+func ReadChain(c *cli.Context, strict bool) (chain setup.Plan, err error) {
 	s := defaultSettings()
 	s.Validators, s.asked, s.Runners = c.Int("validators"), true, new(c.Int("runners"))
 	s.BlockTime, s.Strict, s.ChainID = c.String("block-time"), strict, wallet.ChainID

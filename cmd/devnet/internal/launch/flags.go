@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -21,9 +21,9 @@ func Flags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under its name, fund it with 100 CBY, call its start; " +
 			"may be given again, or name several files"},
-		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
+		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", setup.MaxValidators)},
 		&cli.IntFlag{Name: "runners", DefaultText: strconv.Itoa(defaultRunners),
-			Usage: fmt.Sprintf("`N` runners, which do jobs, 0 to %d", box.MaxRunners)},
+			Usage: fmt.Sprintf("`N` runners, which do jobs, 0 to %d", setup.MaxRunners)},
 		&cli.StringFlag{Name: "block-time", DefaultText: "1s",
 			Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
 		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},

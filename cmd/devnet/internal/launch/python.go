@@ -6,7 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // NamedPython is the minor version that the genesis of a home's network names.

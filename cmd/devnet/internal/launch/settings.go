@@ -22,6 +22,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -156,11 +157,11 @@ func (s *Settings) readFile(path string) error {
 }
 
 func (s *Settings) validateSettings() error {
-	if s.Validators < 0 || s.Validators > box.MaxValidators || s.Validators == 0 && s.asked {
-		return failure.NewUsage("", "--validators: %d is not between 1 and %d", s.Validators, box.MaxValidators)
+	if s.Validators < 0 || s.Validators > setup.MaxValidators || s.Validators == 0 && s.asked {
+		return failure.NewUsage("", "--validators: %d is not between 1 and %d", s.Validators, setup.MaxValidators)
 	}
-	if s.Runners != nil && (*s.Runners < 0 || *s.Runners > box.MaxRunners) {
-		return failure.NewUsage("", "--runners: %d is not between 0 and %d", *s.Runners, box.MaxRunners)
+	if s.Runners != nil && (*s.Runners < 0 || *s.Runners > setup.MaxRunners) {
+		return failure.NewUsage("", "--runners: %d is not between 0 and %d", *s.Runners, setup.MaxRunners)
 	}
 	switch s.BlockTime {
 	case "auto":

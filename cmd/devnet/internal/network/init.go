@@ -26,12 +26,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/neighbours"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // maxPort leaves room for the ports of all validators.
-const maxPort = 65535 - box.MaxValidators
+const maxPort = 65535 - setup.MaxValidators
 
 // InitCommand is the command init.
 func InitCommand() *cli.Command {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 func TestInitWarnsWithinItsColumns(t *testing.T) {

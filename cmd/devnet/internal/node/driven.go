@@ -10,8 +10,9 @@ import (
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // anyAnswering returns the readiness of a runner's devnet, by the first of its APIs
@@ -39,6 +40,6 @@ func controlOf(set *hosts.Validator, config *box.Config) *control.ValidatorServe
 	config.Here.Driven = !set.Strict
 	config.Observe, config.Overhear, config.Tell = server.Observe, server.Overhear, server.Tell
 	config.Gateway, config.Dropped = server.Gateway, server.Dropped
-	config.Booted = func(_ types.Address, begins box.Boot) { server.Booted(begins.Header, begins.Hash, begins.Root) }
+	config.Booted = func(_ types.Address, begins remote.Boot) { server.Booted(begins.Header, begins.Hash, begins.Root) }
 	return server
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // healthPatience is how long a health check waits for answers.
@@ -106,7 +106,7 @@ func healthOf(ctx context.Context, path, address string) (*health, error) {
 			return nil, settingsError(path, err, "devnet node validator --help names the settings.")
 		}
 		// Its home has the port that the settings may leave open.
-		return healthOfValidator(ctx, cmp.Or(command.HomeHTTP(set.Config.Home), listen.ReachableAddress(set.HTTP)))
+		return healthOfValidator(ctx, cmp.Or(command.HomeHTTP(set.Home), listen.ReachableAddress(set.HTTP)))
 	}
 	set, err := runnerfile.Open(path)
 	if err != nil {

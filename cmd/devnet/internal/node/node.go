@@ -134,48 +134,62 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 	if err := driven.Begin(r, set.Control, settings.reloadSettings); err != nil {
 		return failure.NewNoStart("Stop what listens there, or change the setting control.", "%v", errors.Join(err, r.Stop()))
 	}
+	served := &servedRunner{c, r, settings, driven, now, fell, retired}
+	return errors.Join(served.serveUntilEnd(), driven.Close(), r.Stop())
+}
+
+// servedRunner is a runner that runs in this process, and what becomes of it.
+type servedRunner struct {
+	*cli.Context
+	runner   *node.Runner
+	settings *reloading
+	driven   *control.DrivenRunner // nil: no supervisor
+	clock    *clock.Clock
+	fell     <-chan *roles.Failure // a role took it along, once in each life
+	retired  <-chan struct{}       // it has left the registry
+}
+
+// serveUntilEnd reloads and restarts the runner until it is to end. The error says why it cannot run on.
+func (s *servedRunner) serveUntilEnd() error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
 	var restarts roles.Restarts
-	for again := true; again; {
-		again = false
+	for {
 		select {
 		case <-hangup:
-			settings.reloadAndPrint(c)
-			again = true
-		case f := <-fell:
-			if f.Strategy != roles.Restart || !restarts.Allow(now.Now()) {
-				err = failure.New("", "the runner stopped: %v", f)
-				break
+			s.settings.reloadAndPrint(s.Context)
+		case f := <-s.fell:
+			if f.Strategy != roles.Restart || !restarts.Allow(s.clock.Now()) {
+				return failure.New("", "the runner stopped: %v", f)
 			}
-			log.Warn("the runner is started again: a role had taken it along", "why", f)
-			if err = startAgain(r, settings, driven); err != nil {
-				err = failure.New("", "the runner does not start again: %v", err)
+			s.settings.log.Warn("the runner is started again: a role had taken it along", "why", f)
+			if err := s.startAgain(); err != nil {
+				return failure.New("", "the runner does not start again: %v", err)
 			}
-			again = err == nil
-		case <-retired:
-			fmt.Fprintf(c.App.Writer, "It has left the registry for good: it ends when its jobs are over.\n")
-			leaveInTime(r, true)
-		case <-c.Context.Done():
-			fmt.Fprintf(c.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")
-			leaveInTime(r, !isAbandoned(c.Context))
+		case <-s.retired:
+			fmt.Fprintf(s.App.Writer, "It has left the registry for good: it ends when its jobs are over.\n")
+			leaveInTime(s.runner, true)
+			return nil
+		case <-s.Context.Context.Done():
+			fmt.Fprintf(s.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")
+			leaveInTime(s.runner, !isAbandoned(s.Context.Context))
+			return nil
 		}
 	}
-	return errors.Join(err, driven.Close(), r.Stop())
 }
 
-// startAgain ends a runner as kill -9 does, and starts it again in this process.
-func startAgain(r *node.Runner, settings *reloading, driven *control.DrivenRunner) error {
-	r.Kill()
-	if err := errors.Join(r.Stop(), settings.reopenExecutors()); err != nil {
+// startAgain ends the runner as kill -9 does, and starts it again in this process.
+func (s *servedRunner) startAgain() error {
+	s.runner.Kill()
+	if err := errors.Join(s.runner.Stop(), s.settings.reopenExecutors()); err != nil {
 		return err
 	}
-	if err := r.Start(); err != nil {
+	if err := s.runner.Start(); err != nil {
 		return err
 	}
-	settings.takeExecutors()
-	driven.Again(r, settings.set.Manual)
+	s.settings.takeExecutors()
+	s.driven.Again(s.runner, s.settings.set.Manual)
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/internal/environment/store"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // seededAt is when every network of a seed begins, so that all of its nodes make the same

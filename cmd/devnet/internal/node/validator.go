@@ -22,8 +22,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // corsVariable gives the origins of --cors to a node in a container.
@@ -95,7 +95,7 @@ func validatorOf(c *cli.Context, path string) error {
 		return failure.NewNoStart("Stop what listens there, or change http in "+path+".",
 			"cannot listen on the HTTP address %s: %v", set.HTTP, failure.InnermostCause(err))
 	}
-	config := set.Config
+	config := box.Config{Plan: set.Chain, Here: set.Here, Home: set.Home, Python: set.Python}
 	config.Version, config.Log = self.Version, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
 	config.Slow = func(words string) { fmt.Fprintf(c.App.ErrWriter, "%s.\n", words) }
 	config.Here.Lost = c.Bool("lost")

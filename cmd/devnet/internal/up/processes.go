@@ -29,10 +29,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/process"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // inProcesses brings the network up in processes, one a node, under this one.
@@ -76,7 +77,7 @@ func (n *apartNetwork) bringUp() error {
 		return launch.DescribeFailure(err)
 	case errors.As(err, &told):
 		return told
-	case errors.As(err, new(*box.EndedError)):
+	case errors.As(err, new(*remote.EndedError)):
 		if few := n.networkFailure(); few != nil {
 			return few
 		}
@@ -117,7 +118,7 @@ func (n *apartNetwork) startNodes() error {
 		return err
 	}
 	n.backend.Launch()
-	config := folder.Chain()
+	config := box.Config{Plan: folder.Chain()}
 	config.Version, config.Home, config.Log = self.Version, n.u.settings.Home, log
 	config.Elsewhere, config.Genesis, config.Seed = n.backend, folder.Genesis, &n.home.Meta.Seed
 	config.Params = n.u.settings.Params

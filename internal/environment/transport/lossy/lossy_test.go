@@ -103,7 +103,7 @@ func TestLossDuplicationAndReordering(t *testing.T) {
 			time.Sleep(time.Second)
 			lost, doubled, reordered := counts.Dropped.Load(), counts.Duplicated.Load(), counts.Reordered.Load()
 			if lost < 150 || lost > 250 || doubled < 50 || doubled > 120 || reordered < 50 || reordered > 150 {
-				t.Errorf("%s", counts.Text("link", fault.Live))
+				t.Errorf("%s", counts.Text(fault.SetLink, fault.Live))
 			}
 			if got := int64(len(s.got())); got != 1000-lost+doubled {
 				t.Errorf("%d came, want %d", got, 1000-lost+doubled)

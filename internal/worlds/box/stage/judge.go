@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
 	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/mempool"
@@ -98,11 +99,11 @@ func (j *judge) addressOf(name string) types.Address {
 // boot is what a validator began with.
 type boot struct {
 	validator types.Address
-	begins    box.Boot
+	begins    remote.Boot
 }
 
 // onBooted implements box.Config.Booted.
-func (j *judge) onBooted(validator types.Address, begins box.Boot) {
+func (j *judge) onBooted(validator types.Address, begins remote.Boot) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.oracles == nil {
@@ -238,9 +239,9 @@ func (j *judge) applyOrder(o fault.Order, n *box.Network) (fault.Effect, error) 
 // excuseOrder tells the oracles what a fault excuses that is about to be made.
 func (j *judge) excuseOrder(o fault.Order, n *box.Network) {
 	switch {
-	case o.Verb == "wipe":
+	case o.Verb == fault.Wipe:
 		j.tellDiskLoss(o.Node)
-	case o.Verb == "misbehave" && o.Kind != fault.Honest &&
+	case o.Verb == fault.Misbehave && o.Kind != fault.Honest &&
 		slices.ContainsFunc(n.List(), func(of *box.Node) bool { return of.Name == o.Node }):
 		j.excuseValidator(o.Node)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // begin opens a network of four and runs it for some blocks.
@@ -73,7 +74,7 @@ func TestTheJudgeHearsEveryVote(t *testing.T) {
 func TestTheJudgeExcusesTheFaulty(t *testing.T) {
 	s := begin(t)
 	s.says("v2", types.Notarize, 1)
-	for _, err := range []error{order(s, "misbehave", "v2", "equivocate"), order(s, "misbehave", "v2", fault.Honest)} {
+	for _, err := range []error{order(s, fault.Misbehave, "v2", "equivocate"), order(s, fault.Misbehave, "v2", fault.Honest)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,7 @@ func TestTheJudgeExcusesTheFaulty(t *testing.T) {
 func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
 	s := begin(t)
 	s.says("v1", types.Nullify, 0)
-	for _, err := range []error{order(s, "crash", "v1", ""), order(s, "wipe", "v1", ""), order(s, "restart", "v1", "")} {
+	for _, err := range []error{order(s, fault.Crash, "v1", ""), order(s, fault.Wipe, "v1", ""), order(s, fault.Restart, "v1", "")} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,13 +103,14 @@ func TestTheJudgeDoesNotExcuseTheWiped(t *testing.T) {
 // A network that is driven by its API alone is judged as one that a script drives.
 func TestTheOraclesWatchANetworkWithoutAScript(t *testing.T) {
 	seed := uint64(7)
-	w, err := Watch(t.Context(), box.Config{Version: "test", Validators: 4, BlockTime: 50 * time.Millisecond, Ephemeral: true, Seed: &seed},
+	w, err := Watch(t.Context(), box.Config{Plan: setup.Plan{Validators: 4, BlockTime: 50 * time.Millisecond, Seed: &seed}, Version: "test",
+		Ephemeral: true},
 		new(scenario.Timeline))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if _, err := w.Do(fault.Order{Verb: "misbehave", Node: "v2", Kind: "equivocate"}); err != nil {
+	if _, err := w.Do(fault.Order{Verb: fault.Misbehave, Node: "v2", Kind: "equivocate"}); err != nil {
 		t.Fatal(err)
 	}
 	chain := w.Genesis().ChainID
@@ -125,7 +127,7 @@ func TestTheOraclesWatchANetworkWithoutAScript(t *testing.T) {
 }
 
 // order is why a fault of a validator was not made, or nil.
-func order(s *Stage, verb, node, kind string) error {
+func order(s *Stage, verb *fault.Verb, node, kind string) error {
 	_, err := s.Do(fault.Order{Verb: verb, Node: node, Kind: kind})
 	return err
 }

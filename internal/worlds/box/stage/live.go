@@ -17,9 +17,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	operation "github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/remote"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -38,7 +42,7 @@ type Stage struct {
 	ctx      context.Context
 	judge    *judge
 	name     string
-	separate box.Elsewhere // nil: its nodes run in this process
+	separate remote.Nodes // nil: its nodes run in this process
 
 	closing sync.Once
 	ended   error
@@ -63,8 +67,12 @@ func OpenerOn(ctx context.Context, name string, prepare Prepare) scenario.Open {
 func openStage(ctx context.Context, c scenario.Config, name string, prepare Prepare) (scenario.Backend, error) {
 	seed := c.Seed
 	s := &Stage{ctx: ctx, name: name, judge: newJudge(c.Trace, c.Timeline)}
-	config := box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, Terms: c.Terms, BlockTime: c.BlockTime,
-		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Strategy: c.Strategy}
+	terms, err := termsOf(c.Terms)
+	if err != nil {
+		return nil, err
+	}
+	config := box.Config{Version: "scenario", Ephemeral: true, Plan: setup.Plan{Validators: c.Validators, Runners: c.Runners, Terms: terms,
+		BlockTime: c.BlockTime, Auto: c.Auto, Seed: &seed, Params: c.Params, Strategy: c.Strategy}}
 	s.judge.listenTo(&config)
 	if prepare != nil {
 		if err := prepare(ctx, &config); err != nil {
@@ -90,6 +98,18 @@ func openStage(ctx context.Context, c scenario.Config, name string, prepare Prep
 		}
 	}
 	return s, nil
+}
+
+// termsOf is what the first runners register with: what the script says of each, and otherwise what all offer.
+func termsOf(requests []model.RunnerRequest) ([]setup.Terms, error) {
+	own, all := node.OwnOffer(), make([]setup.Terms, len(requests))
+	for i := range all {
+		var err error
+		if all[i].Stake, all[i].Offer, err = api.OwnTerms(&requests[i], own); err != nil {
+			return nil, fmt.Errorf("%s: %w", wallet.RunnerName(i), err)
+		}
+	}
+	return all, nil
 }
 
 // operatedNetwork is what the operator does with the network.

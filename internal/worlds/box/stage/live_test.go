@@ -335,7 +335,7 @@ func TestJoiningEndsNoFaultOfLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	if _, err := b.Do(fault.Order{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Latency: 2 * time.Millisecond}}); err != nil {
+	if _, err := b.Do(fault.Order{Verb: fault.SetLink, A: "v0", B: "v1", Link: fault.Link{Latency: 2 * time.Millisecond}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.JoinRunner(model.RunnerRequest{Name: "r0"}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // measured is the time in which blocks are counted.
@@ -55,7 +56,7 @@ func BenchmarkContainers(b *testing.B) {
 		b.ReportMetric(memory(b, c, nodes), "MiB/node")
 	})
 	b.Run("blocks/one process", func(b *testing.B) {
-		n, err := box.Up(b.Context(), box.Config{Validators: 4, Home: b.TempDir(), ChainID: 8011})
+		n, err := box.Up(b.Context(), box.Config{Plan: setup.Plan{Validators: 4, ChainID: 8011}, Home: b.TempDir()})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/owner"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // patience bounds each wait for a network; only one that stands still lets it pass.
@@ -54,8 +54,8 @@ func opened(t *testing.T, validators, runners int) (*Carrier, []cluster.Node) {
 func made(t testing.TB, image string, validators, runners int, blockTime time.Duration) (*Carrier, []cluster.Node) {
 	t.Helper()
 	seed := uint64(7)
-	made, err := hosts.Make(hosts.Plan{Chain: box.Config{Validators: validators, Runners: runners, ChainID: 8011,
-		BlockTime: blockTime}, Seed: &seed, Format: hosts.Compose, Image: image, Now: time.Now()})
+	made, err := hosts.Make(hosts.Plan{Chain: setup.Plan{Validators: validators, Runners: runners, ChainID: 8011, BlockTime: blockTime},
+		Seed: &seed, Format: hosts.Compose, Image: image, Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestOrdersThatDoNotFitAreRefused(t *testing.T) {
 }
 
 func TestTheFilesOfANodeAreThoseOfInit(t *testing.T) {
-	made, err := hosts.Make(hosts.Plan{Chain: box.Config{Validators: 1, ChainID: 8011}, Format: hosts.Compose, Image: "i", Now: time.Now()})
+	made, err := hosts.Make(hosts.Plan{Chain: setup.Plan{Validators: 1, ChainID: 8011}, Format: hosts.Compose, Image: "i", Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

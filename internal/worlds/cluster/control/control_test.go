@@ -149,11 +149,11 @@ func TestEffectsAreCountedByTheDriversNumbers(t *testing.T) {
 	for _, one := range all {
 		sum.Grow([fault.Effects]int64{}, one.Figures)
 	}
-	if text := sum.Text("link", fault.Live); text != "5 packets dropped, 2 packets delayed" {
+	if text := sum.Text(fault.SetLink, fault.Live); text != "5 packets dropped, 2 packets delayed" {
 		t.Error(text)
 	}
 	sum.Grow(all[1].Figures, all[1].Figures)
-	if text := sum.Text("link", fault.Live); text != "5 packets dropped, 2 packets delayed" {
+	if text := sum.Text(fault.SetLink, fault.Live); text != "5 packets dropped, 2 packets delayed" {
 		t.Errorf("what was counted is counted again: %s", text)
 	}
 }

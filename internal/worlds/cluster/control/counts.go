@@ -70,7 +70,7 @@ func (r *register) executeOrder(ctx context.Context, in orderRequest, kind fault
 	case err != nil:
 		return err
 	case e == nil && !o.Mends():
-		return fmt.Errorf("the effects of %s are counted: give it a number", o.Verb)
+		return fmt.Errorf("the effects of %s are counted: give it a number", o.Verb.Name)
 	case e == nil:
 		return do(o, nil, nil)
 	}
@@ -83,7 +83,7 @@ func (r *register) executeOrder(ctx context.Context, in orderRequest, kind fault
 		}
 		close(done)
 	})
-	if err != nil || o.Verb != "panic" || o.Role == "" {
+	if err != nil || o.Verb != fault.Panic || o.Role == "" {
 		return err
 	}
 	late := time.NewTimer(panicPatience)

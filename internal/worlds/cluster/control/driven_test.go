@@ -46,7 +46,7 @@ func TestADriverHearsOfAPanicThatEndsTheProcess(t *testing.T) {
 	}})
 	c := NewClient(func() string { return "http://" + inner.Addr().String() }, secret)
 	defer c.Close()
-	all, err := c.Order(t.Context(), 1, fault.Order{Verb: "panic", Node: "r0", Role: "runner"})
+	all, err := c.Order(t.Context(), 1, fault.Order{Verb: fault.Panic, Node: "r0", Role: "runner"})
 	var counts fault.Counts
 	roles.TakenAlong.Count(&counts.Panicked, &counts.Restarted, &counts.Ended)
 	if err != nil || len(all) != 1 || all[0] != (Count{1, counts.Figures(), true}) {

@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -28,7 +28,7 @@ const (
 	// MaxFaults bounds the faults of one node that are counted.
 	MaxFaults = 8192
 	// maxNames bounds the nodes that are named at once.
-	maxNames = box.MaxValidators + box.MaxRunners
+	maxNames = setup.MaxValidators + setup.MaxRunners
 	// MaxOffset bounds the offset of a clock, in both directions.
 	MaxOffset = 100 * 365 * 24 * time.Hour
 )

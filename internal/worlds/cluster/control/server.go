@@ -117,11 +117,13 @@ func handleRequests[In, Out any](s *server, word string, do func(context.Context
 		if err == nil {
 			err = decodeStrict(body, &in)
 		}
-		if err != nil {
-			writeRefusal(w, refusal.New("invalid_request", "%s: %v", word, err))
-			return
+		var out Out
+		switch _, refused := errors.AsType[*refusal.Error](err); {
+		case err == nil:
+			out, err = do(r.Context(), in)
+		case !refused:
+			err = refusal.New("invalid_request", "%s: %v", word, err)
 		}
-		out, err := do(r.Context(), in)
 		if err != nil {
 			writeRefusal(w, readableRefusal(err))
 			return

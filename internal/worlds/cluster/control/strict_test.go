@@ -27,7 +27,7 @@ func TestAStrictNodeTakesNoOrders(t *testing.T) {
 	for i, s := range servers {
 		c := client(t, s, secret)
 		orders := map[string]error{"rules": c.SetRules(ctx, nil), "mute": c.Mute(ctx), "clock": c.SetTravel(ctx, network.Travel{})}
-		_, orders["order"] = c.Order(ctx, 0, fault.Order{Verb: "misbehave", Node: "v0", Kind: "equivocate"})
+		_, orders["order"] = c.Order(ctx, 0, fault.Order{Verb: fault.Misbehave, Node: "v0", Kind: "equivocate"})
 		if i == 0 {
 			orders["pause"], orders["skip"] = c.Pause(ctx, true), c.SkipTo(ctx, 9, false)
 		} else {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync"
 	"time"
@@ -14,8 +15,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -25,12 +26,32 @@ import (
 // answerTimeout is how long a validator may take to answer a question.
 const answerTimeout = 10 * time.Second
 
+// Validator is a validator in its own process, for its server.
+type Validator interface {
+	Name() string
+	Shell() *validators.Validator // the running one, or the one that ran last
+	Failure() error               // why it stopped by itself, or nil
+	Socket() netip.AddrPort
+	// SetRules replaces what happens to the packets that it sends. Mute ends all its sending.
+	SetRules(map[netip.AddrPort]lossy.Rule)
+	Mute()
+	// Do begins or ends a fault in its process: network.Node defines them.
+	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
+	Pause(on bool) // stops or resumes its making of blocks
+	// Call names another node, and Belongs the URL of the whole network's API.
+	Call(a types.Address, name string)
+	Belongs(url string)
+	// Travelled is how far time travel came, as it is on disk. SetTravel moves the clock, and keeps that with the goal for the next start.
+	Travelled() network.Travel
+	SetTravel(network.Travel) error
+}
+
 // ValidatorServer is the control server of a validator. Its process tells it what the validator does
 // from the first moment on; it answers from Begin on.
 type ValidatorServer struct {
 	*server
 	hearing *reports
-	node    box.Driven
+	node    Validator
 
 	mu   sync.Mutex
 	boot *Boot
@@ -61,7 +82,7 @@ func NewValidatorServer(secret string, strict bool) *ValidatorServer {
 }
 
 // Begin lets it answer for a validator that runs.
-func (s *ValidatorServer) Begin(node box.Driven) {
+func (s *ValidatorServer) Begin(node Validator) {
 	s.node = node
 	s.server.rules, s.server.mute = node.SetRules, node.Mute
 	s.beginServing()
@@ -173,7 +194,7 @@ func (s *ValidatorServer) serveSubmit(ctx context.Context, r submitRequest) (has
 		s.node.Shell().Submit(r.Raw, func(hash types.Hash, err error) { done(answer{hash, err}) })
 	})
 	if err == nil {
-		err = readmodel.Refusal(a.err)
+		err = validators.Refusal(a.err)
 	}
 	return hashAnswer{a.hash}, err
 }
@@ -211,7 +232,7 @@ func (s *ValidatorServer) serveHeartbeat(ctx context.Context, r Brought) (hashAn
 		s.node.Shell().BringHeartbeat(r.Runner, r.Ping, func(hash types.Hash, err error) { done(answer{hash, err}) })
 	})
 	if err == nil {
-		err = readmodel.Refusal(a.err)
+		err = validators.Refusal(a.err)
 	}
 	return hashAnswer{a.hash}, err
 }
@@ -234,7 +255,7 @@ func (s *ValidatorServer) serveRefusal(ctx context.Context, r Brought) (empty, e
 func awaitSubmission(ctx context.Context, hand func(done func(error))) (empty, error) {
 	refused, err := awaitAnswer(ctx, hand)
 	if err == nil {
-		err = readmodel.Refusal(refused)
+		err = validators.Refusal(refused)
 	}
 	return empty{}, err
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 

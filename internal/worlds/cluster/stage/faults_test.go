@@ -14,10 +14,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // faulty is a network of containers, and what was acknowledged to its clients.
@@ -122,12 +122,12 @@ func TestFaultsOfContainersLoseNothingThatWasAcknowledged(t *testing.T) {
 		node       string
 		begin, end func(context.Context, string) error
 	}{
-		{"v1", f.verb("crash"), f.verb("restart")},
-		{"v2", f.verb("freeze"), f.verb("thaw")},
+		{"v1", f.verb(fault.Crash), f.verb(fault.Restart)},
+		{"v2", f.verb(fault.Freeze), f.verb(fault.Thaw)},
 		{"v3", f.backend.Detach, f.backend.Attach},
-		{"v1", f.verb("crash", "wipe"), f.verb("restart")},
-		{"r0", f.verb("drop"), f.verb("restart")},
-		{"r1", f.verb("freeze"), f.verb("thaw")},
+		{"v1", f.verb(fault.Crash, fault.Wipe), f.verb(fault.Restart)},
+		{"r0", f.verb(fault.Drop), f.verb(fault.Restart)},
+		{"r1", f.verb(fault.Freeze), f.verb(fault.Thaw)},
 		{"r2", f.backend.Detach, f.backend.Attach},
 	} {
 		f.done(one.begin(t.Context(), one.node))
@@ -157,7 +157,7 @@ func TestFaultsOfContainersLoseNothingThatWasAcknowledged(t *testing.T) {
 }
 
 // verb is an order to a node, or two.
-func (f *faulty) verb(verbs ...string) func(context.Context, string) error {
+func (f *faulty) verb(verbs ...*fault.Verb) func(context.Context, string) error {
 	return func(_ context.Context, node string) error {
 		for _, verb := range verbs {
 			if _, err := f.stage.Do(fault.Order{Verb: verb, Node: node}); err != nil { // which tells the oracles

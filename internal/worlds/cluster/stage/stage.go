@@ -15,12 +15,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/process"
+	"github.com/cowboyinc/devnet/internal/worlds/setup/hosts"
 )
 
 // Processes returns what brings networks up whose nodes are processes of this machine:
@@ -54,14 +54,14 @@ type folderNodes struct {
 	dir string
 }
 
-// Close implements box.Elsewhere, and leaves no remains.
+// Close implements remote.Nodes, and leaves no remains.
 func (g *folderNodes) Close() error { return errors.Join(g.Backend.Close(), os.RemoveAll(g.dir)) }
 
 // prepare makes a network in a separate folder, and begins to start its nodes.
 func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
 	carry func(dir string, nodes []cluster.Node) (cluster.Carrier, error)) error {
 	secret := control.NewSecret()
-	plan.Chain, plan.Seed, plan.Derived, plan.Driver, plan.Now = *c, c.Seed, true, secret, time.Now()
+	plan.Chain, plan.Seed, plan.Derived, plan.Driver, plan.Now = c.Plan, c.Seed, true, secret, time.Now()
 	plan.Chain.ChainID = wallet.ChainID
 	made, err := hosts.Make(plan)
 	if err != nil {

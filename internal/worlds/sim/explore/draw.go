@@ -55,14 +55,14 @@ func drawOne[T any](d *draws, of []T) T { return of[d.IntN(len(of))] }
 func (d *draws) drawEpisode() episode {
 	for {
 		v := drawOne(d, fault.Verbs())
-		if v.Mends || v.Name == "twin" && !d.twin {
+		if v.Mends || v == fault.Twin && !d.twin {
 			continue
 		}
 		if d.IntN(6) == 0 {
-			v = *fault.Lookup("misbehave")
+			v = fault.Misbehave
 		}
-		if e := d.drawVerb(&v); e.lines != nil {
-			if v.Of.Has(fault.Validators) && d.IntN(5) == 0 && !d.twin && !isForLiars(&v) {
+		if e := d.drawVerb(v); e.lines != nil {
+			if v.Of.Has(fault.Validators) && d.IntN(5) == 0 && !d.twin && !isForLiars(v) {
 				e.lines = d.spreadToAll(e.lines)
 			}
 			if d.IntN(8) == 0 && len(e.lines) > 2 { // it lasts until the end
@@ -90,7 +90,7 @@ func (d *draws) spreadToAll(lines []string) (all []string) {
 
 // isForLiars says that a verb makes a validator lie or forget, which only the victim may.
 func isForLiars(v *fault.Verb) bool {
-	return slices.Contains([]string{"misbehave", "wipe", "disk_fail", "sync_lies", "clock_skew", "twin"}, v.Name)
+	return slices.Contains([]*fault.Verb{fault.Misbehave, fault.Wipe, fault.DiskFail, fault.SyncLies, fault.ClockSkew, fault.Twin}, v)
 }
 
 // drawWait is a statement that runs the network: to the end of a block, or for a time that ends amid one.
@@ -118,25 +118,27 @@ func (d *draws) drawVerb(v *fault.Verb) (e episode) {
 	default:
 		return e
 	}
-	call := func(verb, arguments string) string { return fmt.Sprintf("%s.%s(%s)", on, verb, arguments) }
-	begin := func(arguments ...string) string {
-		return call(v.Name, strings.Join(append(arguments, "may_be_idle = True"), ", "))
+	call := func(verb *fault.Verb, arguments string) string {
+		return fmt.Sprintf("%s.%s(%s)", on, verb.Name, arguments)
 	}
-	switch v.Name {
-	case "crash", "drop":
-		return episode{lines: []string{begin(), d.drawWait(), call("restart", "")}}
-	case "freeze":
-		return episode{lines: []string{begin(), d.drawWait(), call("thaw", "")}}
-	case "wipe":
-		return episode{lines: []string{call("crash", "may_be_idle = True"), begin(), call("restart", ""), d.drawWait()}}
-	case "crash_amid":
+	begin := func(arguments ...string) string {
+		return call(v, strings.Join(append(arguments, "may_be_idle = True"), ", "))
+	}
+	switch v {
+	case fault.Crash, fault.Drop:
+		return episode{lines: []string{begin(), d.drawWait(), call(fault.Restart, "")}}
+	case fault.Freeze:
+		return episode{lines: []string{begin(), d.drawWait(), call(fault.Thaw, "")}}
+	case fault.Wipe:
+		return episode{lines: []string{call(fault.Crash, "may_be_idle = True"), begin(), call(fault.Restart, ""), d.drawWait()}}
+	case fault.CrashAmid:
 		instant := d.drawRareKind(v.Name, fault.Instants())
-		return episode{lines: []string{begin(fmt.Sprintf("%q, %d", instant, 1+d.IntN(1<<d.IntN(7)))), d.drawWait(), call("restart", "")}}
-	case "partition", "bridge", "link":
-		return episode{lines: []string{begin(d.linkArguments(v.Name)...), d.drawWait(), d.network + ".heal()"}}
-	case "misbehave":
+		return episode{lines: []string{begin(fmt.Sprintf("%q, %d", instant, 1+d.IntN(1<<d.IntN(7)))), d.drawWait(), call(fault.Restart, "")}}
+	case fault.Partition, fault.Bridge, fault.SetLink:
+		return episode{lines: []string{begin(d.linkArguments(v)...), d.drawWait(), d.network + ".heal()"}}
+	case fault.Misbehave:
 		kind := d.drawRareKind(v.Name, fault.KindsOf(of))
-		return episode{lines: []string{begin(fmt.Sprintf("%q", kind)), d.drawWait(), call(v.Name, `""`)}}
+		return episode{lines: []string{begin(fmt.Sprintf("%q", kind)), d.drawWait(), call(v, `""`)}}
 	}
 	var began, ended []string
 	for _, a := range v.Takes {
@@ -146,7 +148,7 @@ func (d *draws) drawVerb(v *fault.Verb) (e episode) {
 			ended = append(ended, "False")
 		case fault.Delay:
 			began, ended = append(began, fmt.Sprintf(`"%dms"`, 50*(1+d.IntN(40)))), append(ended, `0`)
-			if v.Name == "hang" { // it ends by itself
+			if v == fault.Hang { // it ends by itself
 				ended = nil
 			}
 		case fault.Skew:
@@ -176,7 +178,7 @@ func (d *draws) drawVerb(v *fault.Verb) (e episode) {
 	}
 	e.lines = []string{begin(began...), d.drawWait()}
 	if len(ended) > 0 {
-		e.lines = append(e.lines, call(v.Name, strings.Join(ended, ", ")))
+		e.lines = append(e.lines, call(v, strings.Join(ended, ", ")))
 	}
 	return e
 }
@@ -210,7 +212,7 @@ func (d *draws) drawOffers() string {
 }
 
 // linkArguments draws those of a verb of links.
-func (d *draws) linkArguments(verb string) []string {
+func (d *draws) linkArguments(verb *fault.Verb) []string {
 	all := slices.Clone(d.validators)
 	d.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	list := func(names []string) string { return `["` + strings.Join(names, `", "`) + `"]` }
@@ -219,9 +221,9 @@ func (d *draws) linkArguments(verb string) []string {
 	}
 	cut := 1 + d.IntN(len(all)-1)
 	switch verb {
-	case "partition":
+	case fault.Partition:
 		return []string{"[" + list(all[:cut]) + ", " + list(all[cut:]) + "]"}
-	case "bridge":
+	case fault.Bridge:
 		if cut == len(all)-1 { // all on one side
 			return []string{fmt.Sprintf("%q", all[0]), list(all[1:]), "[]"}
 		}

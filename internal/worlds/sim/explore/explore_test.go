@@ -88,8 +88,8 @@ func TestEveryDrawnEpisodeIsAScript(t *testing.T) {
 	if err := scenario.Check(path); err != nil {
 		t.Error(err)
 	}
-	for i := range fault.Verbs() {
-		if name := fault.Verbs()[i].Name; !drawn[name] {
+	for _, v := range fault.Verbs() {
+		if name := v.Name; !drawn[name] {
 			t.Errorf("%s is never drawn", name)
 		}
 	}

@@ -201,7 +201,7 @@ func (j *judgedNetwork) Check(oracle string) error {
 }
 
 // harmful are the verbs after which a validator may declare its log lost, or refuse its disk.
-var harmful = []string{"wipe", "sync_lies", "disk_fail", "misbehave", "twin"}
+var harmful = []*fault.Verb{fault.Wipe, fault.SyncLies, fault.DiskFail, fault.Misbehave, fault.Twin}
 
 // Do implements fault.World.
 func (j *judgedNetwork) Do(o fault.Order) (fault.Effect, error) {
@@ -210,7 +210,7 @@ func (j *judgedNetwork) Do(o fault.Order) (fault.Effect, error) {
 	}
 	j.tester.noteMeeting(&o)
 	effect, err := j.Backend.Do(o)
-	if _, refused := errors.AsType[*refusal.Error](err); err != nil && o.Verb == "restart" && !refused && !j.tester.harms[o.Node] {
+	if _, refused := errors.AsType[*refusal.Error](err); err != nil && o.Verb == fault.Restart && !refused && !j.tester.harms[o.Node] {
 		j.tester.out.noteFirstWrong(fmt.Sprintf("%s does not start again: %v", o.Node, err))
 	}
 	return effect, err

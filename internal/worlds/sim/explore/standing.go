@@ -48,7 +48,7 @@ func (t *tester) noteMeeting(o *fault.Order) {
 	if t.stage == nil {
 		return
 	}
-	what := describeFault(o.Verb, o)
+	what := describeFault(o.Verb.Name, o)
 	t.out.reached[what] = true
 	if s := t.stand[o.Node]; s != nil {
 		t.out.reached[what+" of one whose view it "+strings.Join(s.did, ", ")] = true
@@ -64,7 +64,7 @@ func (t *tester) noteMeeting(o *fault.Order) {
 		if f.Ended {
 			continue
 		}
-		what := o.Verb + " during " + f.Verb
+		what := o.Verb.Name + " during " + f.Verb
 		if f.Order != nil && o.Node != "" && f.Order.Node == o.Node {
 			what += " of the same node"
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Terms of a bench, in virtual time.
@@ -161,7 +162,7 @@ func (b *Bench) Pending(hash types.Hash) (*types.Transaction, types.Address) {
 }
 
 // Wait implements api.Backend: it drives the network.
-func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error) {
+func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*history.Executed, error) {
 	if !b.awaits {
 		return nil, bench.Submitted(hash)
 	}
@@ -191,7 +192,7 @@ func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error
 	}
 }
 
-func (b *Bench) receipt(hash types.Hash) (*api.Executed, error) {
+func (b *Bench) receipt(hash types.Hash) (*history.Executed, error) {
 	v, err := b.Reader("")
 	if err != nil {
 		return nil, nil // no validator runs just now

@@ -3,22 +3,23 @@ package stage
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/steer"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Steer implements api.Backend.
 func (b *Bench) Steer() api.Steering {
-	return operator{network.Actions{Network: b.operatedNetwork(), Read: b.Reader}, b}
+	return operator{steer.Actions{Network: b.operatedNetwork(), Read: b.Reader}, b}
 }
 
 // operator has the verbs of governance and time in the form of the HTTP API.
 type operator struct {
-	network.Actions
+	steer.Actions
 	bench *Bench
 }
 
@@ -66,9 +67,9 @@ func (o operator) AnswerJob(id types.Hash, said execution.Given) (given []types.
 }
 
 // PrepareRunner implements api.Steering.
-func (o operator) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
+func (o operator) PrepareRunner(name string, owner types.Address) (string, *system.Registration, error) {
 	if !o.bench.config.Open {
-		return p, withoutRunners()
+		return "", nil, withoutRunners()
 	}
 	return o.Actions.PrepareRunner(name, owner)
 }

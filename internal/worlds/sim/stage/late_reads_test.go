@@ -37,7 +37,7 @@ func TestC18ReadsOfASimulatedNetworkAreNeverLate(t *testing.T) {
 		head := reader.Head()
 		draft := wallet.Draft{Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Manifest: types.Manifest{Name: "loop"}}}
 		offer := wallet.Times(2, of.Info().ChainID, head.NextBaseFeeCycle, head.NextBaseFeeCell)
-		done, err := reader.Simulate(context.Background(), draft.Sign(offer, of.Signer("alice"), 0))
+		done, _, err := reader.Simulate(context.Background(), draft.Sign(offer, of.Signer("alice"), 0))
 		if err != nil || done.Status != types.StatusOutOfCycles {
 			t.Errorf("%s: %+v %v", name, done, err)
 		}

@@ -37,8 +37,8 @@ func TestABenchShowsLinksAndViews(t *testing.T) {
 		t.Errorf("views of what was taken back: %+v, %v", b.Views().Last(1), err)
 	}
 	run(3 * time.Second)
-	for _, o := range []fault.Order{{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {}}},
-		{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Latency: 20 * time.Millisecond}}} {
+	for _, o := range []fault.Order{{Verb: fault.Partition, Groups: [][]string{{"v0", "v1"}, {}}},
+		{Verb: fault.SetLink, A: "v0", B: "v1", Link: fault.Link{Latency: 20 * time.Millisecond}}} {
 		if effect, err := b.Do(o); err != nil || effect.Order == nil || effect.Order.Verb != o.Verb {
 			t.Fatalf("%+v, %v", effect, err)
 		}

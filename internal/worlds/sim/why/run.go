@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
@@ -247,17 +248,18 @@ func (p *player) noteDeed(d scenario.Deed) bool {
 		}
 		return true
 	}
-	if !p.down[d.Verb+" "+d.Node] && !(d.Verb == "wipe" && p.down["restart "+d.Node]) {
+	if !p.down[d.Verb+" "+d.Node] && !(d.Fault == fault.Wipe && p.down[fault.Restart.Name+" "+d.Node]) {
 		return false
 	}
-	if d.Verb != "wipe" {
+	if d.Fault != fault.Wipe {
 		p.down[d.Verb+" "+d.Node] = false
 	}
 	return true
 }
 
 // endings are verbs that another one has to end.
-var endings = map[string]string{"crash": "restart", "crash_amid": "restart", "drop": "restart", "freeze": "thaw", "pause": "resume"}
+var endings = map[string]string{fault.Crash.Name: fault.Restart.Name, fault.CrashAmid.Name: fault.Restart.Name,
+	fault.Drop.Name: fault.Restart.Name, fault.Freeze.Name: fault.Thaw.Name, "pause": "resume"}
 
 // viewOf is a view of the network, as its reports tell; nil where there were none.
 func (n *network) viewOf(epoch types.Epoch, number types.View) *views.View {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/base/plural"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
@@ -160,7 +161,7 @@ func (s *search) listThings(run *playedRun) []Thing {
 	}
 	for i := range run.deeds {
 		d := &run.deeds[i]
-		if d.network != network || d.When > known || d.Verb == "heal" || d.Verb == "restart" || d.Verb == "thaw" {
+		if d.network != network || d.When > known || d.Fault != nil && d.Fault.Mends {
 			continue
 		}
 		deeds = append(deeds, Thing{Kind: "order", deed: d, What: d.Text(firstInstant), At: d.When.Sub(firstInstant).Seconds()})
@@ -374,8 +375,8 @@ func whyText(m *sim.Mishap) string {
 	}
 	if m.By != nil {
 		why += " by the " + m.By.String()
-		if m.By.Verb == "partition" || m.By.Verb == "bridge" {
-			why = string(m.Why) + " by the " + m.By.Verb
+		if m.By.Verb == fault.Partition || m.By.Verb == fault.Bridge {
+			why = string(m.Why) + " by the " + m.By.Verb.Name
 		}
 	}
 	return fmt.Sprintf("%s, %s", why, plural.Of(m.Bytes, "byte"))

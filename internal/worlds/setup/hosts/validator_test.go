@@ -16,9 +16,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // patience bounds the wait for a block; only a network that stands still lets it pass.
@@ -32,8 +32,13 @@ func opened(t *testing.T, dir string) box.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Config.Here.Listen = "127.0.0.1:0"
-	return v.Config
+	v.Here.Listen = "127.0.0.1:0"
+	return configOf(v)
+}
+
+// configOf is what a validator's process asks for by its settings.
+func configOf(v *Validator) box.Config {
+	return box.Config{Plan: v.Chain, Here: v.Here, Home: v.Home, Python: v.Python}
 }
 
 func start(t *testing.T, c box.Config) *box.Network {
@@ -91,8 +96,8 @@ func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
 	for what, do := range map[string]func() error{
 		"a pause":          n.Pause,
 		"joining":          func() error { _, err := n.Join(t.Context(), ""); return err },
-		"a runner":         func() error { _, err := n.JoinRunner(t.Context(), &model.RunnerRequest{}); return err },
-		"a fault of links": func() error { _, err := n.Do(fault.Order{Verb: "heal"}); return err },
+		"a runner":         func() error { _, err := n.JoinRunner(t.Context(), "", setup.UsualTerms); return err },
+		"a fault of links": func() error { _, err := n.Do(fault.Order{Verb: fault.Heal}); return err },
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), "only v0 runs in this process") {
 			t.Errorf("%s: %v", what, err)
@@ -103,13 +108,13 @@ func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
 			t.Errorf("%s: %v", row.Name, err)
 		}
 	}
-	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v1"}); err == nil || !strings.Contains(err.Error(), "which runs only v0") {
+	if _, err := n.Do(fault.Order{Verb: fault.Crash, Node: "v1"}); err == nil || !strings.Contains(err.Error(), "which runs only v0") {
 		t.Errorf("the crash of another: %v", err)
 	}
-	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v0"}); err != nil {
+	if _, err := n.Do(fault.Order{Verb: fault.Crash, Node: "v0"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := n.Do(fault.Order{Verb: "restart", Node: "v0"}); err != nil {
+	if _, err := n.Do(fault.Order{Verb: fault.Restart, Node: "v0"}); err != nil {
 		t.Error(err)
 	}
 	await(t, n)
@@ -210,7 +215,7 @@ func hostSettings(t *testing.T, dir string) *Validator {
 		t.Fatal(err)
 	}
 	v := &Validator{}
-	v.Config.Here = &box.Here{Name: "v0"}
+	v.Here = &setup.Here{Name: "v0"}
 	if m := regexp.MustCompile(`(?m)^host = "(.*?)"`).FindSubmatch(text); m != nil {
 		v.host = string(m[1])
 	}

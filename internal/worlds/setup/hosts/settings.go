@@ -14,7 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -46,7 +46,10 @@ type file struct {
 
 // Validator is a validator's settings.
 type Validator struct {
-	Config  box.Config // configuration of a separate process; Version, Slow and Log are left to that
+	Here    *setup.Here
+	Home    string     // its folder
+	Python  string     // interpreter; "": the first that fits
+	Chain   setup.Plan // how it keeps the chain, and the seed of the named accounts
 	HTTP    string     // host:port that its API listens on
 	Hosts   []string   // names by which the other nodes call it
 	Named   []string   // more names by which clients may call it, not checked
@@ -66,8 +69,8 @@ func Open(path string) (*Validator, error) {
 	}
 	o := opener{f, &s}
 	v := &Validator{HTTP: s.HTTP, Origins: s.Origins, host: s.Host}
-	v.Config.Here = &box.Here{Name: s.Name, Listen: s.Listen}
-	v.Config.Python = s.Python
+	v.Here = &setup.Here{Name: s.Name, Listen: s.Listen}
+	v.Python = s.Python
 	for _, step := range []func(*Validator) error{o.openName, o.openAddresses, o.openHome, o.openKey, o.openOthers, o.openJoining} {
 		if err := step(v); err != nil {
 			return nil, err
@@ -91,7 +94,7 @@ func (v *Validator) CheckHost(name string) error {
 	if v.host == "" || v.host == name || v.host == short {
 		return nil
 	}
-	return &HostError{Node: v.Config.Here.Name, Want: v.host, Here: name}
+	return &HostError{Node: v.Here.Name, Want: v.host, Here: name}
 }
 
 // opener opens what settings name, a few at a time.
@@ -131,21 +134,21 @@ func (o *opener) openHome(v *Validator) error {
 	if o.Home == "" {
 		return o.Fault("name the validator's folder", "home")
 	}
-	v.Config.Home = o.Beside(o.Home)
+	v.Home = o.Beside(o.Home)
 	if o.Durability != "" {
-		if err := v.Config.Durability.UnmarshalText([]byte(o.Durability)); err != nil {
+		if err := v.Chain.Durability.UnmarshalText([]byte(o.Durability)); err != nil {
 			return o.Fault(fmt.Sprintf("%.40q is neither process nor disk", o.Durability), "durability")
 		}
 	}
 	if o.History != 0 && o.History < history.MinHistory {
 		return o.Fault(fmt.Sprintf("%d is too few: at least %d blocks, or 0 for all", o.History, history.MinHistory), "history")
 	}
-	v.Config.History = uint64(o.History)
+	v.Chain.History = uint64(o.History)
 	strategy, err := roles.ParseStrategy(o.Strategy)
 	if err != nil {
 		return o.Fault(err.Error(), "supervision")
 	}
-	v.Config.Strategy = strategy
+	v.Chain.Strategy = strategy
 	if v.Driver = o.Driver; v.Driver != "" {
 		if err := configfile.CheckSecret(v.Driver); err != nil {
 			return o.Fault(err.Error(), "driver")
@@ -155,7 +158,7 @@ func (o *opener) openHome(v *Validator) error {
 }
 
 func (o *opener) openKey(v *Validator) (err error) {
-	if v.Config.Here.Key, err = o.File.Key(o.file.Key, o.KeyFile); err != nil {
+	if v.Here.Key, err = o.File.Key(o.file.Key, o.KeyFile); err != nil {
 		return err
 	}
 	if o.Seed == "" {
@@ -165,19 +168,19 @@ func (o *opener) openKey(v *Validator) (err error) {
 	if err != nil {
 		return o.Fault(fmt.Sprintf("invalid seed %.40q: want a whole number from 0 to 2^64-1", o.Seed), "seed")
 	}
-	v.Config.Seed = &seed
+	v.Chain.Seed = &seed
 	return nil
 }
 
 // maxKnown bounds the nodes that settings name.
-const maxKnown = box.MaxValidators + box.MaxRunners
+const maxKnown = setup.MaxValidators + setup.MaxRunners
 
 // openOthers reads who the other nodes are, and for which runners' owners the API signs.
 func (o *opener) openOthers(v *Validator) error {
 	if err := o.readNames(); err != nil {
 		return err
 	}
-	here := v.Config.Here
+	here := v.Here
 	if len(o.Names) > maxKnown || len(o.SignsFor) > maxKnown {
 		return o.Fault(fmt.Sprintf("at most %d nodes", maxKnown), "names")
 	}
@@ -229,12 +232,12 @@ func (o *opener) openJoining(v *Validator) error {
 	if err != nil {
 		return o.Fault(err.Error(), "genesis")
 	}
-	here := v.Config.Here
+	here := v.Here
 	if here.Genesis, err = ledger.DecodeGenesis(data); err != nil {
 		return o.Fault(fmt.Sprintf("%s is no genesis: %v", o.Genesis, err), "genesis")
 	}
 	here.Announced = o.file.Endpoint
-	if err := here.Check(v.Config.Seed); err != nil {
+	if err := here.Check(v.Chain.Seed); err != nil {
 		return o.Fault(err.Error(), "genesis")
 	}
 	p, err := here.Genesis.Parameters()

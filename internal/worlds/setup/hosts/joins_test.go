@@ -72,7 +72,7 @@ func TestAValidatorThatHasLeftDoesNotJoinWhenItIsStartedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return v.Config
+		return configOf(v)
 	}
 	config := open("v0")
 	config.Here.Names = map[types.Address]string{key.Address(): "v1"}

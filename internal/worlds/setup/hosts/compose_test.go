@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 var write = flag.Bool("write", false, "write compose.yaml of the repository, and the example for Kubernetes")
@@ -26,13 +26,13 @@ func same(t *testing.T, path, want string) {
 	}
 	have, err := os.ReadFile(top + path)
 	if err != nil || string(have) != want {
-		t.Errorf("%s is not what the code makes of it (%v): go test ./internal/worlds/box/hosts -write", path, err)
+		t.Errorf("%s is not what the code makes of it (%v): go test ./internal/worlds/setup/hosts -write", path, err)
 	}
 }
 
 func TestTheComposeFileOfTheRepositoryIsThatOfASeed(t *testing.T) {
 	one := uint64(1)
-	n, err := Make(Plan{Chain: box.Config{Validators: 4, Runners: 4, ChainID: 8011, BlockTime: time.Second}, Seed: &one, Format: Seeded,
+	n, err := Make(Plan{Chain: setup.Plan{Validators: 4, Runners: 4, ChainID: 8011, BlockTime: time.Second}, Seed: &one, Format: Seeded,
 		Image: "cowboy-devnet", Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestTheComposeFileOfTheRepositoryIsThatOfASeed(t *testing.T) {
 
 func TestTheExampleForKubernetesIsThatOfInit(t *testing.T) {
 	one := uint64(1)
-	n, err := Make(Plan{Chain: box.Config{Validators: 4, Runners: 4, ChainID: 8011, BlockTime: time.Second}, Seed: &one, Derived: true,
+	n, err := Make(Plan{Chain: setup.Plan{Validators: 4, Runners: 4, ChainID: 8011, BlockTime: time.Second}, Seed: &one, Derived: true,
 		Format: Kubernetes, Image: "cowboy-devnet", Now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestTheExampleForKubernetesIsThatOfInit(t *testing.T) {
 func TestASeedMakesTheSameNetworkEverywhere(t *testing.T) {
 	begins := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	made := func(seed uint64) string {
-		n, err := Make(Plan{Chain: box.Config{Validators: 2, Runners: 2, ChainID: 8011, BlockTime: time.Second}, Seed: &seed, Format: Seeded,
+		n, err := Make(Plan{Chain: setup.Plan{Validators: 2, Runners: 2, ChainID: 8011, BlockTime: time.Second}, Seed: &seed, Format: Seeded,
 			Now: begins})
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +73,7 @@ func TestASeedMakesTheSameNetworkEverywhere(t *testing.T) {
 	if once == made(2) {
 		t.Error("two seeds make one network")
 	}
-	if _, err := Make(Plan{Chain: box.Config{Validators: 1, ChainID: 8011}, Format: Seeded}); err == nil {
+	if _, err := Make(Plan{Chain: setup.Plan{Validators: 1, ChainID: 8011}, Format: Seeded}); err == nil {
 		t.Error("keys follow from no seed")
 	}
 }
@@ -95,7 +95,7 @@ func TestAComposeFileOfItsOwnHasEachNodesKeyAsASecret(t *testing.T) {
 		}
 	}
 	v, err := Open(dir + "/v0.toml")
-	if err != nil || v.Config.Home != "/devnet/homes/v0" {
+	if err != nil || v.Home != "/devnet/homes/v0" {
 		t.Errorf("its home is %+v, %v", v, err)
 	}
 }
@@ -103,7 +103,7 @@ func TestAComposeFileOfItsOwnHasEachNodesKeyAsASecret(t *testing.T) {
 // The API signs for the named accounts: Docker Compose publishes it only for this machine.
 func TestComposePublishesOnLoopbackAlone(t *testing.T) {
 	for format, published := range map[string]int{Seeded: 1, Compose: 4} {
-		n, err := Make(Plan{Chain: box.Config{Validators: 4, Runners: 1, ChainID: 8011, BlockTime: time.Second}, Seed: &seven, Format: format,
+		n, err := Make(Plan{Chain: setup.Plan{Validators: 4, Runners: 1, ChainID: 8011, BlockTime: time.Second}, Seed: &seven, Format: format,
 			Image: "i", Now: time.Now()})
 		if err != nil {
 			t.Fatal(err)

@@ -1,4 +1,6 @@
-package box
+// Package remote is what a network asks of its nodes wherever they run, and what opens those that run in other processes. It is the seam
+// between box, which is the rest of such a network, and cluster, which has its nodes.
+package remote
 
 import (
 	"net/netip"
@@ -17,9 +19,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Elsewhere opens the nodes of a network in separate processes (Config.Elsewhere),
-// which this one controls: all other parts of a network are here.
-type Elsewhere interface {
+// Nodes opens the nodes of a network in separate processes, which this one controls: all
+// other parts of the network are here.
+type Nodes interface {
 	// Validator and Runner make a node that is not started.
 	Validator(name string, key *crypto.Key, tell Receivers) (ValidatorNode, error)
 	Runner(name string, key *crypto.Key, socket EnterSocket) RunnerNode
@@ -113,20 +115,12 @@ type RunnerNode interface {
 	Answer(job types.Hash, given execution.Given) error
 }
 
-// openElsewhere makes a validator elsewhere.
-func (n *Network) openElsewhere(name string, key *crypto.Key) (ValidatorNode, error) {
-	tell := Receivers{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.handOnFinal,
-		Booted:    n.reports.reportBoot,
-		Consensus: n.reports.handOnReport, Runners: n.reports.gatewayReporter(key.Address()), Sent: n.reports.handOnVote,
-		Dropped: n.reports.handOnDrop, Socket: n.links.remoteSockets(name)}
-	validator, err := n.config.Elsewhere.Validator(name, key, tell)
-	if err != nil {
-		return nil, err
-	}
-	endpoint, err := validator.Endpoint()
-	if err != nil {
-		return nil, err
-	}
-	n.book.Enter(key.Address(), endpoint)
-	return validator, nil
+// EndedError says that a node which runs elsewhere ended without an order.
+type EndedError struct {
+	Node  string
+	Cause error // its exit, and what it said last
 }
+
+func (e *EndedError) Error() string { return "the process ended by itself: " + e.Cause.Error() }
+
+func (e *EndedError) Unwrap() error { return e.Cause }

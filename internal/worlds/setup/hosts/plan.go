@@ -15,7 +15,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -45,7 +46,7 @@ const Port = 4000
 type Plan struct {
 	// Chain has the numbers of validators and runners, chain id, pace, parameters,
 	// and whether there are cheats.
-	Chain box.Config
+	Chain setup.Plan
 	Seed  *uint64 // of the named accounts; nil: there are none
 	Funds []types.Address
 	// Derived makes the keys of the nodes follow from Seed, as devnet up does:
@@ -122,22 +123,18 @@ func Make(p Plan) (*Network, error) {
 		return nil, errors.New("hosts: no seed to derive the nodes' keys from")
 	}
 	n := &Network{plan: p}
-	chain := p.Chain.NewChain(p.Now)
+	chain := p.Chain.NewChain(types.Time(p.Now.UnixNano()))
 	for i := range p.Chain.Validators {
 		v := p.describeValidator(i)
 		v.Key = p.keyOf(wallet.ValidatorKey, v.Name)
 		n.Validators = append(n.Validators, v)
 		chain.Validator(v.Key, v.Endpoint)
 	}
-	terms, err := p.Chain.RunnerTerms()
-	if err != nil {
-		return nil, err
-	}
-	for i := range terms {
+	for i, terms := range p.Chain.RunnerTerms(node.OwnOffer()) {
 		r := p.describeRunner(i)
 		r.Key = p.keyOf(wallet.RunnerKey, r.Name)
 		n.Runners = append(n.Runners, r)
-		chain.Runner(r.Key, terms[i])
+		chain.Runner(r.Key, terms)
 	}
 	if p.Seed != nil {
 		chain.Named(*p.Seed)
@@ -145,6 +142,7 @@ func Make(p Plan) (*Network, error) {
 	for _, account := range p.Funds {
 		chain.Fund(account, wallet.Funds)
 	}
+	var err error
 	n.Genesis, err = chain.Genesis()
 	return n, err
 }

@@ -68,16 +68,17 @@ func TestC20AnotherPythonIsRefusedByName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v.Config.Python = paths[minors[0]]
+		config := configOf(v)
+		config.Python = paths[minors[0]]
 		if i == 3 {
-			v.Config.Python = paths[minors[1]]
-			v.Config.Observe = func(b validators.FinalBlocks) {
+			config.Python = paths[minors[1]]
+			config.Observe = func(b validators.FinalBlocks) {
 				mu.Lock()
 				defer mu.Unlock()
 				seen = append(seen, b)
 			}
 		}
-		up = append(up, start(t, v.Config))
+		up = append(up, start(t, config))
 	}
 	const enough = types.Height(30)
 	for up[3].Nodes()[0].Height < enough {

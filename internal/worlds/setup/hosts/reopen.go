@@ -10,7 +10,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // Reopen is the network of a folder on one machine that was written before, with the nodes
@@ -45,7 +45,7 @@ func (n *Network) reopenValidator(dir, name string) error {
 	if err != nil {
 		return err
 	}
-	here := set.Config.Here
+	here := set.Here
 	_, text, err := net.SplitHostPort(here.Endpoint())
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -60,8 +60,7 @@ func (n *Network) reopenValidator(dir, name string) error {
 	plan.Ports = append(plan.Ports, port)
 	if n.Genesis == nil {
 		n.Genesis = genesis
-		plan.Seed, plan.Driver = set.Config.Seed, set.Driver
-		plan.Chain = box.Config{Durability: set.Config.Durability, History: set.Config.History, Strategy: set.Config.Strategy}
+		plan.Chain, plan.Seed, plan.Driver = set.Chain, set.Chain.Seed, set.Driver
 	}
 	if set.Driver != plan.Driver {
 		return fmt.Errorf("%s has another driver than %s: who drives one of a network drives all", name, n.Validators[0].Name)
@@ -108,7 +107,7 @@ func readKey(path string) (*crypto.Key, error) {
 func (n *Network) Driver() string { return n.plan.Driver }
 
 // Chain is what the network is, as a world is asked for it.
-func (n *Network) Chain() box.Config {
+func (n *Network) Chain() setup.Plan {
 	chain := n.plan.Chain
 	chain.Seed = n.plan.Seed
 	return chain

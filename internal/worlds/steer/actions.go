@@ -1,19 +1,21 @@
-package network
+// Package steer has the actions of a network's operator in the form of the HTTP API, for every world.
+package steer
 
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
-	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // Actions are the operator's actions in the form of the HTTP API. Each kind of network adds
 // the actions that complete api.Steering.
 type Actions struct {
-	Network *Network
+	Network *network.Network
 	Read    func(node string) (api.Reader, error) // as api.Backend does
 }
 
@@ -38,19 +40,12 @@ func (a Actions) Leave(ctx context.Context, name string) (m model.Move, err erro
 	if err != nil {
 		return m, err
 	}
-	return a.moveOf(Identity{Name: name, Address: address}), nil
+	return a.moveOf(network.Identity{Name: name, Address: address}), nil
 }
 
-// moveOf returns the status of a decided move: before its epoch or, if that has begun
-// meanwhile, in it.
-func (a Actions) moveOf(who Identity) model.Move {
-	state := a.Network.Submissions.network.Best().State
-	m := model.Move{Name: who.Name, Address: who.Address, Status: a.Network.Status(state, who), Epoch: state.NextEpoch()}
-	if m.Status == history.StatusJoining || m.Status == history.StatusLeaving {
-		m.Epoch++
-	}
-	m.Height = types.Height(uint64(m.Epoch)*state.NextParams().EpochBlocks + 1)
-	return m
+func (a Actions) moveOf(who network.Identity) model.Move {
+	move := a.Network.MoveOf(who)
+	return model.Move{Name: who.Name, Address: who.Address, Status: move.Status, Epoch: move.Epoch, Height: move.Height}
 }
 
 // SetParam implements api.Steering.
@@ -67,24 +62,25 @@ func (a Actions) Tell(e fault.Effect) { a.Network.Cheated(e) }
 
 // CancelTimer implements api.Steering.
 func (a Actions) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {
-	by, err := a.Read("")
-	if err != nil {
-		return nil, err
-	}
-	return a.Network.CancelTimer(ctx, by, id)
+	return a.Network.CancelTimer(ctx, id, a.checkTimer)
 }
 
 // ExtendTimer implements api.Steering.
 func (a Actions) ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
+	return a.Network.ExtendTimer(ctx, id, expiresAt, a.checkTimer)
+}
+
+// checkTimer refuses a timer that is not pending.
+func (a Actions) checkTimer(id types.TimerID) error {
 	by, err := a.Read("")
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = api.CheckTimer(by, id)
 	}
-	return a.Network.ExtendTimer(ctx, by, id, expiresAt)
+	return err
 }
 
 // PrepareRunner implements api.Steering.
-func (a Actions) PrepareRunner(name string, owner types.Address) (api.PreparedRunner, error) {
+func (a Actions) PrepareRunner(name string, owner types.Address) (string, *system.Registration, error) {
 	return a.Network.PrepareRunner(name, owner)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 var seven = uint64(7)
@@ -21,7 +21,7 @@ var seven = uint64(7)
 // written is the folder of a network of one validator and one runner.
 func written(t *testing.T, change func(*Plan)) (dir string, n *Network) {
 	t.Helper()
-	p := Plan{Chain: box.Config{Validators: 1, Runners: 1, ChainID: 8011, BlockTime: 20 * time.Millisecond}, Seed: &seven,
+	p := Plan{Chain: setup.Plan{Validators: 1, Runners: 1, ChainID: 8011, BlockTime: 20 * time.Millisecond}, Seed: &seven,
 		Format: Processes, Image: "image", Now: time.Now()}
 	if change != nil {
 		change(&p)
@@ -97,7 +97,7 @@ func TestContainersAreReachedByName(t *testing.T) {
 		}
 	}
 	v, err := Open(filepath.Join(dir, "v1.toml"))
-	if err != nil || !slices.Equal(v.Hosts, []string{"v1"}) || v.HTTP != "0.0.0.0:4000" || v.Config.Here.Endpoint() != "v1:4000" {
+	if err != nil || !slices.Equal(v.Hosts, []string{"v1"}) || v.HTTP != "0.0.0.0:4000" || v.Here.Endpoint() != "v1:4000" {
 		t.Fatalf("%+v, %v", v, err)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 )
 
 // pods is a network in pods.
 func pods(t *testing.T, validators, runners int) *Network {
 	t.Helper()
-	n, err := Make(Plan{Chain: box.Config{Validators: validators, Runners: runners, ChainID: 8011, BlockTime: time.Second}, Seed: &seven,
+	n, err := Make(Plan{Chain: setup.Plan{Validators: validators, Runners: runners, ChainID: 8011, BlockTime: time.Second}, Seed: &seven,
 		Derived: true, Format: Kubernetes, Image: "i", Now: time.Now()})
 	if err != nil {
 		t.Fatal(err)
@@ -49,13 +49,13 @@ func documents(t *testing.T, text string) map[string]string {
 // The bounds are those of Kubernetes: 1 MiB of data in a Secret or a ConfigMap, and 262,144
 // bytes for the copy that a client-side kubectl apply keeps of any other object.
 func TestTheLargestNetworkFitsKubernetes(t *testing.T) {
-	n := pods(t, box.MaxValidators, box.MaxRunners)
+	n := pods(t, setup.MaxValidators, setup.MaxRunners)
 	text, err := n.writeKubernetes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := documents(t, text)
-	if want := 9 + 2*(box.MaxValidators+box.MaxRunners); len(all) != want {
+	if want := 9 + 2*(setup.MaxValidators+setup.MaxRunners); len(all) != want {
 		t.Errorf("%d objects, want %d", len(all), want)
 	}
 	largest := map[string]int{}
@@ -149,7 +149,7 @@ func TestNamesAreReadFromAFile(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
 			}
-		case err != nil || v.Config.Here.Names[n.Runners[0].Key.Address()] != "r0":
+		case err != nil || v.Here.Names[n.Runners[0].Key.Address()] != "r0":
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
 	}
