@@ -358,7 +358,7 @@ def math_names():
 
 CONTEXT = decimal.Context(prec=28, Emax=MAX_DIGITS, Emin=-MAX_DIGITS, rounding=decimal.ROUND_HALF_EVEN, capitals=1,
                           clamp=0, flags=[], traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow,
-                                                   decimal.Underflow, decimal.Clamped])  # by Python's own exponents these fit
+                                                    decimal.Underflow, decimal.Clamped])  # by Python's own exponents these fit
 
 
 def begin_decimal():

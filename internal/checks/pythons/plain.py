@@ -62,7 +62,7 @@ def run_apart(asked):
 
 def main():
     import collections, dataclasses, decimal, enum, fractions, functools, heapq, hmac, itertools, re, string, typing  # noqa: once for all
-    import base64, bisect, hashlib, math, operator, struct  # noqa: E401
+    import base64, bisect, hashlib, math, operator, struct  # noqa: E401,F401
     gc.freeze()
     for line in sys.stdin:
         print(run_apart(json.loads(line)), flush=True)

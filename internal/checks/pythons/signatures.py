@@ -88,8 +88,8 @@ def describe_difference(ours, theirs):
     given = [p for p in ours if p.kind in POSITIONAL]
     absent, renamed, closed = [], [], []
     for i, p in enumerate(wanted):
-        here = next((q for q in ours if q.name == p.name and p.kind is not p.POSITIONAL_ONLY),
-            None) or (given[i] if i < len(given) else None)
+        here = next((q for q in ours if q.name == p.name and p.kind is not p.POSITIONAL_ONLY), None)
+        here = here or (given[i] if i < len(given) else None)
         if here is None:
             if not takes_rest:
                 absent.append(p.name)
