@@ -142,6 +142,25 @@ func (o *Order) Mends() bool {
 	return false
 }
 
+// EndedBy returns the order that ends what an order began, nil where none does.
+func (o *Order) EndedBy() *Order {
+	switch {
+	case o.Verb.Mends:
+		return nil
+	case o.Verb == Crash, o.Verb == Drop:
+		return &Order{Verb: Restart, Node: o.Node}
+	case o.Verb == Freeze:
+		return &Order{Verb: Thaw, Node: o.Node}
+	case !o.Verb.OfNode():
+		return &Order{Verb: Heal}
+	}
+	end := &Order{Verb: o.Verb, Node: o.Node, Actor: o.Actor, Kind: Honest, How: HostWorks}
+	if !end.Mends() && o.Verb != ClockSkew {
+		return nil
+	}
+	return end
+}
+
 // Done is the effect of an order that leaves nothing to count.
 func (o *Order) Done() Effect {
 	made := *o

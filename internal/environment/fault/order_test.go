@@ -138,6 +138,28 @@ func TestAnOrderIsReadAsItWasWritten(t *testing.T) {
 }
 
 // Verbs, and kinds of misbehaviour, apply to validators, to runners, or to both.
+func TestWhatLastsIsEndedByAnOrder(t *testing.T) {
+	lasting := map[string]string{"crash": "restart", "drop": "restart", "freeze": "thaw", "partition": "heal", "bridge": "heal", "link": "heal",
+		"misbehave": "misbehave", "host_fail": "host_fail", "disk_slow": "disk_slow", "cpu_slow": "cpu_slow", "slow": "slow",
+		"clock_skew": "clock_skew", "disk_fail": "disk_fail", "sync_lies": "sync_lies", "blackhole": "blackhole", "saturate": "saturate",
+		"twin": "twin"}
+	for _, v := range Verbs() {
+		o := sample[v.Name]
+		o.Verb, o.Node = v, "n0"
+		end := o.EndedBy()
+		switch want := lasting[v.Name]; {
+		case end == nil && want != "" || end != nil && end.Verb.Name != want:
+			t.Errorf("%s is ended by %v, want %q", v.Name, end, want)
+		case end != nil && end.Verb.OfNode() && end.Node != "n0":
+			t.Errorf("the end of %s is of %q", v.Name, end.Node)
+		case end != nil && end.Check() != nil:
+			t.Errorf("the end of %s is no order: %v", v.Name, end.Check())
+		case slices.Contains(v.Takes, On) && (end == nil || end.On):
+			t.Errorf("%s takes True and False, and is ended by %v", v.Name, end)
+		}
+	}
+}
+
 func TestAnOrderIsOfTheKindOfItsNode(t *testing.T) {
 	for _, c := range []struct {
 		order Order

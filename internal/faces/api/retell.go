@@ -316,23 +316,14 @@ func (r *retelling) faultStatement(o *fault.Order, ends bool) string {
 		on = fmt.Sprintf("net.%s(%q)", kind, o.Node)
 	}
 	if ends {
-		switch v {
-		case fault.Crash, fault.Drop:
-			return on + ".restart()"
-		case fault.Freeze:
-			return on + ".thaw()"
-		case fault.Partition, fault.Bridge, fault.SetLink:
-			return "net.heal()"
-		case fault.Misbehave:
-			return on + `.misbehave("")`
-		case fault.HostFail:
-			return fmt.Sprintf("%s.host_fail(%s, %q)", on, r.partyOf(o.Actor), fault.HostWorks)
-		case fault.DiskSlow, fault.CPUSlow, fault.Slow, fault.ClockSkew:
-			return fmt.Sprintf("%s.%s(0)", on, v.Name)
-		case fault.DiskFail, fault.SyncLies, fault.Blackhole, fault.Saturate, fault.Twin:
-			return fmt.Sprintf("%s.%s(False)", on, v.Name)
+		end := o.EndedBy()
+		switch {
+		case end == nil:
+			return ""
+		case end.Verb != v:
+			return on + "." + end.Verb.Name + "()"
 		}
-		return ""
+		return fmt.Sprintf("%s.%s(%s)", on, v.Name, r.endingArguments(end))
 	}
 	var given []string
 	for _, a := range v.Takes {
@@ -342,6 +333,21 @@ func (r *retelling) faultStatement(o *fault.Order, ends bool) string {
 		given = append(given, "may_be_idle = True")
 	}
 	return fmt.Sprintf("%s.%s(%s)", on, v.Name, strings.Join(given, ", "))
+}
+
+// endingArguments are those with which an order ends what others of its verb began.
+func (r *retelling) endingArguments(end *fault.Order) string {
+	for _, a := range end.Verb.Takes {
+		switch a {
+		case fault.Kind:
+			return `""`
+		case fault.Over:
+			return fmt.Sprintf("%s, %q", r.partyOf(end.Actor), end.How)
+		case fault.On:
+			return "False"
+		}
+	}
+	return "0"
 }
 
 // argumentsOf are an argument of an order as scripts state it.

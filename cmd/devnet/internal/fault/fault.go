@@ -285,27 +285,41 @@ func HealCommand() *cli.Command {
 		})}
 }
 
-// endings are the words after devnet fault that end a fault of a node, by its verb.
-var endings = map[string]func(*model.FaultRequest) string{
-	"crash":     func(r *model.FaultRequest) string { return "restart " + r.Node },
-	"drop":      func(r *model.FaultRequest) string { return "restart " + r.Node },
-	"freeze":    func(r *model.FaultRequest) string { return "thaw " + r.Node },
-	"misbehave": func(r *model.FaultRequest) string { return "misbehave " + r.Node + " honest" },
-	"slow":      func(r *model.FaultRequest) string { return "slow " + r.Node + " 0s" },
-	"blackhole": func(r *model.FaultRequest) string { return "blackhole " + r.Node + " --off" },
-	"saturate":  func(r *model.FaultRequest) string { return "saturate " + r.Node + " --off" },
-	"twin":      func(r *model.FaultRequest) string { return "twin " + r.Node + " --off" },
-	"host_fail": func(r *model.FaultRequest) string {
-		return "host_fail " + r.Node + " " + self.ShellQuote(r.Actor) + " works"
-	},
+// endingWords are the words after devnet fault that end a fault of a node; "" where no command does.
+func endingWords(r *model.FaultRequest) string {
+	v := fault.Lookup(r.Verb)
+	if v == nil || v.Command == "" || !v.OfNode() {
+		return ""
+	}
+	end := (&fault.Order{Verb: v, Node: r.Node}).EndedBy()
+	if end == nil {
+		return ""
+	}
+	words := []string{end.Verb.Name, r.Node}
+	for _, a := range end.Verb.Takes {
+		switch a {
+		case fault.Kind:
+			words = append(words, "honest")
+		case fault.Over:
+			words = append(words, self.ShellQuote(r.Actor), end.How)
+		case fault.On:
+			words = append(words, "--off")
+		case fault.Delay:
+			words = append(words, "0s")
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // faultsThatStay says which faults in force heal does not end, and what does.
 func faultsThatStay(w io.Writer, all []model.FaultReceipt) {
 	var lines []string
 	for _, r := range all {
-		if ending := endings[r.Verb]; ending != nil && !r.Ended && r.Order != nil {
-			lines = append(lines, "  devnet fault "+ending(r.Order)+"\n")
+		if r.Ended || r.Order == nil {
+			continue
+		}
+		if ending := endingWords(r.Order); ending != "" {
+			lines = append(lines, "  devnet fault "+ending+"\n")
 		}
 	}
 	if len(lines) > 0 {

@@ -31,10 +31,20 @@ func TestHealSaysWhatEndsTheFaultsThatStay(t *testing.T) {
 	if faultsThatStay(&said, []model.FaultReceipt{{Verb: "partition", Ended: true}}); said.Len() > 0 {
 		t.Error(said.String())
 	}
-	for verb := range endings {
-		if !slices.ContainsFunc(fault.Verbs(), func(v *fault.Verb) bool { return v.Name == verb }) {
-			t.Errorf("%s is no verb", verb)
+}
+
+// What a command begins and False ends is ended by --off.
+func TestEveryFaultOfACommandHasItsEnding(t *testing.T) {
+	for _, v := range fault.Verbs() {
+		if v.Command == "" || !slices.Contains(v.Takes, fault.On) {
+			continue
 		}
+		if got, want := endingWords(&model.FaultRequest{Verb: v.Name, Node: "n0"}), v.Name+" n0 --off"; got != want {
+			t.Errorf("%s: %q, want %q", v.Name, got, want)
+		}
+	}
+	if got := endingWords(&model.FaultRequest{Verb: "set_state", Node: "v0"}); got != "" {
+		t.Errorf("what is no fault of a node is ended by %q", got)
 	}
 }
 
