@@ -181,8 +181,8 @@ openapi: python
 # Headless Chromium looks at the page of simulated networks. Its driver is in a module of
 # its own. Without Chromium each test is skipped, and this says so.
 browser: python
-	@GO="$(GO)" scripts/vet-modules fixtures/browser
 	@command -v chromium chromium-headless-shell google-chrome >/dev/null || echo "No Chromium is installed, so the page is not looked at: apt-get install chromium"
+	@GO="$(GO)" scripts/vet-modules fixtures/browser
 	cd fixtures/browser && $(GO) test -count 1 -timeout 30m -v ./...
 
 # The types that the page's modules state in comments hold, by the compiler of TypeScript,

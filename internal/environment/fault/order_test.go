@@ -139,8 +139,8 @@ func TestAnOrderIsReadAsItWasWritten(t *testing.T) {
 
 // Verbs, and kinds of misbehaviour, apply to validators, to runners, or to both.
 func TestWhatLastsIsEndedByAnOrder(t *testing.T) {
-	lasting := map[string]string{"crash": "restart", "drop": "restart", "freeze": "thaw", "partition": "heal", "bridge": "heal", "link": "heal",
-		"misbehave": "misbehave", "host_fail": "host_fail", "disk_slow": "disk_slow", "cpu_slow": "cpu_slow", "slow": "slow",
+	lasting := map[string]string{"crash": "restart", "drop": "restart", "freeze": "thaw", "partition": "heal", "bridge": "heal",
+		"link": "heal", "misbehave": "misbehave", "host_fail": "host_fail", "disk_slow": "disk_slow", "cpu_slow": "cpu_slow", "slow": "slow",
 		"clock_skew": "clock_skew", "disk_fail": "disk_fail", "sync_lies": "sync_lies", "blackhole": "blackhole", "saturate": "saturate",
 		"twin": "twin"}
 	for _, v := range Verbs() {

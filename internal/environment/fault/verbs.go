@@ -17,8 +17,8 @@ type Verb struct {
 	Needs State
 	// Lasts is until when its effect lasts, if no order ends it before.
 	Lasts Lasting
-	// Unsound says whether its node cannot be expected to keep up from then on; nil
-	// leaves that as it was.
+	// Unsound says whether a validator cannot be expected to keep up from then on; nil
+	// leaves that as it was. Of runners nothing is expected.
 	Unsound func(*Order) bool
 	// Unit is what it counts where others count frames or packets; "" of most.
 	Unit string
@@ -160,15 +160,13 @@ var (
 			"stops that. The second votes for nothing while the first answers the others.",
 		Command: "start a second process with a validator's key", Example: "v1",
 		Note: "Its home is empty, and it shares the address of the first. It votes for nothing while the first answers (C5)."}
-	Drop = &Verb{Name: "drop", Of: Runners, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: neverUnsound,
+	Drop = &Verb{Name: "drop", Of: Runners, Takes: []Argument{Node}, Lasts: Machine, Needs: Running,
 		Script:  "Ends its process; its connections close without a Goodbye.",
 		Command: "end a runner's process, and with it its connections", Example: "r1"}
 	Blackhole = &Verb{Name: "blackhole", Of: Runners, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running,
-		Unsound: func(o *Order) bool { return o.On },
 		Script:  "It keeps pinging and answers no job, until called with False.",
 		Command: "leave a runner's jobs without an answer", Example: "r1"}
 	Slow = &Verb{Name: "slow", Of: Runners, Takes: []Argument{Node, Delay}, Lasts: Process, Needs: Running, Unit: "result",
-		Unsound: func(o *Order) bool { return o.Delay > 0 },
 		Script:  "Its work on each job takes longer by the given time; 0 ends it.",
 		Command: "delay the work of a runner on each job; 0s ends it", Example: "r1 2s"}
 	Flap = &Verb{Name: "flap", Of: Runners, Takes: []Argument{Node, Flapping}, Lasts: Process, Needs: Running,
@@ -179,13 +177,12 @@ var (
 		Script:  "It says that it takes no new jobs, and takes none, until called with False.",
 		Command: "make a runner refuse new jobs", Example: "r1"}
 	Capability = &Verb{Name: "capability", Of: Runners, Takes: []Argument{Node, Offers}, Lasts: Process, Needs: Running,
-		Unsound: neverUnsound,
 		Script: "It says on its connections that it offers what add names and no longer what remove names; entitlement:NAME is a pool. " +
 			"Registry, votes and draws stay as they are.",
 		Command: "have a runner say that it offers more, or less", Example: "r1 --add model:small --remove llm",
 		Note: "It sends each validator a CapabilityDelta, which changes neither registry nor draws (CIP-11 6.5).\n" +
 			"A name is a capability, or with entitlement: before it a pool."}
-	Rejoin = &Verb{Name: "rejoin", Of: Runners, Takes: []Argument{Node, Rejoining}, Lasts: Machine, Needs: Running, Unsound: neverUnsound,
+	Rejoin = &Verb{Name: "rejoin", Of: Runners, Takes: []Argument{Node, Rejoining}, Lasts: Machine, Needs: Running,
 		Script: "Ends its process, as drop does, and starts it again after the given number of blocks. With new_identity it starts and " +
 			"registers under another key.",
 		Command: "end a runner's process, and start it again some blocks later", Example: "r1 10 --new-identity"}

@@ -119,6 +119,9 @@ func readTesting(c *cli.Context) (*tests, error) {
 			return nil, failure.CausedBy(err, failure.NewUsage("Name a file or folder of tests, or file.py::test_name.", "cannot read %s: %v", file,
 				failure.InnermostCause(err)))
 		}
+		if filepath.Ext(file) == ".star" {
+			return nil, failure.NewUsage("devnet run "+path+" plays it.", "%s is a scenario, and no test of pytest's", file)
+		}
 		t.paths = append(t.paths, path)
 	}
 	if c.IsSet("http") {
