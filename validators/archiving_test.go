@@ -70,3 +70,54 @@ func TestOnlyBlocksThatDrawConnectedRunnersWait(t *testing.T) {
 		}
 	}
 }
+
+// gathering is a store that gathers commits, and counts how often it is flushed.
+type gathering struct {
+	env.WriteBack
+	flushes int
+}
+
+func (g *gathering) Flush() error {
+	g.flushes++
+	return nil
+}
+
+// Decision C5: a store that gathers is written after 12 blocks, 8 MiB or half a second, and at once where blocks come more slowly.
+func TestAStoreIsFlushedAtTheBoundsOfC5(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		have unflushed
+		full bool
+	}{
+		{"11 blocks", unflushed{blocks: 11}, false}, {"12 blocks", unflushed{blocks: 12}, true},
+		{"a byte below 8 MiB", unflushed{blocks: 1, bytes: 8<<20 - 1}, false}, {"8 MiB", unflushed{blocks: 1, bytes: 8 << 20}, true},
+	} {
+		if c.have.isFull() != c.full {
+			t.Errorf("%s are flushed at once: %v", c.what, !c.full)
+		}
+	}
+	clock, store := &handClock{now: types.Time(0).Add(time.Hour)}, &gathering{}
+	a := &archiving{v: &Validator{node: env.Validator{Base: env.Base{Clock: clock}}, config: Config{FlushDelay: DefaultFlushDelay}}, writeBack: store}
+	commit := func() {
+		a.unflushed.add(1, nil)
+		a.scheduleFlush()
+	}
+	commit()
+	if store.flushes != 1 || len(clock.set) != 0 {
+		t.Fatalf("the first block after an hour: %d flushes, alarms %v", store.flushes, clock.set)
+	}
+	first := clock.now.Add(time.Millisecond)
+	for range 3 {
+		clock.now = clock.now.Add(time.Millisecond)
+		commit()
+	}
+	if store.flushes != 1 || len(clock.set) != 1 || clock.set[0] != first.Add(500*time.Millisecond) {
+		t.Errorf("blocks a millisecond apart: %d flushes, alarms %v, want one 500 ms after the first", store.flushes-1, clock.set)
+	}
+	a.flushStore()
+	clock.now = clock.now.Add(500 * time.Millisecond)
+	commit()
+	if store.flushes != 3 {
+		t.Errorf("a block after half a second without one is not flushed at once: %d flushes", store.flushes)
+	}
+}
