@@ -285,6 +285,23 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 	}
 }
 
+// What a process does wrong ends with it: the record says so, and the next one is sound.
+func TestTheNextProcessOfALiarIsHonest(t *testing.T) {
+	n := up(t, quick())
+	await(t, n, 2)
+	for what, end := range map[string]func() error{
+		"a crash": func() error { return do(n, fault.Crash, "v3") },
+		"a stop":  func() error { return n.Stop("v3") },
+	} {
+		done(t, order(n, fault.Order{Verb: fault.Misbehave, Node: "v3", Kind: "withhold_votes"}))
+		done(t, end())
+		done(t, do(n, fault.Restart, "v3"))
+		if !n.findNode("v3").Honest() || !n.Faults()[0].Ended {
+			t.Errorf("after %s it lies on", what)
+		}
+	}
+}
+
 func TestWhatALiveNetworkRefuses(t *testing.T) {
 	n := up(t, quick())
 	for _, o := range []fault.Order{{Verb: fault.DiskFail, Node: "v0", On: true}, {Verb: fault.ClockSkew, Node: "v0", Skew: time.Second},
