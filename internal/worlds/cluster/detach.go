@@ -30,7 +30,8 @@ func (c *Backend) Detach(ctx context.Context, name string) error {
 	return nil
 }
 
-// Attach brings a node back that was detached, and returns when it answers.
+// Attach brings a node back that was detached, and returns when it answers. Its address may be another,
+// which the rules of all links follow.
 func (c *Backend) Attach(ctx context.Context, name string) error {
 	m, err := c.findMember(name)
 	if err != nil {
@@ -60,7 +61,8 @@ func (c *Backend) Attach(ctx context.Context, name string) error {
 	l.socket = socket
 	m.mu.Unlock()
 	m.away.Store(false)
-	m.applyRules()
+	m.enterSocket(l)
+	m.applyRules() // which it missed
 	return nil
 }
 

@@ -33,6 +33,7 @@ type member struct {
 	identity network.Identity
 	backend  *Backend
 	client   *control.Client
+	enter    remote.EnterSocket
 
 	started atomic.Bool
 	frozen  atomic.Bool
@@ -65,8 +66,8 @@ type life struct {
 	made    int            // streams so far
 }
 
-func newMember(c *Backend, identity network.Identity) *member {
-	m := &member{identity: identity, backend: c}
+func newMember(c *Backend, identity network.Identity, enter remote.EnterSocket) *member {
+	m := &member{identity: identity, backend: c, enter: enter}
 	m.client = control.NewClient(func() string { return c.carrier.Control(identity.Name) }, c.secret)
 	return m
 }
@@ -265,6 +266,14 @@ func (m *member) setRules(rules map[netip.AddrPort]lossy.Rule) {
 	m.rules = rules
 	m.mu.Unlock()
 	m.applyRules()
+}
+
+// enterSocket enters where the node's peers find it now, so that the rules of their links name that.
+func (m *member) enterSocket(l *life) {
+	m.mu.Lock()
+	at := l.socket
+	m.mu.Unlock()
+	m.enter(at, m.setRules)
 }
 
 // applyRules sends the node the rules in force, if it has others.

@@ -19,17 +19,16 @@ import (
 // runner is a runner that runs elsewhere.
 type runner struct {
 	*member
-	key    *crypto.Key
-	socket remote.EnterSocket
-	last   control.RunnerStatus // latest answer; guarded by mu
-	at     time.Time
+	key  *crypto.Key
+	last control.RunnerStatus // latest answer; guarded by mu
+	at   time.Time
 }
 
 var _ remote.RunnerNode = (*runner)(nil)
 
 // Runner implements remote.Nodes.
 func (c *Backend) Runner(name string, key *crypto.Key, socket remote.EnterSocket) remote.RunnerNode {
-	r := &runner{member: newMember(c, network.Identity{Name: name, Address: key.Address(), Kind: fault.Runners}), key: key, socket: socket}
+	r := &runner{member: newMember(c, network.Identity{Name: name, Address: key.Address(), Kind: fault.Runners}, socket), key: key}
 	r.last.Status = runners.Status{Name: name, Address: key.Address(), PublicKey: key.PublicKey()}
 	c.enterMember(r.member)
 	return r
@@ -62,7 +61,7 @@ func (r *runner) Start() error {
 			return err
 		}
 	}
-	r.socket(l.socket, r.setRules)
+	r.enterSocket(l)
 	return nil
 }
 

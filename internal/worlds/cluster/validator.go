@@ -48,7 +48,7 @@ func (c *Backend) Validator(name string, key *crypto.Key, tell remote.Receivers)
 		c.chain = newChain(tell.Executor)
 	}
 	c.mu.Unlock()
-	v := &validator{member: newMember(c, network.Identity{Name: name, Address: key.Address(), Kind: fault.Validators}),
+	v := &validator{member: newMember(c, network.Identity{Name: name, Address: key.Address(), Kind: fault.Validators}, tell.Socket),
 		follower: follower{owner: c, name: name},
 		key:      key, tell: tell}
 	v.last = validators.Status{Name: name, Address: key.Address()}
@@ -108,7 +108,7 @@ func (v *validator) Start() error {
 	}
 	v.started.Store(true)
 	v.backend.introduceNodes(v.backend.allMembers()...)
-	v.tell.Socket(l.socket, v.setRules)
+	v.enterSocket(l)
 	return nil
 }
 

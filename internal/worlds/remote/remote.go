@@ -64,8 +64,8 @@ type Receivers struct {
 	Socket    EnterSocket
 }
 
-// EnterSocket is told where the peers of a node elsewhere find it, once for each of its
-// processes, and what sets the rules of its links.
+// EnterSocket is told where the peers of a node elsewhere find it, at the start of each of its
+// processes and when one moved, and what sets the rules of its links.
 type EnterSocket func(at netip.AddrPort, setRules func(map[netip.AddrPort]lossy.Rule))
 
 // Boot is what a validator begins with.
