@@ -1,6 +1,7 @@
 package writeback
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/google/btree"
@@ -12,15 +13,15 @@ const cursorRows = 32
 // cursor goes over the rows of a tree in [from, to), up or backwards. The tree must not change.
 type cursor struct {
 	tree      *btree.BTreeG[row]
-	from      string // the first key that is in
-	to        string // the first key that is not, unless open
+	from      []byte // the first key that is in
+	to        []byte // the first key that is not, unless open
 	open      bool   // to the end
 	backwards bool
 	rows      []row // that were read and not passed
 }
 
-func newCursor(tree *btree.BTreeG[row], from string, to []byte, backwards bool) *cursor {
-	c := &cursor{tree: tree, from: from, to: string(to), open: to == nil, backwards: backwards}
+func newCursor(tree *btree.BTreeG[row], from, to []byte, backwards bool) *cursor {
+	c := &cursor{tree: tree, from: from, to: to, open: to == nil, backwards: backwards}
 	c.readRows()
 	return c
 }
@@ -42,7 +43,7 @@ func (c *cursor) skipRow() {
 	if c.backwards {
 		c.to, c.open = passed, false
 	} else {
-		c.from = passed + "\x00" // the least key above it
+		c.from = append(bytes.Clone(passed), 0) // the least key above it
 	}
 	c.readRows()
 }
@@ -51,10 +52,10 @@ func (c *cursor) skipRow() {
 func (c *cursor) readRows() {
 	c.rows = nil
 	take := func(r row) bool {
-		if !c.open && r.key >= c.to { // backwards the first one alone
+		if !c.open && bytes.Compare(r.key, c.to) >= 0 { // backwards the first one alone
 			return c.backwards
 		}
-		if r.key < c.from {
+		if bytes.Compare(r.key, c.from) < 0 {
 			return false
 		}
 		c.rows = append(c.rows, r)

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/google/btree"
@@ -47,13 +46,10 @@ var _ env.WriteBack = (*Store)(nil)
 // tables has the rows of each bucket by key.
 type tables map[env.Bucket]*btree.BTreeG[row]
 
-// row is the last value of a key; nil says that the key was deleted.
-type row struct {
-	key   string
-	value []byte
-}
+// row is the last value of a key; nil says that the key was deleted. Neither is changed once the row is made.
+type row struct{ key, value []byte }
 
-func isLess(a, b row) bool { return a.key < b.key }
+func isLess(a, b row) bool { return string(a.key) < string(b.key) }
 
 // New returns a store in front of behind, which belongs to it from then on.
 func New(behind env.Store) *Store { return &Store{behind: behind, gathered: tables{}} }
@@ -66,9 +62,14 @@ func (s *Store) Commit(writes []env.Write) error {
 		if err := store.CheckKey(w.Key); err != nil {
 			return fmt.Errorf("writeback: commit: write %d (bucket %q, key of %d bytes): %w", i, w.Bucket, len(w.Key), err)
 		}
-		size += len(w.Value)
+		size += len(w.Key) + len(w.Value)
 	}
 	room := make([]byte, 0, size)
+	copyOf := func(from []byte) []byte {
+		begin := len(room)
+		room = append(room, from...)
+		return room[begin:len(room):len(room)]
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.checkOpen(); err != nil {
@@ -76,11 +77,9 @@ func (s *Store) Commit(writes []env.Write) error {
 	}
 	for i := range writes {
 		w := &writes[i]
-		changed := row{key: string(w.Key)}
+		changed := row{key: copyOf(w.Key)}
 		if w.Value != nil {
-			from := len(room)
-			room = append(room, w.Value...)
-			changed.value = room[from:len(room):len(room)]
+			changed.value = copyOf(w.Value)
 		}
 		s.gathered.treeOf(w.Bucket).ReplaceOrInsert(changed)
 	}
@@ -105,7 +104,7 @@ func (t tables) treeOf(b env.Bucket) *btree.BTreeG[row] {
 }
 
 // findRow returns the row of a key, if the tables have one.
-func (t tables) findRow(b env.Bucket, key string) (row, bool) {
+func (t tables) findRow(b env.Bucket, key []byte) (row, bool) {
 	if tree := t[b]; tree != nil {
 		return tree.Get(row{key: key})
 	}
@@ -158,7 +157,7 @@ func (t tables) listWrites() []env.Write {
 	all := make([]env.Write, 0, total)
 	for _, name := range names {
 		t[name].Ascend(func(r row) bool {
-			all = append(all, env.Write{Bucket: name, Key: []byte(r.key), Value: r.value})
+			all = append(all, env.Write{Bucket: name, Key: r.key, Value: r.value})
 			return true
 		})
 	}
@@ -173,9 +172,9 @@ func (s *Store) Get(b env.Bucket, key []byte) ([]byte, error) {
 		s.mu.Unlock()
 		return nil, ErrClosed
 	}
-	found, ok := s.gathered.findRow(b, string(key))
+	found, ok := s.gathered.findRow(b, key)
 	if !ok {
-		found, ok = s.written.findRow(b, string(key))
+		found, ok = s.written.findRow(b, key)
 	}
 	s.mu.Unlock()
 	if ok {
@@ -220,7 +219,7 @@ func (s *Store) startMerge(b env.Bucket, from, to []byte, backwards bool, each f
 	}
 	for _, t := range []tables{s.gathered, s.written} {
 		if tree := t[b]; tree != nil {
-			m.newest = append(m.newest, newCursor(tree.Clone(), string(from), to, backwards))
+			m.newest = append(m.newest, newCursor(tree.Clone(), from, to, backwards))
 		}
 	}
 	return m, nil
@@ -266,7 +265,7 @@ func (m *merge) passUpTo(key, value []byte) bool {
 		if next == nil {
 			break
 		}
-		order := m.direction * strings.Compare(next.key, string(key))
+		order := m.direction * bytes.Compare(next.key, key)
 		if order > 0 {
 			break
 		}
@@ -292,7 +291,7 @@ func (m *merge) passAll() {
 func (m *merge) firstRow() *row {
 	var first *row
 	for _, c := range m.newest {
-		if r := c.peekRow(); r != nil && (first == nil || m.direction*strings.Compare(r.key, first.key) < 0) {
+		if r := c.peekRow(); r != nil && (first == nil || m.direction*bytes.Compare(r.key, first.key) < 0) {
 			first = r
 		}
 	}
@@ -303,11 +302,11 @@ func (m *merge) firstRow() *row {
 func (m *merge) passFirst(r *row) {
 	key, value := r.key, r.value
 	for _, c := range m.newest {
-		if other := c.peekRow(); other != nil && other.key == key {
+		if other := c.peekRow(); other != nil && bytes.Equal(other.key, key) {
 			c.skipRow()
 		}
 	}
-	if value != nil && !m.each([]byte(key), value) {
+	if value != nil && !m.each(key, value) {
 		m.ended = true
 	}
 }
