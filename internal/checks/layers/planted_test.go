@@ -35,7 +35,7 @@ var imports = []plant{
 	{"internal/base/crypto/planted.go", `import _ "github.com/consensys/gnark-crypto/ecc/secp256k1/fp"`, ""},
 	{"internal/environment/store/bolt/planted.go", `import _ "github.com/cowboyinc/devnet/internal/environment/store"`, ""},
 	{"internal/environment/store/bolt/planted.go", `import _ "github.com/cowboyinc/devnet/internal/environment/clock"`, "imports internal/environment/clock: an implementation"},
-	{"internal/faces/oracle/planted.go", `import _ "github.com/cowboyinc/devnet/internal/base/trie"`, "imports internal/base/trie: an oracle"},
+	{"internal/oracle/planted.go", `import _ "github.com/cowboyinc/devnet/internal/base/trie"`, "imports internal/base/trie: an oracle"},
 	{"internal/faces/api/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/box"`, "imports internal/worlds/box: a face"},
 	{"internal/worlds/network/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/box"`, "imports internal/worlds/box: operator code"},
 	{"internal/worlds/network/planted.go", `import _ "github.com/cowboyinc/devnet/internal/environment/fault"`, ""},

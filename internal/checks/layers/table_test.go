@@ -54,7 +54,7 @@ var (
 		"internal/environment/neighbours", "internal/environment/owner", "python-host"}
 	views   = []string{"internal/environment/chainhttp"}
 	carried = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
-	oracles = []string{"internal/faces/oracle"}
+	oracles = []string{"internal/oracle"}
 	shown   = []string{"internal/faces/readmodel"}
 	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/words",
 		"internal/faces/views", "internal/faces/clientgen"}

@@ -5,7 +5,7 @@ var (
 	lateTests = []suite{{pkg: "./validators/ledger",
 		run: "Late|Crash|Missing|Liars|Tried|Large|Item|Starved|Share|Voter|Balance|Pools|List|Hangs"}}
 	pageTests   = []suite{{pkg: "./internal/environment/pyhost", run: "Proof$|Credit|TheRate|SlowMoment|Inspection"}}
-	oracleTests = []suite{{pkg: "./internal/faces/oracle", run: "Passings|LateTransaction"}}
+	oracleTests = []suite{{pkg: "./internal/oracle", run: "Passings|LateTransaction"}}
 )
 
 // lateMutants are faults in who is late, who reports it, and who pays (decision C18).
@@ -72,7 +72,7 @@ var lateMutants = []mutant{
 		{"python-host/host/compiling.py", "return min(READ * (size + SHORTEST), size + UNIT * min(limit, MAX_UNITS))",
 			"return READ * size"}}},
 	{name: "oracle-absent", what: "the oracle accepts a full count without its transaction", tests: oracleTests, edits: []edit{
-		{"internal/faces/oracle/late.go", "\t\tif !there {\n", "\t\tif false && !there {\n"}}},
+		{"internal/oracle/late.go", "\t\tif !there {\n", "\t\tif false && !there {\n"}}},
 	{name: "oracle-status", what: "the oracle accepts that what was late enough is executed", tests: oracleTests, edits: []edit{
-		{"internal/faces/oracle/late.go", "receipt.Status != types.StatusHostFailed {", "receipt.Status == \"\" {"}}},
+		{"internal/oracle/late.go", "receipt.Status != types.StatusHostFailed {", "receipt.Status == \"\" {"}}},
 }

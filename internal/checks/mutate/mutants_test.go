@@ -202,10 +202,10 @@ var mutants = []mutant{
 		{"scheduler/calendar/due.go", "cmp.Or(cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Seq, b.Seq))", "cmp.Compare(a.Seq, b.Seq)"}}},
 	{name: "T16j", what: "what the last full block examined is forgotten", tests: calendarCore, edits: []edit{
 		{"scheduler/calendar/calendar.go", "at.settled = now", "at.settled = now - 1"}}},
-	{name: "T16k", what: "the observer ignores arrears", tests: []suite{{pkg: "./internal/faces/oracle"}}, edits: []edit{
-		{"internal/faces/oracle/examined.go", "cmp.Or(cmp.Compare(l.unpaid, m.unpaid), m.rank", "cmp.Or(m.rank"}}},
-	{name: "T16l", what: "the observer takes an expired timer for the last examined", tests: []suite{{pkg: "./internal/faces/oracle"}},
-		edits: []edit{{"internal/faces/oracle/examined.go", "last, n = &e.expired, &expired", "last, n = &e.live, &expired"}}},
+	{name: "T16k", what: "the observer ignores arrears", tests: []suite{{pkg: "./internal/oracle"}}, edits: []edit{
+		{"internal/oracle/examined.go", "cmp.Or(cmp.Compare(l.unpaid, m.unpaid), m.rank", "cmp.Or(m.rank"}}},
+	{name: "T16l", what: "the observer takes an expired timer for the last examined", tests: []suite{{pkg: "./internal/oracle"}},
+		edits: []edit{{"internal/oracle/examined.go", "last, n = &e.expired, &expired", "last, n = &e.live, &expired"}}},
 
 	{name: "T16m", what: "fires of a deployer's actors count by actor, and are weighed by deployer", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/eip1559.go", "Actor: e.lane.fairnessParty(d.Actor)", "Actor: d.Actor"}}},

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/internal/oracle"
 )
 
 // told is where a chain tells the n-th event of a name, from 0.

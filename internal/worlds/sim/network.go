@@ -20,7 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store/writeback"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
-	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/internal/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"

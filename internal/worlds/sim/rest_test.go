@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/internal/oracle"
 )
 
 // rested is a network of so many validators with a heart that beats every second

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
-	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/internal/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
