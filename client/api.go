@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // maxAnswerBytes bounds an answer: a list of a thousand of the largest entries.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // Block is the final block of a height. Heights that were travelled over have none.

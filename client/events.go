@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // The data of events, by their kinds; other kinds have an answer of the same name.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // Run lets N blocks become final, and returns the height reached. It ends early, without

@@ -3,8 +3,8 @@ package client
 import (
 	"math/big"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Words of the chain. Text forms are the forms of the HTTP API: 0x and hexadecimal

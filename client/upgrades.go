@@ -3,7 +3,7 @@ package client
 import (
 	"context"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // Upgrade says how an actor is upgraded. All of it may be left out.

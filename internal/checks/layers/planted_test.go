@@ -51,7 +51,7 @@ var imports = []plant{
 	{"internal/worlds/cluster/stage/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/box"`, ""},
 	{"internal/worlds/cluster/control/planted.go", `import _ "net/http"`, ""},
 	{"cmd/devnet/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/box"`, ""},
-	{"internal/faces/page/planted.go", `import _ "github.com/cowboyinc/devnet/internal/faces/api/model"`, ""},
+	{"internal/faces/page/planted.go", `import _ "github.com/cowboyinc/devnet/internal/answers/model"`, ""},
 	{"internal/faces/page/planted.go", `import _ "github.com/cowboyinc/devnet/internal/faces/api"`, "imports internal/faces/api: the page"},
 	{"internal/worlds/box/stage/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/box"`, ""},
 	{"internal/worlds/box/stage/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/sim"`, "imports internal/worlds/sim: a script"},

@@ -55,9 +55,10 @@ var (
 	views   = []string{"internal/environment/chainhttp"}
 	carried = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
 	oracles = []string{"internal/oracle"}
+	answers = []string{"internal/answers/model", "internal/answers/views"}
 	shown   = []string{"internal/faces/readmodel"}
 	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/words",
-		"internal/faces/views", "internal/faces/clientgen"}
+		"internal/faces/clientgen"}
 	pages    = []string{"internal/faces/page", "internal/faces/web"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
@@ -134,12 +135,13 @@ var table = []layer{
 	{name: "fixtures", packages: carried, why: "the files of fixtures, for those who read them, and no code"},
 	{name: "oracle", packages: oracles, imports: []string{"internal/base/types", "internal/base/codec"}, libraries: anyLibrary,
 		why: "an oracle imports types and their encoding, so that it shares no code with the judged packages"},
-	{name: "read model", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
+	{name: "answers", packages: answers, imports: join(base, []string{"actors/system", "validators/simplex"}), libraries: anyLibrary,
+		why: "what a network answers is data of the chain in another form: it is independent of shells, worlds and faces"},
+	{name: "read model", packages: shown, imports: join(below, shells, faces, answers), libraries: anyLibrary,
 		why: "the read model shows a validator to a face, for every world"},
-	{name: "page", packages: pages, imports: []string{"internal/faces/api/model", "internal/base/pattern"},
+	{name: "page", packages: pages, imports: []string{"internal/answers/model", "internal/base/pattern"},
 		why: "the page knows a network by the API's answers, as a browser does; patterns are of texts"},
-	{name: "face", packages: faces, imports: join(below, carried, pages,
-		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words", "internal/faces/views"}),
+	{name: "face", packages: faces, imports: join(below, answers, carried, pages, []string{"internal/faces/api", "internal/faces/words"}),
 		libraries: anyLibrary,
 		why: "a face imports the base, env, what it shows, and the names of the API: no shell, no world, no implementation of the " +
 			"environment"},
@@ -149,7 +151,7 @@ var table = []layer{
 		standard: join(deterministic, []string{"context"}),
 		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and what a " +
 			"validator refuses, and no face"},
-	{name: "steering", packages: steers, imports: join(below, networks, []string{"internal/faces/api", "internal/faces/api/model"}),
+	{name: "steering", packages: steers, imports: join(below, networks, []string{"internal/faces/api", "internal/answers/model"}),
 		libraries: anyLibrary,
 		why:       "the operator's actions in the form of the API are the same in every world: they know operator code, and no world"},
 	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system", "internal/environment/roles",
@@ -161,13 +163,13 @@ var table = []layer{
 		standard: deterministic,
 		why: "a world of one validator follows from its configuration and seed: it knows the ledger and the selection of runners, " +
 			"and no shell, disk or clock"},
-	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks, setups), libraries: anyLibrary,
+	{name: "stage", packages: stages, imports: join(below, faces, answers, oracles, networks, setups), libraries: anyLibrary,
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
 	{name: "remote nodes", packages: remotes, imports: join(below, shells, environment, networks), libraries: anyLibrary,
 		why: "what a network asks of its nodes wherever they run knows shells and operator code: it is independent of worlds and faces"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
-	{name: "batch", packages: batches, imports: join(base, interfaces, history, faces, batches), libraries: anyLibrary,
+	{name: "batch", packages: batches, imports: join(base, interfaces, history, faces, answers, batches), libraries: anyLibrary,
 		why: "a batch makes runs of scenarios in worlds that it is given and reads the outcomes, independent of any world"},
 	{name: "lab", packages: labs, imports: join(base, carried, batches, bares), libraries: anyLibrary,
 		why: "an experiment is played in the bare world and told with the means of an experiment of scenarios"},
@@ -177,14 +179,14 @@ var table = []layer{
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
 	{name: "control", packages: controls,
-		imports:   join(below, shells, environment, faces, shown, bridges, nodes, networks, setups),
+		imports:   join(below, shells, environment, faces, answers, shown, bridges, nodes, networks, setups),
 		libraries: anyLibrary,
 		why:       "the two ends of a node's control, which speak HTTP, know nodes and operator code, and no world"},
-	{name: "stage of separate nodes", packages: players, imports: join(below, shells, faces, oracles, bridges, nodes, networks, setups,
-		folders, stages, remotes, clusters, players, []string{"internal/worlds/box"}), libraries: anyLibrary,
+	{name: "stage of separate nodes", packages: players, imports: join(below, shells, faces, answers, oracles, bridges, nodes, networks,
+		setups, folders, stages, remotes, clusters, players, []string{"internal/worlds/box"}), libraries: anyLibrary,
 		why: "a script is played on box, with its nodes here or in a cluster: what joins a face and worlds is above both"},
 	{name: "world", packages: worlds, refuses: []string{"net/http"},
-		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
+		imports: join(below, shells, environment, carried, faces, answers, oracles, shown, bridges, nodes, networks,
 			setups, stages, audits, remotes, steers),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
@@ -193,17 +195,18 @@ var table = []layer{
 		libraries: anyLibrary,
 		why:       "a cluster opens the nodes of a network in processes and containers: it is independent of worlds and faces"},
 	{name: "text of commands", packages: join(shared, texts), refuses: []string{"net", "net/http"},
-		imports: join(base, shared, texts, []string{"internal/environment/executor/llm", "internal/faces/api", "internal/faces/api/model",
+		imports: join(base, shared, texts, []string{"internal/environment/executor/llm", "internal/faces/api", "internal/answers/model",
 			"internal/faces/words"}),
 		libraries: []string{"github.com/vbauerster/mpb/v8/..."},
 		why:       "a text is made from data: it knows neither flags nor a network"},
-	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
-		setups, folders, remotes, worlds, players, labs, crowded, clusters, clients), libraries: anyLibrary,
+	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, answers, pages, audits, batches,
+		nodes, setups, folders, remotes, worlds, players, labs, crowded, clusters, clients), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and not with cores"},
-	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/model"},
+	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/answers/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
-	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds, players, setups), libraries: anyLibrary,
-		why: "it gives worlds to other people's tests, and is independent of cores"},
+	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, answers, worlds, players, setups),
+		libraries: anyLibrary,
+		why:       "it gives worlds to other people's tests, and is independent of cores"},
 	{name: "check", packages: checks, imports: join(base, []string{"internal/environment/pyhost/..."}), libraries: anyLibrary,
 		why: "a check judges the sources, builds them, or compares interpreters: it is neither a part of them nor a world"},
 }

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // J11: jobs with much in their specs come in pages over HTTP. A client that asks for each

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // BenchmarkAnswer is the cost of a read without sockets: the guard, huma's

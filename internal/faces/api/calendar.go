@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func (s *Server) registerCalendar() {

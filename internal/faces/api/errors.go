@@ -16,9 +16,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Error is an answer that is not a success: {"error": {code, message, hint,

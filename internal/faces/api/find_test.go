@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // A text is a height, the beginning of a hash, a part of a name, or nothing.

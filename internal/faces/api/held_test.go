@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // moving is a held run that answers with what it is asked, and has another network after a way back.

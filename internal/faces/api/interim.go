@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // interim sends interim responses of one request.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // Who asks for it is told the hash of a transaction as soon as the pool has it, and before it is

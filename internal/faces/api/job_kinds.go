@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // jobType reads the fields of the request's kind into the fields of the wire.

@@ -3,8 +3,8 @@ package api
 import (
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/params"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Decision J23: no draft defines an economic bond, so it is not replaced by another

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // limitedListener is a listener with at most cap(slots) open connections; further ones

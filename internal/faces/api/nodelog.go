@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 func (s *Server) registerNodeLog() {

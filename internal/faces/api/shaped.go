@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/pattern"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // shapedListener is a listener whose connections answer in the API's one shape even if

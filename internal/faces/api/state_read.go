@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/typo"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // readState answers a read of typed state that a request names.

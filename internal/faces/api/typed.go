@@ -1,9 +1,9 @@
 package api
 
 import (
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Typing adds the meaning of bytes by the schemas of their actors. Bytes that do not fit

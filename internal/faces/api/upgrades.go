@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // registerUpgrades serves upgrades of actors (decision C25). An account of the devnet

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
+	"github.com/cowboyinc/devnet/internal/answers/views"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
-	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the clients in testdata again")

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 //go:embed assets

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // joinBeat makes a request a reader of the beat, or refuses it.

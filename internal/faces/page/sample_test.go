@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // chain is a network of which a test says what it answers.

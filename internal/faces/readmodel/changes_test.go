@@ -3,8 +3,8 @@ package readmodel
 import (
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // A failed call's writes, and those of its callees, are not changes; nor is a value

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/answers/views"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Limits of a run's report on failures that its script did not look at.

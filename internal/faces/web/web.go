@@ -17,7 +17,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // Path is where a folder is served.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Columns is how wide a line of a trace is, and maxTraceDepth how far calls

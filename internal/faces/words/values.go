@@ -13,9 +13,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // maxShownEvent bounds the bytes of an event that are read as a map, as a line

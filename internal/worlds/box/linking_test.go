@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func linkOf(t *testing.T, n *Network, from, to string) model.Link {

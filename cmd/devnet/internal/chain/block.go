@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/chaintext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/plural"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // BlockCommand is the command block.

@@ -16,9 +16,9 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/naming"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/nodetext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 

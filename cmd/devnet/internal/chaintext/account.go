@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 

@@ -3,8 +3,8 @@ package chaintext
 import (
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Decision C18: "devnet block" tells what was passed over, in a line, and nothing

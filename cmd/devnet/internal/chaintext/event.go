@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // Whoever typed a command is told of commands, and a mistyped word is wrong

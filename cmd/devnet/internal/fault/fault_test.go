@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // heal ends what is wrong with links. What stays is told with the command that ends it, which the command line takes.

@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/jobtext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 

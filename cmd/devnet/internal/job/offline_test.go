@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // Who submits a job for a model is told whose answer may come, and how a job reaches those that have the model.

@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/jobtext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/naming"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // printSilent names the runners of a job without a result in time, and the place of the

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/naming"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // A job shows that the offline model answered it.

@@ -2,7 +2,7 @@ package jobtext
 
 import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // Fate returns the status of a job; for a failed job, why.

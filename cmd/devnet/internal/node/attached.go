@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // attachedFlag is for supervisors that must not be outlived by their nodes.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 func TestRowsOfNamesAreToldByTheirEnds(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/naming"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // A travel that is stopped puts the clock back: no clock is "moved by" less than nothing.

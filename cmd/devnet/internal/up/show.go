@@ -20,8 +20,8 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/nodetext"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/web"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )

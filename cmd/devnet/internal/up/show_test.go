@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/naming"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // A committee that missed its deadline and the one drawn in its stead are one line.

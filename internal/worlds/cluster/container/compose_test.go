@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // Files of the repository: for Docker Compose, and what a Swarm takes besides.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/client"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // addressOf is where a node's neighbours find it, "" while it is on no network.

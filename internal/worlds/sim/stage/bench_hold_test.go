@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
 // A conversation's network that is held answers over HTTP, reads and orders alike, until the next frame.

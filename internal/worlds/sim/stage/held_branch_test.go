@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/moment"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // parted is a run with a moment amid a partition, a frozen node, a slow disk and links that lose, where net.snapshot refuses.

@@ -1,8 +1,8 @@
 package stage
 
 import (
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // RunnerNodes implements api.Backend.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers/views"
 	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 	"github.com/cowboyinc/devnet/validators/ledger"

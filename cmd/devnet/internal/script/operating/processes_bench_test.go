@@ -14,8 +14,8 @@ import (
 
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/script"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // BenchmarkProcesses is the time of a block, as fast as four validators go, and the memory
