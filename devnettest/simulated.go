@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
@@ -126,10 +127,10 @@ func (s *simulatedWorld) closeLive() error {
 
 // reportNetwork is a network whose names a report tells.
 type reportNetwork interface {
-	Nodes() []api.Node
-	Runners() []api.NamedAccount
-	Accounts() []api.NamedAccount
-	Reader(string) (api.Reader, error)
+	Nodes() []answers.Node
+	Runners() []answers.NamedAccount
+	Accounts() []answers.NamedAccount
+	Reader(string) (answers.Reader, error)
 }
 
 // maxNamed is how many actors a report knows by name.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
@@ -61,9 +62,9 @@ func TestTheClientIsMadeFromTheOperations(t *testing.T) {
 // describedNetwork is a network that is only described.
 type describedNetwork struct{ api.Backend }
 
-func (describedNetwork) Info() (i api.Info) { return i }
+func (describedNetwork) Info() (i answers.Info) { return i }
 
-func (describedNetwork) Reader(string) (api.Reader, error) { return nil, errors.ErrUnsupported }
+func (describedNetwork) Reader(string) (answers.Reader, error) { return nil, errors.ErrUnsupported }
 
 func (describedNetwork) Subscribe(func(types.Height)) (cancel func()) { return func() {} }
 

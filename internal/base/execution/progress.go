@@ -52,3 +52,11 @@ type Given struct {
 	Detail  string `json:"detail,omitempty"`  // words with Percent
 	Result  []byte `json:"result,omitempty"`
 }
+
+// Field names the field of the request that is wrong where g is refused.
+func (g Given) Field() string {
+	if g.Percent > 0 {
+		return "percent"
+	}
+	return "result"
+}

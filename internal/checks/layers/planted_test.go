@@ -40,7 +40,7 @@ var imports = []plant{
 	{"internal/worlds/network/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/box"`, "imports internal/worlds/box: operator code"},
 	{"internal/worlds/network/planted.go", `import _ "github.com/cowboyinc/devnet/internal/environment/fault"`, ""},
 	{"internal/worlds/network/planted.go", `import _ "github.com/cowboyinc/devnet/internal/faces/api"`, "imports internal/faces/api: operator code"},
-	{"internal/worlds/network/planted.go", `import _ "github.com/cowboyinc/devnet/internal/faces/readmodel"`, "imports internal/faces/readmodel: operator code"},
+	{"internal/worlds/network/planted.go", `import _ "github.com/cowboyinc/devnet/internal/answers/readmodel"`, "imports internal/answers/readmodel: operator code"},
 	{"internal/worlds/box/planted.go", `import _ "github.com/cowboyinc/devnet/internal/worlds/sim"`, "imports internal/worlds/sim: a world"},
 	{"internal/worlds/box/planted.go", `import _ "github.com/cowboyinc/devnet/internal/environment/transport/quic"`, ""},
 	{"internal/worlds/box/planted.go", `import _ "net/http"`, "imports net/http: a world refuses by a code"},

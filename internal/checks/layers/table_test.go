@@ -55,8 +55,8 @@ var (
 	views   = []string{"internal/environment/chainhttp"}
 	carried = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
 	oracles = []string{"internal/oracle"}
-	answers = []string{"internal/answers/model", "internal/answers/views"}
-	shown   = []string{"internal/faces/readmodel"}
+	answers = []string{"internal/answers", "internal/answers/model", "internal/answers/views"}
+	shown   = []string{"internal/answers/readmodel"}
 	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/words",
 		"internal/faces/clientgen"}
 	pages    = []string{"internal/faces/page", "internal/faces/web"}
@@ -135,10 +135,10 @@ var table = []layer{
 	{name: "fixtures", packages: carried, why: "the files of fixtures, for those who read them, and no code"},
 	{name: "oracle", packages: oracles, imports: []string{"internal/base/types", "internal/base/codec"}, libraries: anyLibrary,
 		why: "an oracle imports types and their encoding, so that it shares no code with the judged packages"},
-	{name: "answers", packages: answers, imports: join(base, []string{"actors/system", "validators/simplex"}), libraries: anyLibrary,
+	{name: "answers", packages: answers, imports: join(below, answers), libraries: anyLibrary,
 		why: "what a network answers is data of the chain in another form: it is independent of shells, worlds and faces"},
-	{name: "read model", packages: shown, imports: join(below, shells, faces, answers), libraries: anyLibrary,
-		why: "the read model shows a validator to a face, for every world"},
+	{name: "read model", packages: shown, imports: join(below, shells, answers), libraries: anyLibrary,
+		why: "the read model answers for a validator, in every world: it is independent of worlds and faces"},
 	{name: "page", packages: pages, imports: []string{"internal/answers/model", "internal/base/pattern"},
 		why: "the page knows a network by the API's answers, as a browser does; patterns are of texts"},
 	{name: "face", packages: faces, imports: join(below, answers, carried, pages, []string{"internal/faces/api", "internal/faces/words"}),
@@ -147,13 +147,12 @@ var table = []layer{
 			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
-	{name: "network", packages: networks, imports: join(below, setups, []string{"validators"}), pure: true,
+	{name: "network", packages: networks, imports: join(below, answers, setups, []string{"validators"}), pure: true,
 		standard: join(deterministic, []string{"context"}),
 		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and what a " +
 			"validator refuses, and no face"},
-	{name: "steering", packages: steers, imports: join(below, networks, []string{"internal/faces/api", "internal/answers/model"}),
-		libraries: anyLibrary,
-		why:       "the operator's actions in the form of the API are the same in every world: they know operator code, and no world"},
+	{name: "steering", packages: steers, imports: join(below, answers, networks), libraries: anyLibrary,
+		why: "the operator's actions in the form of answers are the same in every world: they know operator code, and no world"},
 	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system", "internal/environment/roles",
 		"internal/environment/store"}), pure: true, standard: deterministic,
 		why: "a network's beginning follows from its description, for every world; it knows the words for how nodes keep a chain"},
@@ -179,7 +178,7 @@ var table = []layer{
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
 	{name: "control", packages: controls,
-		imports:   join(below, shells, environment, faces, answers, shown, bridges, nodes, networks, setups),
+		imports:   join(below, shells, environment, answers, bridges, nodes, networks, setups),
 		libraries: anyLibrary,
 		why:       "the two ends of a node's control, which speak HTTP, know nodes and operator code, and no world"},
 	{name: "stage of separate nodes", packages: players, imports: join(below, shells, faces, answers, oracles, bridges, nodes, networks,
@@ -195,8 +194,8 @@ var table = []layer{
 		libraries: anyLibrary,
 		why:       "a cluster opens the nodes of a network in processes and containers: it is independent of worlds and faces"},
 	{name: "text of commands", packages: join(shared, texts), refuses: []string{"net", "net/http"},
-		imports: join(base, shared, texts, []string{"internal/environment/executor/llm", "internal/faces/api", "internal/answers/model",
-			"internal/faces/words"}),
+		imports: join(base, shared, texts, []string{"internal/environment/executor/llm", "internal/answers", "internal/answers/model",
+			"internal/faces/api", "internal/faces/words"}),
 		libraries: []string{"github.com/vbauerster/mpb/v8/..."},
 		why:       "a text is made from data: it knows neither flags nor a network"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, answers, pages, audits, batches,

@@ -29,7 +29,7 @@ var (
 	runnerCores = []suite{{pkg: "./runners/session"}, {pkg: "./runners/worker"}}
 	quicTests   = []suite{{pkg: "./internal/environment/transport/quic"}}
 	traceTests  = []suite{{pkg: "./validators/ledger", run: "Trace"}}
-	toldTests   = []suite{{pkg: "./internal/faces/readmodel", run: "Trace"}}
+	toldTests   = []suite{{pkg: "./internal/answers/readmodel", run: "Trace"}}
 	notesTests  = []suite{{pkg: "./internal/environment/pyhost", run: "Noted|Notes|Lines|Coverage|Profile"}}
 	valueTests  = []suite{{pkg: "./actors", run: "Value"}}
 
@@ -429,7 +429,7 @@ var mutants = []mutant{
 	{name: "trace-bound", what: "a trace holds any number of values", tests: traceTests, edits: []edit{
 		{"actors/trace.go", "if r.bytes+len(b) > MaxTraceBytes {", "if len(b) > MaxTraceBytes {"}}},
 	{name: "trace-undone", what: "a trace reports undone writes as changed", tests: toldTests, edits: []edit{
-		{"internal/faces/readmodel/traced.go", "\tif c.Undone {\n\t\treturn\n\t}\n\tfor i", "\tfor i"}}},
+		{"internal/answers/readmodel/traced.go", "\tif c.Undone {\n\t\treturn\n\t}\n\tfor i", "\tfor i"}}},
 	{name: "notes-line", what: "what a line took is noted of the next", tests: notesTests, edits: []edit{
 		{"python-host/host/probe.py", "n.last - now\n    n.last = now\n", "n.last - now\n    n.last = now - 1\n"}}},
 	{name: "value-inherited", what: "a callee sees what came with its caller's call (F38)", tests: valueTests, edits: []edit{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -52,7 +53,7 @@ type listInput struct {
 	Page
 }
 
-func (s *Server) listActors(_ context.Context, v Reader, in *listInput) ([]model.Actor, error) {
+func (s *Server) listActors(_ context.Context, v answers.Reader, in *listInput) ([]model.Actor, error) {
 	deployed, err := v.Actors(in.Offset, in.Limit)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (s *Server) listActors(_ context.Context, v Reader, in *listInput) ([]model
 	return out, nil
 }
 
-func (s *Server) getActor(_ context.Context, v Reader, in *AddressInput) (m model.Actor, err error) {
+func (s *Server) getActor(_ context.Context, v answers.Reader, in *AddressInput) (m model.Actor, err error) {
 	actor, err := s.findActor(v, in.Address, "address")
 	if err != nil {
 		return m, err
@@ -77,7 +78,7 @@ func (s *Server) getActor(_ context.Context, v Reader, in *AddressInput) (m mode
 }
 
 // ShowActor is an actor as GET /actor/{address} shows it.
-func ShowActor(v Reader, a *Actor) (m model.Actor, err error) {
+func ShowActor(v answers.Reader, a *answers.Actor) (m model.Actor, err error) {
 	account, err := v.Account(a.Address)
 	if err != nil {
 		return m, err
@@ -102,7 +103,7 @@ type stateInput struct {
 	Prefix string `query:"prefix" maxLength:"1024" doc:"Only keys that begin with this: 0x-hex or text."`
 }
 
-func (s *Server) actorState(_ context.Context, v Reader, in *stateInput) ([]model.StateEntry, error) {
+func (s *Server) actorState(_ context.Context, v answers.Reader, in *stateInput) ([]model.StateEntry, error) {
 	prefix, err := decodePayload(in.Prefix, "prefix")
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ type logsInput struct {
 	OrderedPage
 }
 
-func (s *Server) actorLogs(_ context.Context, v Reader, in *logsInput) ([]model.LogLine, error) {
+func (s *Server) actorLogs(_ context.Context, v answers.Reader, in *logsInput) ([]model.LogLine, error) {
 	actor, err := s.findActor(v, in.Address, "address")
 	if err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (s *Server) actorLogs(_ context.Context, v Reader, in *logsInput) ([]model.
 	}
 	out := []model.LogLine{}
 	for _, l := range lines {
-		out = append(out, ShowLog(l))
+		out = append(out, answers.ShowLog(l))
 	}
 	return out, nil
 }
@@ -150,7 +151,7 @@ type readInput struct {
 	Body model.ReadRequest
 }
 
-func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m model.ReadResult, err error) {
+func (s *Server) readActor(ctx context.Context, v answers.Reader, in *readInput) (m model.ReadResult, err error) {
 	actor, err := s.findActor(v, in.Body.Actor, "actor")
 	if err != nil {
 		return m, err
@@ -177,7 +178,7 @@ func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m mode
 	if err != nil {
 		return m, err
 	}
-	m = ShowResult(v.Head().Height, r)
+	m = answers.ShowResult(v.Head().Height, r)
 	m.Typed = TypesOf(v).Returned(actor.Address, call.Handler, r.Outcome.Output)
 	if r.Outcome.Status == types.StatusNoHandler {
 		TellState(m.Error, schema, call.Handler)
@@ -190,7 +191,7 @@ type bidInput struct {
 	Body model.BidRequest
 }
 
-func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.BidTrial, err error) {
+func (s *Server) tryBid(ctx context.Context, v answers.Reader, in *bidInput) (m model.BidTrial, err error) {
 	bidder, err := s.findActor(v, in.Body.Bidder, "bidder")
 	if err != nil {
 		return m, err
@@ -210,10 +211,10 @@ func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.Bi
 	if err != nil {
 		return m, err
 	}
-	return model.BidTrial{Height: r.Height, Context: r.Context, Status: string(r.Outcome.Status), Error: ShowError(r.Outcome.Fault),
+	return model.BidTrial{Height: r.Height, Context: r.Context, Status: string(r.Outcome.Status), Error: answers.ShowError(r.Outcome.Fault),
 		Output: r.Outcome.Output, Answered: r.Answers, MaxFeePerCycle: r.Tried.MaxFee, MaxPriorityFeePerCycle: r.Tried.Priority,
 		BaseFeeCycle: r.Tried.Price.BaseFeeCycle, BaseFeeLaneTimer: r.Tried.Price.BaseFeeLane, TipPerCycle: r.Tried.Price.TipCycle,
-		PricedOut: r.Tried.PricedOut, Cycles: r.Cycles, Logs: Printed(r.Logs)}, nil
+		PricedOut: r.Tried.PricedOut, Cycles: r.Cycles, Logs: answers.Printed(r.Logs)}, nil
 }
 
 func decodePayload(text, field string) ([]byte, error) {

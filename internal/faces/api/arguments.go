@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/typo"
@@ -16,23 +17,23 @@ import (
 type Named func(name, field string) (types.Address, error)
 
 // Taker finds the typed handler that takes arguments by name, and the schema that it is in.
-type Taker func(Reader) (*typed.Schema, *typed.Handler, error)
+type Taker func(answers.Reader) (*typed.Schema, *typed.Handler, error)
 
 // HandlerOf is a handler of an actor.
 func HandlerOf(actor types.Address, handler string) Taker {
-	return func(v Reader) (*typed.Schema, *typed.Handler, error) { return typedHandler(v, actor, handler) }
+	return func(v answers.Reader) (*typed.Schema, *typed.Handler, error) { return typedHandler(v, actor, handler) }
 }
 
 // InitOf is the init of code that is not deployed yet.
 func InitOf(code []byte) Taker {
-	return func(v Reader) (*typed.Schema, *typed.Handler, error) {
+	return func(v answers.Reader) (*typed.Schema, *typed.Handler, error) {
 		return typedOf(v, code, "init", "self, NAME: TYPE", (*typed.Schema).Init)
 	}
 }
 
 // MigrateOf is the migrate of code that an upgrade brings.
 func MigrateOf(code []byte) Taker {
-	return func(v Reader) (*typed.Schema, *typed.Handler, error) {
+	return func(v answers.Reader) (*typed.Schema, *typed.Handler, error) {
 		return typedOf(v, code, "migrate", "self, old: Hash, NAME: TYPE", (*typed.Schema).Migrate)
 	}
 }
@@ -40,7 +41,7 @@ func MigrateOf(code []byte) Taker {
 // resolvePayload is what a request gives a handler: bytes, or arguments by name. Arguments are
 // checked against the schema here, so that a wrong one costs nothing. field is what
 // errors call the bytes.
-func (s *Server) resolvePayload(v Reader, to Taker, text, field string, args map[string]json.RawMessage) ([]byte, error) {
+func (s *Server) resolvePayload(v answers.Reader, to Taker, text, field string, args map[string]json.RawMessage) ([]byte, error) {
 	if args == nil {
 		return decodePayload(text, field)
 	}
@@ -57,7 +58,7 @@ func (s *Server) resolvePayload(v Reader, to Taker, text, field string, args map
 
 // Arguments is the payload of a typed handler, of arguments by name in JSON. A wrong one is an
 // *Error that has its path.
-func Arguments(v Reader, to Taker, args []byte, named Named) ([]byte, error) {
+func Arguments(v answers.Reader, to Taker, args []byte, named Named) ([]byte, error) {
 	schema, h, err := to(v)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,8 @@ func Arguments(v Reader, to Taker, args []byte, named Named) ([]byte, error) {
 }
 
 // typedOf is a handler of code that no actor has yet. An error names it, and how it is written.
-func typedOf(v Reader, code []byte, name, written string, of func(*typed.Schema) *typed.Handler) (*typed.Schema, *typed.Handler, error) {
+func typedOf(v answers.Reader, code []byte, name, written string, of func(*typed.Schema) *typed.Handler) (*typed.Schema,
+	*typed.Handler, error) {
 	doc, err := v.SchemaOf(code)
 	if err != nil {
 		return nil, nil, err
@@ -112,7 +114,7 @@ func badArgument(err error) error {
 }
 
 // SchemaOf is the schema of an actor; nil of an address that has none.
-func SchemaOf(v Reader, at types.Address) (*typed.Schema, error) {
+func SchemaOf(v answers.Reader, at types.Address) (*typed.Schema, error) {
 	doc, err := v.Schema(at)
 	if err != nil || doc == nil {
 		return nil, err
@@ -120,7 +122,7 @@ func SchemaOf(v Reader, at types.Address) (*typed.Schema, error) {
 	return typed.Parse(doc)
 }
 
-func typedHandler(v Reader, to types.Address, handler string) (*typed.Schema, *typed.Handler, error) {
+func typedHandler(v answers.Reader, to types.Address, handler string) (*typed.Schema, *typed.Handler, error) {
 	schema, err := SchemaOf(v, to)
 	if err != nil {
 		return nil, nil, err

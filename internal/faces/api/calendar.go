@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -27,7 +28,7 @@ type calendarInput struct {
 	Bins int                    `query:"bins" minimum:"1" maximum:"512" default:"64" doc:"Maximum number of bins, of equal width."`
 }
 
-func (s *Server) getCalendar(_ context.Context, v Reader, in *calendarInput) (m model.Calendar, err error) {
+func (s *Server) getCalendar(_ context.Context, v answers.Reader, in *calendarInput) (m model.Calendar, err error) {
 	free, err := s.ranges.takePlace()
 	if err != nil {
 		return m, err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -46,7 +47,7 @@ func (s *Server) getHealth(context.Context, *struct{}) (model.Health, error) {
 	return model.Health{Status: "ok"}, nil
 }
 
-func (s *Server) getHeight(_ context.Context, v Reader, _ *OnMoment) (model.Height, error) {
+func (s *Server) getHeight(_ context.Context, v answers.Reader, _ *OnMoment) (model.Height, error) {
 	return model.Height{Height: v.Head().Height}, nil
 }
 
@@ -56,16 +57,16 @@ type BlockInput struct {
 	ID string `path:"id" maxLength:"80" example:"latest" doc:"A height, a block hash, or latest."`
 }
 
-func (s *Server) getBlock(_ context.Context, v Reader, in *BlockInput) (m model.Block, err error) {
+func (s *Server) getBlock(_ context.Context, v answers.Reader, in *BlockInput) (m model.Block, err error) {
 	b, err := finalBlock(v, in.ID)
 	if err != nil {
 		return m, err
 	}
-	return ShowBlock(b), nil
+	return answers.ShowBlock(b), nil
 }
 
 // finalBlock finds a block by its height or hash, or the latest.
-func finalBlock(v Reader, id string) (*Block, error) {
+func finalBlock(v answers.Reader, id string) (*answers.Block, error) {
 	height, err := blockHeight(v, id)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func finalBlock(v Reader, id string) (*Block, error) {
 	return b, err
 }
 
-func blockHeight(v Reader, id string) (types.Height, error) {
+func blockHeight(v answers.Reader, id string) (types.Height, error) {
 	if id == "latest" {
 		return v.Head().Height, nil
 	}
@@ -98,7 +99,7 @@ func blockHeight(v Reader, id string) (types.Height, error) {
 	return height, err
 }
 
-func noBlock(v Reader, h types.Height) *Error {
+func noBlock(v answers.Reader, h types.Height) *Error {
 	head := v.Head().Height
 	e := Refuse(http.StatusNotFound, "unknown_block", "there is no final block of height %d; the latest is %d", h, head).At("id")
 	if h < head {
@@ -113,7 +114,7 @@ type blocksInput struct {
 	Limit int                    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Maximum number of blocks."`
 }
 
-func (s *Server) listBlocks(_ context.Context, v Reader, in *blocksInput) ([]model.Block, error) {
+func (s *Server) listBlocks(_ context.Context, v answers.Reader, in *blocksInput) ([]model.Block, error) {
 	kept, err := v.Kept()
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (s *Server) listBlocks(_ context.Context, v Reader, in *blocksInput) ([]mod
 			return nil, err
 		}
 		if b != nil { // a skipped height has none
-			out = append(out, ShowBlock(b))
+			out = append(out, answers.ShowBlock(b))
 		}
 	}
 	return out, nil
@@ -143,7 +144,7 @@ type HashInput struct {
 	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Hash of a transaction; for other receipts the id of a timer or the hash of a message."`
 }
 
-func (s *Server) getTransaction(_ context.Context, v Reader, in *HashInput) (m model.Transaction, err error) {
+func (s *Server) getTransaction(_ context.Context, v answers.Reader, in *HashInput) (m model.Transaction, err error) {
 	h, err := findHash(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
@@ -167,12 +168,12 @@ func (s *Server) getTransaction(_ context.Context, v Reader, in *HashInput) (m m
 	return m, unknownTransaction(v, h)
 }
 
-func unknownTransaction(v Reader, h types.Hash) error {
+func unknownTransaction(v answers.Reader, h types.Hash) error {
 	return orPruned(v, Refuse(http.StatusNotFound, "unknown_transaction", "no final block and no pool holds the transaction %s", h).
 		Hint("It may have been refused, or given up when its sender could no longer pay.").At("hash"))
 }
 
-func (s *Server) getReceipt(_ context.Context, v Reader, in *HashInput) (m model.Receipt, err error) {
+func (s *Server) getReceipt(_ context.Context, v answers.Reader, in *HashInput) (m model.Receipt, err error) {
 	h, err := findHash(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
@@ -196,7 +197,7 @@ type AddressInput struct {
 	Address string `path:"address" maxLength:"256" example:"alice" doc:"0x and 40 hexadecimal digits, or a name."`
 }
 
-func (s *Server) getAccount(_ context.Context, v Reader, in *AddressInput) (m model.Account, err error) {
+func (s *Server) getAccount(_ context.Context, v answers.Reader, in *AddressInput) (m model.Account, err error) {
 	a, err := s.resolveAddress(v, in.Address, "address")
 	if err != nil {
 		return m, err
@@ -218,12 +219,12 @@ func (s *Server) getAccount(_ context.Context, v Reader, in *AddressInput) (m mo
 	return model.Account{Address: a, Name: name, Nonce: account.Nonce, Balance: account.Balance}, nil
 }
 
-func (s *Server) baseFee(_ context.Context, v Reader, _ *OnMoment) (m model.BaseFee, err error) {
+func (s *Server) baseFee(_ context.Context, v answers.Reader, _ *OnMoment) (m model.BaseFee, err error) {
 	head := v.Head()
 	return model.BaseFee{Height: head.Height + 1, BaseFeeCycle: head.NextBaseFeeCycle,
 		BaseFeeCell: head.NextBaseFeeCell, BaseFeeLaneTimer: head.NextBaseFeeLane}, nil
 }
 
-func (s *Server) listParams(_ context.Context, v Reader, _ *OnMoment) ([]model.Param, error) {
+func (s *Server) listParams(_ context.Context, v answers.Reader, _ *OnMoment) ([]model.Param, error) {
 	return v.Params()
 }

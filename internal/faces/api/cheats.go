@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
@@ -130,7 +131,7 @@ func (b *signer) signerAddress() types.Address {
 
 // signerFor returns the signer for an account of the devnet. For an actor or any other address it
 // is the system key, which impersonates it.
-func (s *Server) signerFor(v Reader, from string) (by signer, err error) {
+func (s *Server) signerFor(v answers.Reader, from string) (by signer, err error) {
 	key, err := s.accountKey(from)
 	by = signer{key: key, name: from}
 	if err == nil {
@@ -161,7 +162,7 @@ func (s *Server) reportImpersonation(by *signer, r *types.Receipt) {
 
 // submitInstruction signs an instruction by the system key and returns its receipt; one that was
 // refused on chain is an error with the chain's code.
-func (s *Server) submitInstruction(ctx context.Context, v Reader, d wallet.Draft) (*types.Receipt, error) {
+func (s *Server) submitInstruction(ctx context.Context, v answers.Reader, d wallet.Draft) (*types.Receipt, error) {
 	key := s.backend.Signer(wallet.System)
 	if key == nil {
 		return nil, Refuse(http.StatusForbidden, "no_system_key", "this network's system key is not the devnet's").
@@ -174,7 +175,7 @@ func (s *Server) submitInstruction(ctx context.Context, v Reader, d wallet.Draft
 	return &r.Receipt, refusal.OfReceipt(&r.Receipt)
 }
 
-func (s *Server) setBalance(ctx context.Context, v Reader, in *model.BalanceRequest) (m model.BalanceSet, err error) {
+func (s *Server) setBalance(ctx context.Context, v answers.Reader, in *model.BalanceRequest) (m model.BalanceSet, err error) {
 	at, err := s.resolveAddress(v, in.Account, "account")
 	if err != nil {
 		return m, err
@@ -201,7 +202,7 @@ func BalanceIn(r *types.Receipt) (set governance.BalanceSet, err error) {
 	return set, fmt.Errorf("the receipt %s shows no balance that was set", r.Hash)
 }
 
-func (s *Server) setState(ctx context.Context, v Reader, in *model.StateRequest) (m model.StateSet, err error) {
+func (s *Server) setState(ctx context.Context, v answers.Reader, in *model.StateRequest) (m model.StateSet, err error) {
 	at, err := s.resolveAddress(v, in.Actor, "actor")
 	if err != nil {
 		return m, err

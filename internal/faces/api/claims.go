@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -19,7 +20,7 @@ func newClaims(d directory) *claims { return &claims{directory: d, held: map[str
 
 // claimName holds a name while an actor is deployed under it, and refuses a taken name:
 // only its owner may replace its actor.
-func (c *claims) claimName(v Reader, name string, owner types.Address, replace bool) (release func(), err error) {
+func (c *claims) claimName(v answers.Reader, name string, owner types.Address, replace bool) (release func(), err error) {
 	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clipText(name)).
 		Hint("Choose another name, or give it to the new actor with replace: true.").At("name")
 	if strings.HasPrefix(name, "0x") || strings.ContainsAny(name, "/?#% \t\r\n") {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -45,7 +46,7 @@ func (r *HeightRange) heightBounds(last types.Height) (from, to types.Height, ne
 }
 
 // boundsInArchive returns the bounds of the heights that a reader has kept, and the first of those.
-func (r *HeightRange) boundsInArchive(v Reader, last types.Height) (kept, from, to types.Height, newest bool, err error) {
+func (r *HeightRange) boundsInArchive(v answers.Reader, last types.Height) (kept, from, to types.Height, newest bool, err error) {
 	has, err := v.Kept()
 	if err != nil {
 		return 0, 0, 0, false, err
@@ -63,7 +64,7 @@ type rangeInput struct {
 	HeightRange
 }
 
-func (s *Server) getColumns(_ context.Context, v Reader, in *rangeInput) (m model.Columns, err error) {
+func (s *Server) getColumns(_ context.Context, v answers.Reader, in *rangeInput) (m model.Columns, err error) {
 	free, err := s.ranges.takePlace() // few that read many heights run at once
 	if err != nil {
 		return m, err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -58,7 +59,7 @@ func (s *Server) Accounts() ([]model.DevnetAccount, error) {
 	return s.listAccounts(context.Background(), latest, nil)
 }
 
-func (s *Server) listAccounts(_ context.Context, v Reader, _ *OnMoment) ([]model.DevnetAccount, error) {
+func (s *Server) listAccounts(_ context.Context, v answers.Reader, _ *OnMoment) ([]model.DevnetAccount, error) {
 	out := []model.DevnetAccount{}
 	for _, named := range s.backend.Accounts() {
 		a, err := v.Account(named.Address)
@@ -70,7 +71,7 @@ func (s *Server) listAccounts(_ context.Context, v Reader, _ *OnMoment) ([]model
 	return out, nil
 }
 
-func (s *Server) payFromFaucet(ctx context.Context, v Reader, in *model.FaucetRequest) (m model.Faucet, err error) {
+func (s *Server) payFromFaucet(ctx context.Context, v answers.Reader, in *model.FaucetRequest) (m model.Faucet, err error) {
 	to, err := s.resolveAddress(v, in.Address, "address")
 	if err != nil {
 		return m, err
@@ -91,7 +92,7 @@ func (s *Server) payFromFaucet(ctx context.Context, v Reader, in *model.FaucetRe
 	return model.Faucet{Hash: r.Hash, Amount: amount}, nil
 }
 
-func (s *Server) sendTransaction(ctx context.Context, v Reader, in *model.SendRequest) (m model.Sent, err error) {
+func (s *Server) sendTransaction(ctx context.Context, v answers.Reader, in *model.SendRequest) (m model.Sent, err error) {
 	by, err := s.signerFor(v, in.From)
 	if err != nil {
 		return m, err
@@ -154,7 +155,7 @@ func (s *Server) sendTransaction(ctx context.Context, v Reader, in *model.SendRe
 const StatusPending types.Status = "pending"
 
 // handedIn submits a transaction and answers with its receipt, as far as known.
-func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Draft) (*history.Executed, error) {
+func (s *Server) handedIn(ctx context.Context, v answers.Reader, by *signer, d wallet.Draft) (*history.Executed, error) {
 	h, _, err := s.handIn(ctx, v, by.key, by.signDraft(d))
 	if err != nil {
 		return nil, err
@@ -166,7 +167,8 @@ func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Dr
 	return &history.Executed{Receipt: r}, nil
 }
 
-func (s *Server) simulateTransaction(ctx context.Context, v Reader, key env.Signer, d Signable) (*history.Executed, *model.Trace, error) {
+func (s *Server) simulateTransaction(ctx context.Context, v answers.Reader, key env.Signer, d Signable) (*history.Executed, *model.Trace,
+	error) {
 	free, err := s.beginRead(ctx, s.reads)
 	if err != nil {
 		return nil, nil, err
@@ -179,7 +181,7 @@ func (s *Server) simulateTransaction(ctx context.Context, v Reader, key env.Sign
 	return v.Simulate(ctx, d.Sign(feeOffer(s.info.ChainID, v.Head()), key, account.Nonce))
 }
 
-func (s *Server) deployActor(ctx context.Context, v Reader, in *model.DeployRequest) (m model.Deployed, err error) {
+func (s *Server) deployActor(ctx context.Context, v answers.Reader, in *model.DeployRequest) (m model.Deployed, err error) {
 	by, err := s.signerFor(v, in.From)
 	if err != nil {
 		return m, err
@@ -217,14 +219,14 @@ func (s *Server) deployActor(ctx context.Context, v Reader, in *model.DeployRequ
 		return m, err
 	}
 	s.reportImpersonation(&by, &r.Receipt)
-	return model.Deployed{Address: r.To, Receipt: ShowReceipt(&r.Receipt, r.Logs)}, nil
+	return model.Deployed{Address: r.To, Receipt: answers.ShowReceipt(&r.Receipt, r.Logs)}, nil
 }
 
 // checkRunnable refuses a deploy that no validator here could execute, since it
 // would wait for one without end. The code's behaviour is not judged.
-func (s *Server) checkRunnable(ctx context.Context, v Reader, key env.Signer, d Signable) (would *history.Executed, err error) {
+func (s *Server) checkRunnable(ctx context.Context, v answers.Reader, key env.Signer, d Signable) (would *history.Executed, err error) {
 	would, _, err = s.simulateTransaction(ctx, v, key, d)
-	unable := []string{CodeNoProgramHost, CodeHostFailed, CodeLateBefore}
+	unable := []string{answers.CodeNoProgramHost, answers.CodeHostFailed, answers.CodeLateBefore}
 	if refused := Answer(err); refused != nil && slices.Contains(unable, refused.Body.Code) {
 		return nil, refused
 	}
@@ -233,7 +235,7 @@ func (s *Server) checkRunnable(ctx context.Context, v Reader, key env.Signer, d 
 
 // withoutArguments refuses a deploy that gives nothing to a typed init that needs arguments,
 // before the deployer pays for that. would is its simulated execution, nil if there is none.
-func withoutArguments(v Reader, code []byte, would *history.Executed, body *model.DeployRequest) error {
+func withoutArguments(v answers.Reader, code []byte, would *history.Executed, body *model.DeployRequest) error {
 	if body.Init != "" || body.Args != nil || would == nil || would.Receipt.Error == nil || would.Receipt.Error.Code != codeBadArgument {
 		return nil
 	}
@@ -260,7 +262,7 @@ func (d directory) accountKey(name string) (env.Signer, error) {
 }
 
 // signAndAwait signs a transaction, submits it and waits for its receipt.
-func (s *Server) signAndAwait(ctx context.Context, v Reader, key env.Signer, d Signable) (*history.Executed, error) {
+func (s *Server) signAndAwait(ctx context.Context, v answers.Reader, key env.Signer, d Signable) (*history.Executed, error) {
 	if err := s.requireMoving(); err != nil {
 		return nil, err
 	}
@@ -273,7 +275,7 @@ func (s *Server) signAndAwait(ctx context.Context, v Reader, key env.Signer, d S
 	if err != nil {
 		return nil, err
 	}
-	TellHandedIn(ctx, h)
+	answers.TellHandedIn(ctx, h)
 	r, err := s.awaitReceipt(ctx, h)
 	if refused := Answer(err); refused != nil && refused.Body.Code == refusal.CodeDropped {
 		s.nonces.giveBack(key.Address(), nonce)
@@ -282,7 +284,7 @@ func (s *Server) signAndAwait(ctx context.Context, v Reader, key env.Signer, d S
 }
 
 // handIn signs a transaction and submits it.
-func (s *Server) handIn(ctx context.Context, v Reader, key env.Signer, d Signable) (types.Hash, types.Nonce, error) {
+func (s *Server) handIn(ctx context.Context, v answers.Reader, key env.Signer, d Signable) (types.Hash, types.Nonce, error) {
 	head, chain := v.Head(), s.info.ChainID
 	return s.nonces.submitWithNonce(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
 		return d.Sign(feeOffer(chain, head), key, nonce).Encode()
@@ -291,7 +293,7 @@ func (s *Server) handIn(ctx context.Context, v Reader, key env.Signer, d Signabl
 
 // feeOffer is what the devnet offers for a transaction: twice the next block's base
 // fees.
-func feeOffer(chain uint64, head Head) wallet.Offer {
+func feeOffer(chain uint64, head answers.Head) wallet.Offer {
 	return wallet.Times(2, chain, head.NextBaseFeeCycle, head.NextBaseFeeCell)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/pattern"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
@@ -67,7 +68,7 @@ func (e *Error) GetHeaders() http.Header {
 	if strings.HasPrefix(e.Body.Code, tooMany) {
 		headers.Set("Connection", "close")
 	}
-	if e.after > 0 || e.Status == http.StatusTooManyRequests || e.Body.Code == CodeLateBefore {
+	if e.after > 0 || e.Status == http.StatusTooManyRequests || e.Body.Code == answers.CodeLateBefore {
 		headers.Set("Retry-After", strconv.Itoa(max(e.after, retryAfter)))
 	}
 	return headers
@@ -104,11 +105,7 @@ func Answer(err error) *Error {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &below):
-		status := statusOf(below.Code)
-		if below.ByChain {
-			status = http.StatusConflict
-		}
-		return &Error{Status: status, Body: model.ErrorBody{Code: below.Code, Message: below.Message, Hint: below.Remedy, Field: below.Field}}
+		return &Error{Status: answers.StatusOf(below), Body: answers.ShowRefusal(below)}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -118,7 +119,7 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 func TestANameOfTwoActorsIsAmbiguous(t *testing.T) {
 	w := newWorld(t)
 	w.deploy("twin")
-	w.chain.actors[types.Address{9}] = &Actor{Address: types.Address{9}, Name: "twin"}
+	w.chain.actors[types.Address{9}] = &answers.Actor{Address: types.Address{9}, Name: "twin"}
 	w.refused(409, "ambiguous_name", "GET", "/actor/twin", nil)
 }
 
@@ -278,7 +279,7 @@ func TestWhatIsNotFinalInTimeSaysHowToGoOn(t *testing.T) {
 
 func TestADeployThatNobodyCanExecuteIsRefusedAtOnce(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.hostless = true })
-	w.refused(503, CodeNoProgramHost, "POST", "/devnet/deploy", model.DeployRequest{From: "alice", Code: "x", Name: "n"})
+	w.refused(503, answers.CodeNoProgramHost, "POST", "/devnet/deploy", model.DeployRequest{From: "alice", Code: "x", Name: "n"})
 	if w.chain.submits != 0 || len(w.server.claims.held) != 0 {
 		t.Fatal("it was submitted, or its name is still claimed")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/page"
@@ -181,7 +182,7 @@ func (s *Server) requireKeptBlock(h types.Height) error {
 	}
 	kept, err := v.Kept()
 	if err == nil && h < kept.From {
-		err = NotKept(kept, h).At("from")
+		err = answers.NotKept(kept, h).At("from")
 	}
 	return err
 }
@@ -283,7 +284,7 @@ func (r *reader) readOlderEvents(ctx context.Context, out stream) ([]event, posi
 		case <-ctx.Done(): // the client has left
 		}
 	case isNotKept(err):
-		out.dropReader(ctx, CodeNotKept, err.Error(), "Connect again without from= and Last-Event-ID: what was missed is gone.")
+		out.dropReader(ctx, answers.CodeNotKept, err.Error(), "Connect again without from= and Last-Event-ID: what was missed is gone.")
 	default:
 		out.dropReader(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -20,7 +21,7 @@ var (
 		Transactions: []types.Hash{exampleHash}, CyclesUsed: 21_300, CellsUsed: 410, BaseFeeCycle: types.WeiOf(1000),
 		BaseFeeCell: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1000), TimersFired: []types.Hash{exampleTimerID},
 		TimersDeferred: []types.Hash{}, TimersExpired: []types.Hash{}, TimersInsufficient: []types.Hash{}, Events: []model.Event{},
-		Passed: passedModel(nil),
+		Passed: answers.ShowPassed(nil),
 		Votes:  []model.Vote{{Validator: exampleAddress, Bitmap: types.Bytes{}}}}
 	exampleReceipt = model.Receipt{Hash: exampleHash, Origin: "transaction", Height: 12, Sender: exampleAddress, To: exampleActorAt,
 		Handler: "start", Status: "ok", Cycles: 1850, Cells: 64, CyclesUsed: 1850, CellsUsed: 64, Fee: types.WeiOf(1_914_000),

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -44,7 +45,7 @@ var arguments = map[fault.Argument]verbArgument{
 	fault.Skew: {[]string{"skew"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Skew, err = parseDuration(r.Skew, "skew")
 		return err
-	}, func(o *fault.Order, r *model.FaultRequest) { r.Skew = durationWords(o.Skew) }},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Skew = answers.ShowDuration(o.Skew) }},
 	fault.Groups: {[]string{"groups"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Groups = r.Groups
 		return nil
@@ -98,7 +99,7 @@ var arguments = map[fault.Argument]verbArgument{
 		return err
 	}, func(o *fault.Order, r *model.FaultRequest) {
 		l := o.Link
-		r.Latency, r.Jitter, r.Loss, r.Duplicate = durationWords(l.Latency), durationWords(l.Jitter), l.Loss, l.Duplicate
+		r.Latency, r.Jitter, r.Loss, r.Duplicate = answers.ShowDuration(l.Latency), answers.ShowDuration(l.Jitter), l.Loss, l.Duplicate
 		r.Reorder, r.Bandwidth, r.OneWay = l.Reorder, l.Bandwidth, l.OneWay
 	}},
 }
@@ -138,14 +139,6 @@ func ShowFault(e fault.Effect) model.FaultReceipt {
 		m.EndedMS = new(e.Until.Millis())
 	}
 	return m
-}
-
-// durationWords writes a duration; 0 becomes the empty string.
-func durationWords(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return d.String()
 }
 
 // parseDuration reads a duration; none is 0.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -31,8 +32,8 @@ type feed struct {
 	maxCount int
 	maxBytes int
 	cancel   func()
-	observe  []func(*Block) // in the order of blocks, from the feed's goroutine
-	heard    chan struct{}  // for run: target has moved, or the feed is closed
+	observe  []func(*answers.Block) // in the order of blocks, from the feed's goroutine
+	heard    chan struct{}          // for run: target has moved, or the feed is closed
 	done     chan struct{}
 
 	mu     sync.Mutex
@@ -79,7 +80,7 @@ const markDigits = 8
 
 // markOf tells a block from those of its height on other chains. Networks that began alike have
 // other blocks all the same.
-func markOf(b *Block) string {
+func markOf(b *answers.Block) string {
 	hash := b.Block.Hash()
 	return hex.EncodeToString(hash[:markDigits/2])
 }
@@ -240,7 +241,7 @@ func (f *feed) takeHeight(h types.Height) bool {
 	return true
 }
 
-func (f *feed) loadEvents(h types.Height) ([]event, *Block, error) {
+func (f *feed) loadEvents(h types.Height) ([]event, *answers.Block, error) {
 	f.world.Lock()
 	defer f.world.Unlock()
 	v, err := f.backend.Reader("")
@@ -359,12 +360,12 @@ func eventBytes(events []event) (n int) {
 // eventsOf lists a block's events: the block, its transactions and delivered messages in
 // their order, then timers in theirs, then lines printed by actors. Then come changes of
 // jobs, changed bits of presence, and validators' sightings of runners.
-func eventsOf(b *Block, as *Typing) (events []event) {
+func eventsOf(b *answers.Block, as *Typing) (events []event) {
 	mark := markOf(b)
 	add := func(kind string, v any, actors ...types.Address) {
 		events = append(events, newEvent(b.Block.Header.Height, len(events), mark, kind, mustSucceed(json.Marshal(v)), actors...))
 	}
-	add(model.EventBlock, ShowBlock(b))
+	add(model.EventBlock, answers.ShowBlock(b))
 	printed := b.PrintedBy()
 	fires := map[types.Hash]*types.Receipt{}
 	for i := range b.Receipts {
@@ -392,7 +393,7 @@ func eventsOf(b *Block, as *Typing) (events []event) {
 			Reason: t.Reason, Logs: []string{}}, t.Actor)
 	}
 	for _, l := range b.Logs {
-		add(model.EventLog, ShowLog(history.LogLine{Height: b.Block.Header.Height, LogLine: l}), l.Actor)
+		add(model.EventLog, answers.ShowLog(history.LogLine{Height: b.Block.Header.Height, LogLine: l}), l.Actor)
 	}
 	for i := range b.Jobs {
 		j := &b.Jobs[i]

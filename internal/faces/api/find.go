@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -37,7 +38,7 @@ type findInput struct {
 
 // search collects hits in the order of how well they fit.
 type search struct {
-	v     Reader
+	v     answers.Reader
 	d     directory
 	text  string // in lower case
 	limit int
@@ -46,7 +47,7 @@ type search struct {
 	cut   bool
 }
 
-func (s *Server) find(_ context.Context, v Reader, in *findInput) (m model.Found, err error) {
+func (s *Server) find(_ context.Context, v answers.Reader, in *findInput) (m model.Found, err error) {
 	free, err := s.ranges.takePlace()
 	if err != nil {
 		return m, err

@@ -1,10 +1,10 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -15,8 +15,6 @@ type interim struct {
 	writer http.ResponseWriter // nil once the request is answered
 }
 
-type interimKey struct{}
-
 // answerInterim lets the handlers of requests that ask for it tell the hashes of transactions.
 func answerInterim(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -26,16 +24,8 @@ func answerInterim(next http.Handler) http.Handler {
 		}
 		i := &interim{writer: w}
 		defer i.endInterim()
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), interimKey{}, i)))
+		next.ServeHTTP(w, r.WithContext(answers.WatchHandedIn(r.Context(), i.tellHash)))
 	})
-}
-
-// TellHandedIn tells the client of a request the hash of its transaction, which a pool has. It
-// does nothing for a request that did not ask.
-func TellHandedIn(ctx context.Context, hash types.Hash) {
-	if i, ok := ctx.Value(interimKey{}).(*interim); ok {
-		i.tellHash(hash)
-	}
 }
 
 func (i *interim) tellHash(hash types.Hash) {

@@ -20,14 +20,6 @@ const Manual = "manual"
 // has it: who comes later than that has no answer, and may be given one.
 const answerBlocks = 3
 
-// GivenField names the field of a request by hand that is wrong.
-func GivenField(given execution.Given) string {
-	if given.Percent > 0 {
-		return "percent"
-	}
-	return "result"
-}
-
 func (s *Server) answerJob(ctx context.Context, in *model.AnswerRequest) (m model.Job, err error) {
 	result, err := decodePayload(in.Result, "result")
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -47,7 +48,7 @@ func (s *Server) registerJobOrders() {
 
 // callSystemActor has a devnet account call a handler of a system actor, and returns the
 // receipt, or why the chain refused.
-func (s *Server) callSystemActor(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string,
+func (s *Server) callSystemActor(ctx context.Context, v answers.Reader, key env.Signer, to types.Address, handler string,
 	payload []byte) (*history.Executed, error) {
 	r, err := s.signAndAwait(ctx, v, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler,
 		Payload: payload}})
@@ -58,7 +59,7 @@ func (s *Server) callSystemActor(ctx context.Context, v Reader, key env.Signer, 
 }
 
 // readerAfter returns a reader of a state that has a final height.
-func (s *Server) readerAfter(ctx context.Context, h types.Height) (Reader, error) {
+func (s *Server) readerAfter(ctx context.Context, h types.Height) (answers.Reader, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	for {
@@ -80,7 +81,7 @@ func (d directory) keyOf(a types.Address) env.Signer {
 	return nil
 }
 
-func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) (m model.Job, err error) {
+func (s *Server) submitJob(ctx context.Context, v answers.Reader, in *model.JobRequest) (m model.Job, err error) {
 	key, err := s.accountKey(cmp.Or(in.From, wallet.Users()[0]))
 	if err != nil {
 		return m, err
@@ -116,7 +117,7 @@ func (s *Server) jobAfter(ctx context.Context, r *history.Executed, id types.Has
 }
 
 // openJob finds a job that has not ended.
-func openJob(v Reader, text string) (model.Job, error) {
+func openJob(v answers.Reader, text string) (model.Job, error) {
 	j, err := findJob(v, text, "id")
 	if err == nil && types.JobStatus(j.Status).Ended() {
 		err = Refuse(http.StatusConflict, "job_ended", "job %s has ended: it is %s", j.ID, j.Status).Hint("GET /job/%s/story tells how.", j.ID).
@@ -125,7 +126,7 @@ func openJob(v Reader, text string) (model.Job, error) {
 	return j, err
 }
 
-func (s *Server) cancelJob(ctx context.Context, v Reader, in *model.JobOrder) (m model.Job, err error) {
+func (s *Server) cancelJob(ctx context.Context, v answers.Reader, in *model.JobOrder) (m model.Job, err error) {
 	j, err := openJob(v, in.ID)
 	if err != nil {
 		return m, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -19,20 +20,6 @@ const (
 	defaultTimeout     = 30 * time.Second
 	leastTimeoutBlocks = 12
 )
-
-var jobModes = map[string]push.Mode{"": push.None, "none": push.None, "economic_bond": push.EconomicBond,
-	"majority_vote": push.MajorityVote, "structured_match": push.StructuredMatch,
-	"deterministic": push.Deterministic, "semantic_similarity": push.SemanticSimilarity}
-
-// ModeName is a mode as people and scripts write it.
-func ModeName(mode push.Mode) string {
-	for name, of := range jobModes {
-		if of == mode && name != "" {
-			return name
-		}
-	}
-	return ""
-}
 
 // JobSpec returns the spec for a request, which is not submitted yet. now are the
 // parameters of the next block; find is the address of an actor that the request
@@ -74,7 +61,7 @@ func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (t
 }
 
 // ParamsOf are the parameters of the next block, as a reader tells them.
-func ParamsOf(v Reader) (*params.Params, error) {
+func ParamsOf(v answers.Reader) (*params.Params, error) {
 	list, err := v.Params()
 	if err != nil {
 		return nil, err
@@ -183,7 +170,7 @@ func (f *form) dataFormat() push.DataFormat {
 func (f *form) readVerification() push.Verification {
 	r := f.request
 	v := push.Verification{Runners: orDefault(r.Runners, 1), Threshold: r.Threshold, Field: r.Field, TEERequired: r.TEE}
-	mode, known := jobModes[r.Mode]
+	mode, known := answers.JobModes[r.Mode]
 	if mode == push.EconomicBond && f.err == nil {
 		f.err = Refuse(http.StatusBadRequest, system.CodeUnsupportedMode, "mode: %s", system.UnsupportedMode).
 			Hint("Leave mode out, or say none.").At("mode")

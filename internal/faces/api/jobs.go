@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -24,11 +24,11 @@ func (s *Server) registerJobs() {
 		client:  "JobRunners(id string, p Page) lists the runners of all draws of a job.",
 		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: []int{400},
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: new(types.Height(14)), RevealedAt: &exampleReveal,
-			Outcome: model.RunnerAgreed}}}, pageOfJob(Reader.JobRunners))
+			Outcome: model.RunnerAgreed}}}, pageOfJob(answers.Reader.JobRunners))
 	serveRead(s, operation{id: "job_draws", path: "/job/{id}/draws", tag: tagJobs,
 		client:  "JobDraws(id string, p Page) lists the draws of a job, each with all that it follows from.",
 		summary: "The draws of a job, each with its inputs: the candidates, their weights, the seed and each step",
-		errors:  []int{400}, response: []model.JobDraw{exampleDraw}}, pageOfJob(Reader.JobDraws))
+		errors:  []int{400}, response: []model.JobDraw{exampleDraw}}, pageOfJob(answers.Reader.JobDraws))
 	serveRead(s, operation{id: "job_results", path: "/job/{id}/results", tag: tagJobs,
 		client:  "JobResults(id string, p Page) lists what the chain got of them.",
 		summary: "List the commitments and results of the runners of all draws of a job", errors: []int{400},
@@ -52,7 +52,7 @@ type jobsInput struct {
 	Runner    string `query:"runner" maxLength:"256" doc:"Only those that this runner was drawn for, by address or name."`
 }
 
-func (s *Server) listJobs(_ context.Context, v Reader, in *jobsInput) ([]model.Job, error) {
+func (s *Server) listJobs(_ context.Context, v answers.Reader, in *jobsInput) ([]model.Job, error) {
 	filter := history.JobFilter{Status: types.JobStatus(in.Status), Page: in.historyPage()}
 	if in.Submitter != "" {
 		a, err := s.resolveAddress(v, in.Submitter, "submitter")
@@ -79,7 +79,7 @@ type JobInput struct {
 }
 
 // findJob finds a job by its id, or enough of it. field is what an error points at.
-func findJob(v Reader, text, field string) (m model.Job, err error) {
+func findJob(v answers.Reader, text, field string) (m model.Job, err error) {
 	id, err := findHash(v, history.JobHash, text, field)
 	if err != nil {
 		return m, err
@@ -95,11 +95,11 @@ func findJob(v Reader, text, field string) (m model.Job, err error) {
 	return *j, nil
 }
 
-func (s *Server) getJob(_ context.Context, v Reader, in *JobInput) (model.Job, error) {
+func (s *Server) getJob(_ context.Context, v answers.Reader, in *JobInput) (model.Job, error) {
 	return findJob(v, in.ID, "id")
 }
 
-func (s *Server) jobStatus(_ context.Context, v Reader, in *JobInput) (m model.JobState, err error) {
+func (s *Server) jobStatus(_ context.Context, v answers.Reader, in *JobInput) (m model.JobState, err error) {
 	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -107,7 +107,7 @@ func (s *Server) jobStatus(_ context.Context, v Reader, in *JobInput) (m model.J
 	return model.JobState{ID: j.ID, Status: j.Status}, nil
 }
 
-func (s *Server) verifyJob(_ context.Context, v Reader, in *JobInput) (m model.JobVerified, err error) {
+func (s *Server) verifyJob(_ context.Context, v answers.Reader, in *JobInput) (m model.JobVerified, err error) {
 	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -121,8 +121,9 @@ type jobPageInput struct {
 }
 
 // pageOfJob lists a page of a part of a job.
-func pageOfJob[T any](part func(Reader, types.Hash) ([]T, error)) func(context.Context, Reader, *jobPageInput) ([]T, error) {
-	return func(_ context.Context, v Reader, in *jobPageInput) ([]T, error) {
+func pageOfJob[T any](part func(answers.Reader, types.Hash) ([]T, error)) func(context.Context, answers.Reader, *jobPageInput) ([]T,
+	error) {
+	return func(_ context.Context, v answers.Reader, in *jobPageInput) ([]T, error) {
 		j, err := findJob(v, in.ID, "id")
 		if err != nil {
 			return nil, err
@@ -139,7 +140,7 @@ type jobResultsInput struct {
 	Bare bool `query:"bare" doc:"Without the results themselves, result being null in each: what runners ask for at each head."`
 }
 
-func (s *Server) jobResults(_ context.Context, v Reader, in *jobResultsInput) ([]model.JobResult, error) {
+func (s *Server) jobResults(_ context.Context, v answers.Reader, in *jobResultsInput) ([]model.JobResult, error) {
 	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ type jobStoryInput struct {
 	Limit  int `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of entries."`
 }
 
-func (s *Server) jobStory(_ context.Context, v Reader, in *jobStoryInput) (m model.JobStory, err error) {
+func (s *Server) jobStory(_ context.Context, v answers.Reader, in *jobStoryInput) (m model.JobStory, err error) {
 	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -168,33 +169,4 @@ func (s *Server) jobStory(_ context.Context, v Reader, in *jobStoryInput) (m mod
 		m.Story, m.Next = m.Story[:in.Limit], new(in.Offset+in.Limit)
 	}
 	return m, nil
-}
-
-// MergeStory puts what validators saw of a job among what blocks did to it, both in the
-// order of heights. An event that is sent with a block was seen about when that became
-// final: it comes after the draws of that height, and before the block's other changes.
-func MergeStory(done, seen []model.JobEvent) []model.JobEvent {
-	all := make([]model.JobEvent, 0, len(done)+len(seen))
-	for len(done) > 0 {
-		h := done[0].Height
-		before := slices.IndexFunc(seen, func(e model.JobEvent) bool { return e.Height >= h })
-		if before < 0 {
-			before = len(seen)
-		}
-		all, seen = append(all, seen[:before]...), seen[before:]
-		begun, end := 0, 0
-		for ; end < len(done) && done[end].Height == h; end++ {
-			switch done[end].What {
-			case model.JobSubmitted, model.JobRetried, model.JobDrawn:
-				begun = end + 1
-			}
-		}
-		at := 0
-		for at < len(seen) && seen[at].Height == h {
-			at++
-		}
-		all = append(append(append(all, done[:begun]...), seen[:at]...), done[begun:end]...)
-		done, seen = done[end:], seen[at:]
-	}
-	return append(all, seen...)
 }

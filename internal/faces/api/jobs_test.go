@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -28,9 +29,10 @@ func labouring(t *testing.T) *world {
 			r.Connected, r.Subset, r.Capabilities, r.Entitlements, r.Heard = []types.Address{}, []types.Address{}, []string{}, []string{},
 				[]model.RunnerEvent{}
 		}
-		m.nodes[0].Runners = []Connected{{r0, true, &model.RunnerChanges{AddedCapabilities: []string{"region:eu"}}},
-			{types.Address{0xab, 0xcd, 1}, true, nil}}
-		m.nodes[1].Runners = []Connected{{r0, false, nil}}
+		m.nodes[0].Runners = []answers.Connected{
+			{Runner: r0, Accepting: true, Changes: &model.RunnerChanges{AddedCapabilities: []string{"region:eu"}}},
+			{Runner: types.Address{0xab, 0xcd, 1}, Accepting: true}}
+		m.nodes[1].Runners = []answers.Connected{{Runner: r0}}
 		result := types.Bytes("hello")
 		for i, status := range []string{"Completed", "Failed", "Assigned"} {
 			j := exampleJob
@@ -219,7 +221,7 @@ func TestVotesShowTheLengthOfTheirBitmaps(t *testing.T) {
 	for _, i := range []int{0, 3, 9} {
 		bitmap.Set(i, true)
 	}
-	got := ShowVotes([]types.CertificateVote{{Validator: types.Address{1}, Bitmap: bitmap.Bytes()}, {Bitmap: []byte{}}})
+	got := answers.ShowVotes([]types.CertificateVote{{Validator: types.Address{1}, Bitmap: bitmap.Bytes()}, {Bitmap: []byte{}}})
 	if got[0].BitLength != 10 || !slices.Equal(got[0].Bitmap, []byte{9, 2}) || got[1].BitLength != 0 || got[1].Bitmap == nil ||
 		len(got[1].Bitmap) != 0 {
 		t.Errorf("%+v", got)

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/internal/answers/model"
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
 func (s *Server) registerLinks() {
@@ -48,11 +47,4 @@ func (s *Server) listLinks(_ context.Context, in *linksInput) (model.Links, erro
 func isFaulty(l *model.Link) bool {
 	some := func(n *uint64) bool { return n != nil && *n > 0 }
 	return !l.Up || l.Cut || l.Rule != nil || some(l.Dropped) || some(l.Delayed) || some(l.Lost)
-}
-
-// ShowRule returns the effect of a fault of a link, in the form of the API.
-func ShowRule(l fault.Link) *model.LinkRule {
-	return &model.LinkRule{Latency: durationWords(l.Latency), Jitter: durationWords(l.Jitter), Loss: l.Loss, Duplicate: l.Duplicate,
-		Reorder:   l.Reorder,
-		Bandwidth: l.Bandwidth}
 }

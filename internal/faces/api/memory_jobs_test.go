@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
@@ -73,7 +74,7 @@ func (v *memoryView) RunnerAddresses(first, last types.Address) (out []types.Add
 	return out
 }
 
-func (v *memoryView) Runners(f RunnerFilter) (out []model.Runner, err error) {
+func (v *memoryView) Runners(f answers.RunnerFilter) (out []model.Runner, err error) {
 	for _, r := range v.m.runners {
 		if (f.Health == "" || r.Health == f.Health) && (!f.Available || r.Present) {
 			out = append(out, r)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
@@ -29,22 +30,22 @@ type memory struct {
 	mu       sync.Mutex
 	keys     map[string]*crypto.Key
 	accounts map[types.Address]*actors.Account
-	actors   map[types.Address]*Actor
+	actors   map[types.Address]*answers.Actor
 	state    map[types.Address]map[string][]byte
-	blocks   []*Block // blocks[h-1]
+	blocks   []*answers.Block // blocks[h-1]
 	keptFrom types.Height
 	pool     []*types.Transaction
 	senders  map[types.Hash]types.Address
-	timers   []Timer
+	timers   []answers.Timer
 	logs     []history.LogLine
-	nodes    []Node
+	nodes    []answers.Node
 	hear     []func(types.Height)
 	changed  chan struct{}
 	refuse   func(*types.Transaction) error // runs before a transaction is taken
 	broken   error                          // what every read fails with
 	submits  int
 	faults   []fault.Effect
-	liveness Liveness
+	liveness answers.Liveness
 	paused   bool
 	drops    bool // what it admitted
 	labour
@@ -55,8 +56,9 @@ type memory struct {
 const testChain = 8011
 
 func newMemory() *memory {
-	m := &memory{auto: true, keys: map[string]*crypto.Key{}, accounts: map[types.Address]*actors.Account{}, actors: map[types.Address]*Actor{},
-		state: map[types.Address]map[string][]byte{}, senders: map[types.Hash]types.Address{}, changed: make(chan struct{})}
+	m := &memory{auto: true, keys: map[string]*crypto.Key{}, accounts: map[types.Address]*actors.Account{},
+		actors: map[types.Address]*answers.Actor{}, state: map[types.Address]map[string][]byte{},
+		senders: map[types.Hash]types.Address{}, changed: make(chan struct{})}
 	for _, name := range []string{"alice", "bob", "system", wallet.Faucet, "r0"} {
 		key := crypto.DeriveKey(1, name)
 		m.keys[name] = key
@@ -64,36 +66,37 @@ func newMemory() *memory {
 	}
 	for _, name := range []string{"v0", "v1"} {
 		key := crypto.DeriveKey(1, name)
-		m.nodes = append(m.nodes, Node{Name: name, Counts: []Count{{CountGivenUp, "no_proposal", 3}, {CountRefused, "peers", 2},
-			{CountRunners, "hard_failure", 4}, {CountStrangers, "not_in_subset", 5}},
+		m.nodes = append(m.nodes, answers.Node{Name: name, Counts: []answers.Count{
+			{Of: answers.CountGivenUp, What: "no_proposal", N: 3}, {Of: answers.CountRefused, What: "peers", N: 2},
+			{Of: answers.CountRunners, What: "hard_failure", N: 4}, {Of: answers.CountStrangers, What: "not_in_subset", N: 5}},
 			Validator: types.Validator{Address: key.Address(), PublicKey: key.PublicKey(),
 				Endpoint: "127.0.0.1:1"}, Status: "active", Running: true, Connections: 1})
 	}
 	return m
 }
 
-func (m *memory) Info() Info {
-	return Info{ChainID: testChain, Genesis: types.Hash{1}, Version: "test", Strict: m.strict, Faucet: types.WeiOf(5000 * types.CBY)}
+func (m *memory) Info() answers.Info {
+	return answers.Info{ChainID: testChain, Genesis: types.Hash{1}, Version: "test", Strict: m.strict, Faucet: types.WeiOf(5000 * types.CBY)}
 }
 
-func (m *memory) Nodes() []Node {
+func (m *memory) Nodes() []answers.Node {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.nodes)
 }
 
-func (m *memory) Accounts() (out []NamedAccount) {
+func (m *memory) Accounts() (out []answers.NamedAccount) {
 	for _, name := range []string{"alice", "bob", "system"} {
-		out = append(out, NamedAccount{name, m.keys[name].Address()})
+		out = append(out, answers.NamedAccount{Name: name, Address: m.keys[name].Address()})
 	}
 	return out
 }
 
-func (m *memory) Runners() []NamedAccount {
-	return []NamedAccount{{"r0", m.keys["r0"].Address()}}
+func (m *memory) Runners() []answers.NamedAccount {
+	return []answers.NamedAccount{{Name: "r0", Address: m.keys["r0"].Address()}}
 }
 
-func (m *memory) RunnerNodes() []RunnerNode { return nil }
+func (m *memory) RunnerNodes() []answers.RunnerNode { return nil }
 
 func (m *memory) RunnerLetters() map[types.Address]uint64 {
 	return map[types.Address]uint64{m.keys["r0"].Address(): 7}
@@ -113,13 +116,13 @@ func (m *memory) Subscribe(each func(types.Height)) func() {
 	return func() {}
 }
 
-func (m *memory) Reader(node string) (Reader, error) {
+func (m *memory) Reader(node string) (answers.Reader, error) {
 	if m.broken != nil {
 		return nil, m.broken
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if node != "" && !slices.ContainsFunc(m.nodes, func(n Node) bool { return n.Name == node }) {
+	if node != "" && !slices.ContainsFunc(m.nodes, func(n answers.Node) bool { return n.Name == node }) {
 		return nil, refusal.New("unknown_node", "no node is called %q", node).At("node")
 	}
 	return &memoryView{m}, nil
@@ -245,8 +248,8 @@ func (m *memory) mine(marks ...history.TimerMark) {
 
 func (m *memory) mineLocked(marks ...history.TimerMark) {
 	height := types.Height(len(m.blocks) + 1)
-	b := &Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{ChainID: testChain, Height: height, View: types.View(height),
-		Timestamp: types.Millis(height) * 1000}}}}
+	b := &answers.Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{ChainID: testChain, Height: height,
+		View: types.View(height), Timestamp: types.Millis(height) * 1000}}}}
 	b.Jobs, b.Presence = m.does, m.shows
 	for _, mark := range marks {
 		if mark.Status == types.TimerPending && mark.Reason != "" && mark.Reason != "extended" {
@@ -285,7 +288,7 @@ func (m *memory) mineLocked(marks ...history.TimerMark) {
 	}
 }
 
-func (m *memory) execute(tx *types.Transaction, height types.Height, b *Block) types.Receipt {
+func (m *memory) execute(tx *types.Transaction, height types.Height, b *answers.Block) types.Receipt {
 	from := m.senders[tx.Hash()]
 	r := types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Height: height, Index: uint32(len(b.Receipts)),
 		Sender: from, Status: types.StatusOK, Cycles: 1000, Cells: types.Cells(len(tx.Payload)), Fee: types.WeiOf(7)}
@@ -296,7 +299,7 @@ func (m *memory) execute(tx *types.Transaction, height types.Height, b *Block) t
 	switch in := mustSucceed(tx.Instruction()).(type) {
 	case *types.Deploy:
 		r.Handler, r.To = "init", address20(types.Keccak(in.Code, in.Salt[:]))
-		m.actors[r.To] = &Actor{Address: r.To, Name: in.Manifest.Name, Owner: from, CodeHash: types.Keccak(in.Code), DeployedAt: height,
+		m.actors[r.To] = &answers.Actor{Address: r.To, Name: in.Manifest.Name, Owner: from, CodeHash: types.Keccak(in.Code), DeployedAt: height,
 			Handlers: []program.Handler{{Name: "ping"}}}
 	case *types.Execute:
 		r.Handler, r.Output = in.Handler, in.Payload

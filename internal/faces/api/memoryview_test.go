@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
@@ -21,9 +22,9 @@ type memoryView struct{ m *memory }
 
 func (v *memoryView) lock() func() { v.m.mu.Lock(); return v.m.mu.Unlock }
 
-func (v *memoryView) Head() Head {
+func (v *memoryView) Head() answers.Head {
 	defer v.lock()()
-	h := Head{Height: types.Height(len(v.m.blocks)), NextBaseFeeCycle: types.WeiOf(1000), NextBaseFeeCell: types.WeiOf(1000),
+	h := answers.Head{Height: types.Height(len(v.m.blocks)), NextBaseFeeCycle: types.WeiOf(1000), NextBaseFeeCell: types.WeiOf(1000),
 		NextBaseFeeLane: types.WeiOf(1000), TimersPending: uint64(len(v.m.timers))}
 	if h.Height > 0 {
 		h.Hash = v.m.blocks[h.Height-1].Hash
@@ -36,16 +37,16 @@ func (v *memoryView) Kept() (history.Kept, error) {
 	return history.Kept{From: max(1, v.m.keptFrom), Blocks: 100}, nil
 }
 
-func (v *memoryView) Block(h types.Height) (*Block, error) {
+func (v *memoryView) Block(h types.Height) (*answers.Block, error) {
 	defer v.lock()()
 	if h == 0 {
-		return &Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{ChainID: testChain}}}}, nil
+		return &answers.Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{ChainID: testChain}}}}, nil
 	}
 	if int(h) > len(v.m.blocks) {
 		return nil, nil
 	}
 	if h < v.m.keptFrom {
-		return nil, NotKept(history.Kept{From: v.m.keptFrom, Blocks: 100}, h)
+		return nil, answers.NotKept(history.Kept{From: v.m.keptFrom, Blocks: 100}, h)
 	}
 	return v.m.blocks[h-1], nil
 }
@@ -109,7 +110,7 @@ func (v *memoryView) Account(a types.Address) (actors.Account, error) {
 	return *v.m.account(a), nil
 }
 
-func (v *memoryView) Actor(a types.Address) (*Actor, error) {
+func (v *memoryView) Actor(a types.Address) (*answers.Actor, error) {
 	defer v.lock()()
 	return v.m.actors[a], nil
 }
@@ -117,12 +118,12 @@ func (v *memoryView) Actor(a types.Address) (*Actor, error) {
 func (v *memoryView) Schema(types.Address) ([]byte, error) { return nil, nil }
 func (v *memoryView) SchemaOf([]byte) ([]byte, error)      { return nil, nil }
 
-func (v *memoryView) Actors(offset, limit int) (out []Actor, err error) {
+func (v *memoryView) Actors(offset, limit int) (out []answers.Actor, err error) {
 	defer v.lock()()
 	for _, a := range v.m.actors {
 		out = append(out, *a)
 	}
-	slices.SortFunc(out, func(a, b Actor) int { return a.Address.Compare(b.Address) })
+	slices.SortFunc(out, func(a, b answers.Actor) int { return a.Address.Compare(b.Address) })
 	return cut(out, offset, limit), nil
 }
 
@@ -158,7 +159,7 @@ func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (o
 	return cut(out, offset, limit), nil
 }
 
-func (v *memoryView) At(context.Context, types.Height) (Reader, error) { return v, nil }
+func (v *memoryView) At(context.Context, types.Height) (answers.Reader, error) { return v, nil }
 
 func (v *memoryView) Logs(a types.Address, o history.Page) (out []history.LogLine, err error) {
 	defer v.lock()()
@@ -170,7 +171,7 @@ func (v *memoryView) Logs(a types.Address, o history.Page) (out []history.LogLin
 	return ordered(out, o), nil
 }
 
-func (v *memoryView) Timer(id types.TimerID) (*Timer, error) {
+func (v *memoryView) Timer(id types.TimerID) (*answers.Timer, error) {
 	defer v.lock()()
 	for i := range v.m.timers {
 		if v.m.timers[i].ID == id {
@@ -180,7 +181,7 @@ func (v *memoryView) Timer(id types.TimerID) (*Timer, error) {
 	return nil, nil
 }
 
-func (v *memoryView) Timers(f history.TimerFilter) (out []Timer, err error) {
+func (v *memoryView) Timers(f history.TimerFilter) (out []answers.Timer, err error) {
 	defer v.lock()()
 	for _, t := range v.m.timers {
 		if (f.Actor == nil || *f.Actor == t.Actor) && (f.DueBy == nil || t.Height <= *f.DueBy) && (f.Status == "" || f.Status == t.Status) {
@@ -190,7 +191,7 @@ func (v *memoryView) Timers(f history.TimerFilter) (out []Timer, err error) {
 	return ordered(out, f.Page), nil
 }
 
-func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*Story, error) {
+func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*answers.Story, error) {
 	t, err := v.Timer(id)
 	if err != nil || t == nil {
 		return nil, err
@@ -200,7 +201,7 @@ func (v *memoryView) Story(id types.TimerID, from types.Height, blocks int) (*St
 		entries = append(entries, model.StoryEntry{Kind: model.StoryFired, From: t.EndedAt, To: t.EndedAt, Blocks: 1,
 			Paid: &model.Settlement{Proposer: v.m.nodes[1].Validator.Address}})
 	}
-	story := &Story{Timer: *t, Entries: entries}
+	story := &answers.Story{Timer: *t, Entries: entries}
 	if from > 0 {
 		story.Next = from + types.Height(blocks)
 	}
@@ -223,7 +224,7 @@ func (v *memoryView) Params() ([]model.Param, error) {
 
 func (v *memoryView) Read(ctx context.Context, c ledger.Call) (ledger.ReadResult, error) {
 	if c.Handler == "spends" {
-		SpendCycles(ctx, 3*ReadBudget)
+		answers.SpendCycles(ctx, 3*ReadBudget)
 	}
 	if c.Handler == "crash" {
 		return ledger.ReadResult{}, errors.New("the host crashed")
@@ -241,18 +242,18 @@ func (v *memoryView) TryBid(context.Context, ledger.BidTrial) (ledger.BidTried, 
 
 func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*history.Executed, *model.Trace, error) {
 	if v.m.hostless {
-		return nil, nil, refusal.New(CodeNoProgramHost, "no python3")
+		return nil, nil, refusal.New(answers.CodeNoProgramHost, "no python3")
 	}
 	return &history.Executed{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42},
 		Logs: []string{"dry"}}, nil, nil
 }
 
-func (v *memoryView) Trace(_ context.Context, hash types.Hash, _ TraceRequest) (*model.Trace, error) {
+func (v *memoryView) Trace(_ context.Context, hash types.Hash, _ answers.TraceRequest) (*model.Trace, error) {
 	r, err := v.Receipt(hash)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	return &model.Trace{Receipt: ShowReceipt(&r.Receipt, r.Logs), Fee: model.TraceFee{PerWhat: "none"}, Changes: []model.TraceChange{},
+	return &model.Trace{Receipt: answers.ShowReceipt(&r.Receipt, r.Logs), Fee: model.TraceFee{PerWhat: "none"}, Changes: []model.TraceChange{},
 		Sent: []model.TraceSent{}, Sources: []model.TraceSource{}}, nil
 }
 
@@ -273,7 +274,7 @@ func (m *memory) addTimer(actor types.Address, due types.Height, status types.Ti
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	id := types.Keccak(actor[:], binary.BigEndian.AppendUint64(nil, uint64(len(m.timers))))
-	t := Timer{TimerRecord: history.TimerRecord{Timer: types.Timer{ID: id, Actor: actor, Height: due, Handler: "handle_timer",
+	t := answers.Timer{TimerRecord: history.TimerRecord{Timer: types.Timer{ID: id, Actor: actor, Height: due, Handler: "handle_timer",
 		FeePayer: actor}, Status: status}}
 	if status != types.TimerPending {
 		t.EndedAt = due

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -52,17 +53,17 @@ func newMetrics(b Backend, f *feed, processes prometheus.Gatherer) *metrics {
 		running:     newDesc("devnet_node_running", "1 while the node runs.", "node"),
 		pooled:      newDesc("devnet_mempool_transactions", "Transactions in the node's pool.", "node"),
 		connections: newDesc("devnet_connections", "The node's live connections to other validators.", "node"),
-		counts: map[string]*prometheus.Desc{CountActors: newDesc("devnet_actors_total",
+		counts: map[string]*prometheus.Desc{answers.CountActors: newDesc("devnet_actors_total",
 			"Actor failures of a node since it started: dead_letters counts events for stopped roles; roles_restarted and contracts_restarted "+
 				"count restarts after a panic.", "node", "what"),
-			CountGivenUp: newDesc("devnet_views_given_up_total",
+			answers.CountGivenUp: newDesc("devnet_views_given_up_total",
 				"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", "node", "cause"),
-			CountRunners: newDesc("devnet_runners_total",
+			answers.CountRunners: newDesc("devnet_runners_total",
 				"Runner events at the node since it started: connections opened and closed, job deliveries by outcome, progress messages, refused "+
 					"results.", "node", "what"),
-			CountStrangers: newDesc("devnet_runners_refused_total",
+			answers.CountStrangers: newDesc("devnet_runners_refused_total",
 				"Connections of runners that were not let in since the node started, by the reason of the Goodbye.", "node", "reason"),
-			CountRefused: newDesc("devnet_refused_total",
+			answers.CountRefused: newDesc("devnet_refused_total",
 				"Items that the node refused since it started: frames, transactions, blocks, its own blocks. Also signers that contradicted "+
 					"themselves, executions on which the host of programs failed, and banned peers.", "node", "what")},
 		pending:    newDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block."),
@@ -177,12 +178,13 @@ func (m *metrics) collectRunners(out chan<- prometheus.Metric) {
 	letters := m.backend.RunnerLetters()
 	for _, r := range m.backend.Runners() {
 		if n, here := letters[r.Address]; here {
-			out <- prometheus.MustNewConstMetric(m.counts[CountActors], prometheus.CounterValue, float64(n), r.Name, CountDeadLetters)
+			out <- prometheus.MustNewConstMetric(m.counts[answers.CountActors], prometheus.CounterValue, float64(n), r.Name,
+				answers.CountDeadLetters)
 		}
 	}
 }
 
-func (m *metrics) observeBlock(b *Block) {
+func (m *metrics) observeBlock(b *answers.Block) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h := &b.Block.Header

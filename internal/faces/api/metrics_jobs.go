@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -53,7 +54,7 @@ func (m *jobMetrics) listCollectors() []prometheus.Collector {
 }
 
 // collectState shows what the latest state says.
-func (m *jobMetrics) collectState(v Reader, nodes []Node, gauge func(d *prometheus.Desc, v float64, labels ...string)) {
+func (m *jobMetrics) collectState(v answers.Reader, nodes []answers.Node, gauge func(d *prometheus.Desc, v float64, labels ...string)) {
 	head := v.Head()
 	gauge(m.open, float64(head.JobsOpen))
 	if head.Height == 0 {
@@ -81,7 +82,7 @@ func (m *jobMetrics) collectState(v Reader, nodes []Node, gauge func(d *promethe
 }
 
 // nameOf returns a validator's name, or its address without one.
-func nameOf(nodes []Node, a types.Address) string {
+func nameOf(nodes []answers.Node, a types.Address) string {
 	for i := range nodes {
 		if nodes[i].Validator.Address == a {
 			return nodes[i].Name
@@ -91,9 +92,9 @@ func nameOf(nodes []Node, a types.Address) string {
 }
 
 // observeBlock counts a block's changes of jobs, and sightings of them.
-func (m *jobMetrics) observeBlock(b *Block, nodes func() []Node) {
+func (m *jobMetrics) observeBlock(b *answers.Block, nodes func() []answers.Node) {
 	m.countBurn(b.Burned)
-	var known []Node
+	var known []answers.Node
 	for i := range b.Jobs {
 		e := &b.Jobs[i]
 		switch e.What {

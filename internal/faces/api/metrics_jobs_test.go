@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -23,7 +24,7 @@ func TestMetricsCountJobs(t *testing.T) {
 	a, b, v := types.Address{1}, types.Address{2}, types.Address{9}
 	after := uint64(1_500)
 	fault := func(code string) *model.Fault { return &model.Fault{Code: code} }
-	m.observeBlock(&Block{Stored: history.Stored{Burned: ledger.Burned{Cycle: types.WeiOf(7), LaneTimer: types.WeiOf(5)}},
+	m.observeBlock(&answers.Block{Stored: history.Stored{Burned: ledger.Burned{Cycle: types.WeiOf(7), LaneTimer: types.WeiOf(5)}},
 		Jobs: []model.JobEvent{
 			{What: model.JobSubmitted}, {What: model.JobDrawn, Committee: []types.Address{a, b}, Favoured: &b},
 			{What: model.JobDrawn, Committee: []types.Address{a}, Favoured: &b}, {What: model.JobDrawn, Committee: []types.Address{a}},
@@ -31,7 +32,7 @@ func TestMetricsCountJobs(t *testing.T) {
 			{What: model.JobAcked, Validator: &v}, // not for an ack: the time of its push is unknown
 			{What: model.JobCompleted},
 			{What: model.JobFailed, Error: fault("no_candidates")}, {What: model.JobCancelled, Error: fault("cancelled")},
-		}}, func() []Node { return []Node{{Name: "v9", Validator: types.Validator{Address: v}}} })
+		}}, func() []answers.Node { return []answers.Node{{Name: "v9", Validator: types.Validator{Address: v}}} })
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/moment"
 )
 
@@ -13,10 +14,10 @@ import (
 type onMoment interface{ momentParameter() string }
 
 // nameMoment is the moment that a reader reads.
-func nameMoment(v Reader) string { return fmt.Sprintf("h%d", v.Head().Height) }
+func nameMoment(v answers.Reader) string { return fmt.Sprintf("h%d", v.Head().Height) }
 
 // readerAt is a reader at a moment that a request names; "" is the present.
-func (s *Server) readerAt(ctx context.Context, v Reader, text string) (Reader, error) {
+func (s *Server) readerAt(ctx context.Context, v answers.Reader, text string) (answers.Reader, error) {
 	if text == "" {
 		return v, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/typo"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -31,18 +32,12 @@ func (n OnNode) nodeParameter() OnNode { return n }
 type directory struct{ backend Backend }
 
 // readerOf reads the state of the validator that is asked for.
-func (d directory) readerOf(n OnNode) (Reader, error) {
+func (d directory) readerOf(n OnNode) (answers.Reader, error) {
 	v, err := d.backend.Reader(n.Node)
-	if err != nil && slices.ContainsFunc(d.backend.Runners(), func(r NamedAccount) bool { return r.Name == n.Node }) {
-		return nil, NoState(n.Node)
+	if err != nil && slices.ContainsFunc(d.backend.Runners(), func(r answers.NamedAccount) bool { return r.Name == n.Node }) {
+		return nil, answers.NoState(n.Node)
 	}
 	return v, err
-}
-
-// NoState refuses to read the state of a runner.
-func NoState(runner string) *Error {
-	return Refuse(http.StatusNotFound, "no_state", "%s is a runner, which keeps no state: name a validator", runner).
-		Hint("GET /runner/%s shows it, and GET /validators lists the values of node.", runner).At("node")
 }
 
 // Page is the parameters of every list.
@@ -63,7 +58,7 @@ func (p OrderedPage) historyPage() history.Page {
 
 // resolveAddress resolves a client's address or name: a devnet account or runner, otherwise
 // the actor deployed under that name. field is what an error points at.
-func (d directory) resolveAddress(v Reader, name, field string) (types.Address, error) {
+func (d directory) resolveAddress(v answers.Reader, name, field string) (types.Address, error) {
 	if a, ok := parseShortID(name, len(types.Address{})); ok {
 		return d.findAddress(v, a, field)
 	}
@@ -102,7 +97,7 @@ func (d directory) resolveAddress(v Reader, name, field string) (types.Address, 
 const maxMeant = 1000
 
 // suggestName asks for the account or actor whose name may have been meant; "" for none.
-func (d directory) suggestName(v Reader, name string) string {
+func (d directory) suggestName(v answers.Reader, name string) string {
 	var known []string
 	for _, account := range d.listNames() {
 		known = append(known, account.Name)
@@ -119,8 +114,8 @@ func (d directory) suggestName(v Reader, name string) string {
 
 // newestOfOneOwner is the actor that replaced the others of its name: the last
 // deployed, where one account deployed them all. It is zero if that is undecidable.
-func newestOfOneOwner(v Reader, found []types.Address) (newest types.Address, err error) {
-	var last *Actor
+func newestOfOneOwner(v answers.Reader, found []types.Address) (newest types.Address, err error) {
+	var last *answers.Actor
 	for _, a := range found {
 		actor, err := v.Actor(a)
 		if err != nil || actor == nil {
@@ -139,7 +134,7 @@ func newestOfOneOwner(v Reader, found []types.Address) (newest types.Address, er
 }
 
 // findActor finds an actor by its address or name.
-func (d directory) findActor(v Reader, name, field string) (*Actor, error) {
+func (d directory) findActor(v answers.Reader, name, field string) (*answers.Actor, error) {
 	a, err := d.resolveAddress(v, name, field)
 	if err != nil {
 		return nil, err
@@ -153,7 +148,7 @@ func (d directory) findActor(v Reader, name, field string) (*Actor, error) {
 }
 
 // listNames are the accounts and the runners that the devnet has the keys of.
-func (d directory) listNames() []NamedAccount {
+func (d directory) listNames() []answers.NamedAccount {
 	return slices.Concat(d.backend.Accounts(), d.backend.Runners())
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -101,10 +102,10 @@ func (s *Server) tellLiveness(m *model.Ready) {
 	}
 	m.Ready = false
 	if m.Error == nil {
-		m.Error = &model.ErrorBody{Code: "not_ready", Message: l.livenessMessage(), Hint: l.Hint}
+		m.Error = &model.ErrorBody{Code: "not_ready", Message: l.Message(), Hint: l.Hint}
 		return
 	}
-	m.Error.Message = l.livenessMessage() + "; " + m.Error.Message
+	m.Error.Message = l.Message() + "; " + m.Error.Message
 }
 
 // NotReady returns why a network is not ready, by the missing parts of its nodes.
@@ -126,12 +127,12 @@ func (s *Server) listValidators(context.Context, *struct{}) ([]model.Validator, 
 // Validators is the answer of GET /validators.
 func (s *Server) Validators() []model.Validator {
 	nodes := slices.Clone(s.backend.Nodes())
-	slices.SortFunc(nodes, func(a, b Node) int {
+	slices.SortFunc(nodes, func(a, b answers.Node) int {
 		return bytes.Compare(a.Validator.Address[:], b.Validator.Address[:])
 	})
 	out := []model.Validator{}
 	for i, n := range nodes {
-		out = append(out, ShowValidator(i, n))
+		out = append(out, answers.ShowValidator(i, n))
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
@@ -69,8 +70,8 @@ func noLog(node string) *Error {
 
 // isNode reports whether a node has a name; an unknown name opens no file.
 func (d directory) isNode(name string) bool {
-	return slices.ContainsFunc(d.backend.Nodes(), func(n Node) bool { return n.Name == name }) ||
-		slices.ContainsFunc(d.backend.RunnerNodes(), func(r RunnerNode) bool { return r.Name == name })
+	return slices.ContainsFunc(d.backend.Nodes(), func(n answers.Node) bool { return n.Name == name }) ||
+		slices.ContainsFunc(d.backend.RunnerNodes(), func(r answers.RunnerNode) bool { return r.Name == name })
 }
 
 // readBack reads the last lines of a file before a byte.

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -60,12 +61,12 @@ func TestConcurrentSendsNeverCollide(t *testing.T) {
 func TestANonceThatAnotherTookIsPassedOver(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.auto = false })
 	alice := w.chain.keys["alice"]
-	foreign := wallet.Draft{To: &types.Address{5}, Payload: transferPayload}.Sign(feeOffer(testChain, Head{}), alice, 0)
+	foreign := wallet.Draft{To: &types.Address{5}, Payload: transferPayload}.Sign(feeOffer(testChain, answers.Head{}), alice, 0)
 	if _, err := w.chain.Submit(context.Background(), foreign.Encode()); err != nil {
 		t.Fatal(err)
 	}
 	h, _, err := w.server.nonces.submitWithNonce(context.Background(), alice.Address(), 0, func(n types.Nonce) []byte {
-		return wallet.Draft{To: &types.Address{6}, Payload: transferPayload}.Sign(feeOffer(testChain, Head{}), alice, n).Encode()
+		return wallet.Draft{To: &types.Address{6}, Payload: transferPayload}.Sign(feeOffer(testChain, answers.Head{}), alice, n).Encode()
 	})
 	if err != nil || len(w.chain.pool) != 2 || w.chain.pool[1].Nonce != 1 {
 		t.Fatal(h, err, len(w.chain.pool))

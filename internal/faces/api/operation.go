@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 )
 
@@ -52,7 +53,7 @@ type answerAt[B any] struct {
 
 // serveRead registers a route that reads the final state of the validator that the request names.
 // That validator may be unknown, or be a runner. If the request names a moment, it reads the state of then.
-func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(context.Context, Reader, P) (O, error)) {
+func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(context.Context, answers.Reader, P) (O, error)) {
 	op.errors = append([]int{http.StatusNotFound, http.StatusConflict}, op.errors...)
 	if _, is := any(P(nil)).(onMoment); is {
 		op.errors = append(op.errors, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError)
@@ -79,7 +80,7 @@ func serveBody[B, O any](s *Server, op operation, handle func(context.Context, *
 }
 
 // serveLatest registers a route that takes a body, and reads the latest final state for it.
-func serveLatest[B, O any](s *Server, op operation, handle func(context.Context, Reader, *B) (O, error)) {
+func serveLatest[B, O any](s *Server, op operation, handle func(context.Context, answers.Reader, *B) (O, error)) {
 	serveBody(s, op, func(ctx context.Context, in *B) (out O, err error) {
 		v, err := s.backend.Reader("")
 		if err != nil {

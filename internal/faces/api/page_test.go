@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -119,7 +120,7 @@ func TestLinksTellWhatIsWrong(t *testing.T) {
 	w := newWorld(t)
 	some := uint64(3)
 	w.chain.shown.links = []model.Link{{From: "v0", To: "v1", Up: true},
-		{From: "v1", To: "v0", Up: true, Rule: ShowRule(fault.Link{Latency: 20 * time.Millisecond, Loss: 0.5, OneWay: true})},
+		{From: "v1", To: "v0", Up: true, Rule: answers.ShowRule(fault.Link{Latency: 20 * time.Millisecond, Loss: 0.5, OneWay: true})},
 		{From: "v1", To: "r0", Up: true, Dropped: &some}}
 	if m := get[model.Links](w, "/links"); len(m.Links) != 3 || len(m.Nodes) != 2 || m.Nodes[0].Name != "v0" || !m.Nodes[0].Running {
 		t.Errorf("%+v", m)

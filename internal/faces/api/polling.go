@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -47,7 +48,7 @@ func (s *Server) registerPolling() {
 
 // pollingRunner finds the runner that asks or brings something. Answers to a job are taken from a
 // deregistered runner too, while the job is open.
-func (s *Server) pollingRunner(v Reader, in *OfRunner) (model.Runner, error) {
+func (s *Server) pollingRunner(v answers.Reader, in *OfRunner) (model.Runner, error) {
 	r, err := s.findRunner(v, in.Address, "address")
 	if err == nil && r.Health == model.RunnerDeregistered {
 		err = Refuse(http.StatusConflict, "deregistered", "runner %s was deregistered permanently", r.Address).At("address")
@@ -148,7 +149,7 @@ type heartbeatInput struct {
 	Body model.HeartbeatRequest
 }
 
-func (s *Server) polledHeartbeat(ctx context.Context, v Reader, in *heartbeatInput) (m model.Reported, err error) {
+func (s *Server) polledHeartbeat(ctx context.Context, v answers.Reader, in *heartbeatInput) (m model.Reported, err error) {
 	r, err := s.pollingRunner(v, &in.OfRunner)
 	if err != nil {
 		return m, err
@@ -164,7 +165,7 @@ type resultInput struct {
 	Body model.ResultRequest
 }
 
-func (s *Server) polledResult(ctx context.Context, v Reader, in *resultInput) (m model.Reported, err error) {
+func (s *Server) polledResult(ctx context.Context, v answers.Reader, in *resultInput) (m model.Reported, err error) {
 	r, err := s.findRunner(v, in.Address, "address")
 	if err != nil {
 		return m, err
@@ -180,7 +181,7 @@ type refusalInput struct {
 	Body model.RefusalRequest
 }
 
-func (s *Server) polledRefusal(ctx context.Context, v Reader, in *refusalInput) (m model.Reported, err error) {
+func (s *Server) polledRefusal(ctx context.Context, v answers.Reader, in *refusalInput) (m model.Reported, err error) {
 	r, err := s.findRunner(v, in.Address, "address")
 	if err != nil {
 		return m, err

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -68,7 +69,7 @@ var hashNames = map[history.HashKind]string{history.TimerHash: "timer", history.
 	history.BlockHash: "final block"}
 
 // findHash reads a hash, or finds the one of a kind that a client shortened.
-func findHash(v Reader, of history.HashKind, text, field string) (types.Hash, error) {
+func findHash(v answers.Reader, of history.HashKind, text, field string) (types.Hash, error) {
 	a, ok := parseShortID(text, len(types.Hash{}))
 	if !ok {
 		return parseHash(text, field)
@@ -93,7 +94,7 @@ func findHash(v Reader, of history.HashKind, text, field string) (types.Hash, er
 }
 
 // findAddress finds the account or actor whose address a client shortened.
-func (d directory) findAddress(v Reader, a shortID, field string) (types.Address, error) {
+func (d directory) findAddress(v answers.Reader, a shortID, field string) (types.Address, error) {
 	var found []types.Address
 	var first, last types.Address
 	a.idBounds(first[:], last[:])

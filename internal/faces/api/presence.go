@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -23,7 +24,7 @@ var examplePresences = model.PresenceRange{From: 12, To: 12, Head: 13,
 	Heights: []model.PresenceAt{{Height: 12, Rule: "quorum", Threshold: 2, Bits: 4, Count: 3, Present: []byte{7},
 		Votes: []model.PresenceVote{{Validator: 0, Bitmap: []byte{7}}}}}}
 
-func (s *Server) listPresence(_ context.Context, v Reader, in *rangeInput) (m model.PresenceRange, err error) {
+func (s *Server) listPresence(_ context.Context, v answers.Reader, in *rangeInput) (m model.PresenceRange, err error) {
 	free, err := s.ranges.takePlace()
 	if err != nil {
 		return m, err
@@ -42,7 +43,7 @@ func (s *Server) listPresence(_ context.Context, v Reader, in *rangeInput) (m mo
 }
 
 // fillPresence fills in the heights of a range, as many as an answer holds.
-func (s *Server) fillPresence(v Reader, m *model.PresenceRange) error {
+func (s *Server) fillPresence(v answers.Reader, m *model.PresenceRange) error {
 	named, bytes := s.newNamedNodes(), 0
 	for h := m.From; h <= m.To; h++ {
 		if h-m.From == MaxPresence || bytes > MaxPresenceBytes {

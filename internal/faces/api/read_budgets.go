@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -120,16 +121,9 @@ type billKey struct{}
 func billReads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		bill := &readBill{client: readClientOf(r)}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), billKey{}, bill)))
+		ctx := answers.CountCycles(r.Context(), func(cycles types.Cycles) { bill.cycles += cycles })
+		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, billKey{}, bill)))
 	})
-}
-
-// SpendCycles tells what a reader executed for the request of ctx, which pays for it. Outside a request
-// it does nothing.
-func SpendCycles(ctx context.Context, cycles types.Cycles) {
-	if bill, ok := ctx.Value(billKey{}).(*readBill); ok {
-		bill.cycles += cycles
-	}
 }
 
 // beginRead lets a request execute programs beside blocks, in its client's turn and one of places. The

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -198,7 +199,7 @@ func TestC18ReadsOfAClientRunInTurn(t *testing.T) {
 
 // What belongs to no request costs nobody.
 func TestC18OutsideARequestNobodyPays(t *testing.T) {
-	SpendCycles(context.Background(), program.LateTimesInAll)
+	answers.SpendCycles(context.Background(), program.LateTimesInAll)
 	w := newWorld(t)
 	if end, err := w.server.beginRead(context.Background(), w.server.reads); err != nil {
 		t.Error(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -24,7 +25,7 @@ type blockReceiptsInput struct {
 	Page
 }
 
-func (s *Server) blockReceipts(_ context.Context, v Reader, in *blockReceiptsInput) ([]model.Receipt, error) {
+func (s *Server) blockReceipts(_ context.Context, v answers.Reader, in *blockReceiptsInput) ([]model.Receipt, error) {
 	b, err := finalBlock(v, in.ID)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ type actorReceiptsInput struct {
 	Blocks int  `query:"blocks" minimum:"1" maximum:"1000" default:"100" doc:"Number of latest blocks to search."`
 }
 
-func (s *Server) actorReceipts(_ context.Context, v Reader, in *actorReceiptsInput) ([]model.Receipt, error) {
+func (s *Server) actorReceipts(_ context.Context, v answers.Reader, in *actorReceiptsInput) ([]model.Receipt, error) {
 	actor, err := s.resolveAddress(v, in.Address, "address")
 	if err != nil {
 		return nil, err

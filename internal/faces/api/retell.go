@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -53,7 +54,7 @@ type retoldBlock struct {
 	at     types.Millis
 }
 
-func (s *Server) retell(ctx context.Context, v Reader, _ *OnNode) (m model.Retold, err error) {
+func (s *Server) retell(ctx context.Context, v answers.Reader, _ *OnNode) (m model.Retold, err error) {
 	free, err := s.ranges.takePlace()
 	if err != nil {
 		return m, err
@@ -83,7 +84,7 @@ func (s *Server) retell(ctx context.Context, v Reader, _ *OnNode) (m model.Retol
 }
 
 // readBlocks reads the transactions of blocks.
-func (r *retelling) readBlocks(ctx context.Context, v Reader) error {
+func (r *retelling) readBlocks(ctx context.Context, v answers.Reader) error {
 	kept, err := v.Kept()
 	if err != nil {
 		return err
@@ -310,7 +311,7 @@ func (r *retelling) faultStatement(o *fault.Order, ends bool) string {
 	v, on := o.Verb, "net"
 	if v.OfNode() {
 		kind := "validator"
-		if slices.ContainsFunc(r.d.backend.Runners(), func(a NamedAccount) bool { return a.Name == o.Node }) {
+		if slices.ContainsFunc(r.d.backend.Runners(), func(a answers.NamedAccount) bool { return a.Name == o.Node }) {
 			kind = "runner"
 		}
 		on = fmt.Sprintf("net.%s(%q)", kind, o.Node)
@@ -413,9 +414,9 @@ func (r *retelling) argumentsOf(o *fault.Order, v *fault.Verb, a fault.Argument)
 }
 
 // networkStatement makes the network as it was at genesis, with the parameters that differ from those of any new chain.
-func (r *retelling) networkStatement(ctx context.Context, v Reader) (string, error) {
+func (r *retelling) networkStatement(ctx context.Context, v answers.Reader) (string, error) {
 	genesis, err := v.At(ctx, 0)
-	if refused := Answer(err); refused != nil && refused.Body.Code == CodeNotKept {
+	if refused := Answer(err); refused != nil && refused.Body.Code == answers.CodeNotKept {
 		r.leaveOut("how parameters were at genesis: those of now stand for them")
 		genesis, err = v, nil
 	}

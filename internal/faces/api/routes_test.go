@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -116,14 +117,14 @@ func TestABlockTellsWhatWasPassedOver(t *testing.T) {
 		Messages:  types.PassedMessages{Failed: []types.Seq{7}},
 		Questions: types.PassedQuestions{Failed: []types.AgentQuestion{{Bidder: types.Address{3}, Actor: types.Address{4}, Trigger: 5}}},
 	}
-	got := ShowBlock(&Block{Stored: history.Stored{Block: &types.Block{Passed: p}}}).Passed
+	got := answers.ShowBlock(&answers.Block{Stored: history.Stored{Block: &types.Block{Passed: p}}}).Passed
 	if !slices.Equal(got.Timers, []types.TimerID{{1}, {2}}) || !slices.Equal(got.Messages, []types.Seq{7}) ||
 		!slices.Equal(got.Agents, []model.Asked{{Bidder: types.Address{3}, Actor: types.Address{4}, TriggerHeight: 5}}) ||
 		!slices.Equal(got.Stopped, []string{"timers"}) {
 		t.Errorf("%+v", got)
 	}
-	if none := ShowBlock(&Block{Stored: history.Stored{Block: &types.Block{}}}).Passed; none.Timers == nil || none.Messages == nil ||
-		none.Agents == nil || len(none.Stopped) != 0 {
+	if none := answers.ShowBlock(&answers.Block{Stored: history.Stored{Block: &types.Block{}}}).Passed; none.Timers == nil ||
+		none.Messages == nil || none.Agents == nil || len(none.Stopped) != 0 {
 		t.Errorf("a block that skipped nothing: %+v", none)
 	}
 }
@@ -134,7 +135,7 @@ func TestATransactionMayBeSubmittedInBothForms(t *testing.T) {
 		key := w.chain.keys["bob"]
 		to := w.chain.keys["alice"].Address()
 		d := wallet.Draft{To: &to, Value: types.WeiOf(5), Payload: types.Transfer{Kind: types.KindTransfer}}
-		return d.Sign(feeOffer(testChain, Head{}), key, w.chain.NextNonce(key.Address())).Encode()
+		return d.Sign(feeOffer(testChain, answers.Head{}), key, w.chain.NextNonce(key.Address())).Encode()
 	}
 	raw := sign()
 	status, data := w.call("POST", "/submit", raw, "Content-Type", "application/cbor")
@@ -341,7 +342,7 @@ func TestMetricsTellOfTheProcessAndHowOldTheLastBlockIs(t *testing.T) {
 func TestViewsThatMadeNoBlockAreCounted(t *testing.T) {
 	w := newWorld(t)
 	for _, header := range []types.Header{{View: 3}, {View: 4}, {View: 9}, {View: 2, Epoch: 1}} {
-		w.server.metrics.observeBlock(&Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{View: header.View,
+		w.server.metrics.observeBlock(&answers.Block{Stored: history.Stored{Block: &types.Block{Header: types.Header{View: header.View,
 			Epoch:     header.Epoch,
 			Timestamp: 1}}}})
 	}

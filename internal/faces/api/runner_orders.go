@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -48,7 +49,7 @@ func (s *Server) registerRunnerOrders() {
 		serveLatest(s, operation{id: "runner_" + one.verb, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
 			client: one.client, summary: one.summary, description: one.description, errors: []int{404, 409, 429, 504},
 			request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner},
-			func(ctx context.Context, v Reader, in *model.RunnerOrder) (model.Runner, error) {
+			func(ctx context.Context, v answers.Reader, in *model.RunnerOrder) (model.Runner, error) {
 				return s.orderRunner(ctx, v, one.verb, in.Runner)
 			})
 	}
@@ -70,7 +71,7 @@ func (s *Server) registerRunnerChanges() {
 		description: "A stake weighs in draws, and covers jobs up to a price.",
 		errors:      []int{404, 409, 429, 504},
 		request:     model.RunnerAddition{Runner: "r0", Amount: types.WeiOf(types.CBY)}, response: exampleRunner},
-		func(ctx context.Context, v Reader, in *model.RunnerAddition) (m model.Runner, err error) {
+		func(ctx context.Context, v answers.Reader, in *model.RunnerAddition) (m model.Runner, err error) {
 			if m, err = s.findRunner(v, in.Runner, "runner"); err != nil {
 				return m, err
 			}
@@ -79,7 +80,7 @@ func (s *Server) registerRunnerChanges() {
 }
 
 // updateRunner changes the offer of a runner for its owner.
-func (s *Server) updateRunner(ctx context.Context, v Reader, in *model.RunnerAmendment) (m model.Runner, err error) {
+func (s *Server) updateRunner(ctx context.Context, v answers.Reader, in *model.RunnerAmendment) (m model.Runner, err error) {
 	if m, err = s.findRunner(v, in.Runner, "runner"); err != nil {
 		return m, err
 	}
@@ -97,14 +98,8 @@ func (s *Server) updateRunner(ctx context.Context, v Reader, in *model.RunnerAme
 	return s.orderOf(ctx, v, &m, "update", codec.Marshal(system.Amendment{Runner: m.Address, Offer: offer}))
 }
 
-// ErrNoSettings refuses to read the settings of a runner again that has no file of them.
-func ErrNoSettings(name string) *Error {
-	return Refuse(http.StatusConflict, "no_settings", "runner %s runs in the network's process and has no settings file", name).
-		Hint("To change its offer type devnet fault capability, or start the nodes as processes: devnet up --processes.").At("runner")
-}
-
 // reloadRunner has a runner of the devnet's own read its settings again.
-func (s *Server) reloadRunner(_ context.Context, v Reader, in *model.RunnerOrder) (m model.Runner, err error) {
+func (s *Server) reloadRunner(_ context.Context, v answers.Reader, in *model.RunnerOrder) (m model.Runner, err error) {
 	if m, err = s.findRunner(v, in.Runner, "runner"); err != nil {
 		return m, err
 	}
@@ -115,7 +110,7 @@ func (s *Server) reloadRunner(_ context.Context, v Reader, in *model.RunnerOrder
 	return m, s.backend.Steer().ReloadRunner(m.Name)
 }
 
-func (s *Server) joinRunner(ctx context.Context, v Reader, in *model.RunnerRequest) (m model.Runner, err error) {
+func (s *Server) joinRunner(ctx context.Context, v answers.Reader, in *model.RunnerRequest) (m model.Runner, err error) {
 	key, err := s.accountKey(cmp.Or(in.From, wallet.Users()[0]))
 	if err != nil {
 		return m, err
@@ -139,7 +134,7 @@ func (s *Server) joinRunner(ctx context.Context, v Reader, in *model.RunnerReque
 
 // registerRunner has a devnet account register a runner. The registry names a refused stake
 // in wei, and people give one in CBY, so the error is in CBY.
-func (s *Server) registerRunner(ctx context.Context, v Reader, key env.Signer, in *system.Registration) (*history.Executed, error) {
+func (s *Server) registerRunner(ctx context.Context, v answers.Reader, key env.Signer, in *system.Registration) (*history.Executed, error) {
 	now, err := ParamsOf(v)
 	if err != nil {
 		return nil, err
@@ -158,7 +153,7 @@ func (s *Server) registerRunner(ctx context.Context, v Reader, key env.Signer, i
 }
 
 // joinOwn registers a runner of the devnet's own, and starts it.
-func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *model.RunnerRequest) (m model.Runner, err error) {
+func (s *Server) joinOwn(ctx context.Context, v answers.Reader, key env.Signer, asked *model.RunnerRequest) (m model.Runner, err error) {
 	for _, one := range []struct {
 		field string
 		given bool
@@ -201,7 +196,7 @@ func (s *Server) runnerAfter(ctx context.Context, r *history.Executed, a types.A
 var runnerHandlers = map[string]string{"leave": "deregister", "pause": "pause", "resume": "resume"}
 
 // orderRunner sends an order about a runner for its owner.
-func (s *Server) orderRunner(ctx context.Context, v Reader, verb, name string) (m model.Runner, err error) {
+func (s *Server) orderRunner(ctx context.Context, v answers.Reader, verb, name string) (m model.Runner, err error) {
 	runner, err := s.findRunner(v, name, "runner")
 	if err != nil {
 		return m, err
@@ -210,7 +205,8 @@ func (s *Server) orderRunner(ctx context.Context, v Reader, verb, name string) (
 }
 
 // orderOf has a runner's owner call a handler of the registry.
-func (s *Server) orderOf(ctx context.Context, v Reader, runner *model.Runner, handler string, payload []byte) (m model.Runner, err error) {
+func (s *Server) orderOf(ctx context.Context, v answers.Reader, runner *model.Runner, handler string,
+	payload []byte) (m model.Runner, err error) {
 	key := s.keyOf(runner.Owner)
 	if key == nil {
 		return m, Refuse(http.StatusConflict, "not_owner", "runner %s belongs to %s, whose key the devnet has not", runner.Address,

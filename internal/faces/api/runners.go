@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -39,15 +40,15 @@ type runnersInput struct {
 	Status string `query:"status" enum:"Healthy,Unhealthy,Paused,Deregistered" doc:"Only those of this health."`
 }
 
-func (s *Server) listRunners(_ context.Context, v Reader, in *runnersInput) ([]model.Runner, error) {
-	return s.runnersByFilter(v, in.At, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
+func (s *Server) listRunners(_ context.Context, v answers.Reader, in *runnersInput) ([]model.Runner, error) {
+	return s.runnersByFilter(v, in.At, answers.RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
 }
 
-func (s *Server) activeRunners(_ context.Context, v Reader, in *listInput) ([]model.Runner, error) {
-	return s.runnersByFilter(v, in.At, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
+func (s *Server) activeRunners(_ context.Context, v answers.Reader, in *listInput) ([]model.Runner, error) {
+	return s.runnersByFilter(v, in.At, answers.RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
 }
 
-func (s *Server) runnersByFilter(v Reader, at string, f RunnerFilter) ([]model.Runner, error) {
+func (s *Server) runnersByFilter(v answers.Reader, at string, f answers.RunnerFilter) ([]model.Runner, error) {
 	found, err := v.Runners(f)
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ type OfRunner struct {
 	Address string `path:"address" maxLength:"256" example:"r0" doc:"0x and 40 hexadecimal digits, enough of them, or the name of one of the devnet's own."`
 }
 
-func (s *Server) getRunner(_ context.Context, v Reader, in *RunnerInput) (m model.Runner, err error) {
+func (s *Server) getRunner(_ context.Context, v answers.Reader, in *RunnerInput) (m model.Runner, err error) {
 	m, err = s.findRunner(v, in.Address, "address")
 	if in.At != "" {
 		leaveOutPresent(&m)
@@ -89,7 +90,7 @@ func leaveOutPresent(r *model.Runner) {
 
 // findRunner finds a registered runner by its address, enough of it, or its name in
 // the devnet. field is what an error points at.
-func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err error) {
+func (d directory) findRunner(v answers.Reader, text, field string) (m model.Runner, err error) {
 	a, err := d.runnerAddress(v, text, field)
 	if err != nil {
 		return m, err
@@ -114,7 +115,7 @@ func errNoSuchRunner(name, field string) *Error {
 		Hint("GET /runners lists them: only the devnet's own have names.").At(field)
 }
 
-func (d directory) runnerAddress(v Reader, text, field string) (types.Address, error) {
+func (d directory) runnerAddress(v answers.Reader, text, field string) (types.Address, error) {
 	short, ok := parseShortID(text, len(types.Address{}))
 	if !ok {
 		a, err := d.resolveAddress(v, text, field)
@@ -172,7 +173,7 @@ func (f *runnerFacts) completeRunner(r *model.Runner) {
 	}
 }
 
-func (s *Server) getSubsets(_ context.Context, v Reader, _ *OnMoment) (m model.Subsets, err error) {
+func (s *Server) getSubsets(_ context.Context, v answers.Reader, _ *OnMoment) (m model.Subsets, err error) {
 	m = v.Subsets()
 	listens := map[types.Address]string{}
 	for _, n := range s.backend.Nodes() {
@@ -196,7 +197,7 @@ type presenceInput struct {
 	Height types.Height `path:"height" example:"12" doc:"Height of the block that was voted on."`
 }
 
-func (s *Server) getPresence(_ context.Context, v Reader, in *presenceInput) (m model.Presence, err error) {
+func (s *Server) getPresence(_ context.Context, v answers.Reader, in *presenceInput) (m model.Presence, err error) {
 	p, err := v.Presence(in.Height)
 	if err != nil {
 		return m, err
@@ -211,7 +212,7 @@ func (s *Server) getPresence(_ context.Context, v Reader, in *presenceInput) (m 
 	return *p, nil
 }
 
-func noPresence(v Reader, h types.Height) *Error {
+func noPresence(v answers.Reader, h types.Height) *Error {
 	switch head := v.Head().Height; {
 	case h > head:
 		return Refuse(http.StatusNotFound, "unknown_block", "there is no final block of height %d; the latest is %d", h, head).At("height")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -64,7 +65,7 @@ func (s *Server) schemaDocument(ctx context.Context, in *schemaInput) (doc []byt
 	return doc, nameMoment(v), err
 }
 
-func (s *Server) schemaOfActor(v Reader, in *schemaInput) ([]byte, error) {
+func (s *Server) schemaOfActor(v answers.Reader, in *schemaInput) ([]byte, error) {
 	actor, err := s.findActor(v, in.Address, "address")
 	if err != nil {
 		return nil, err

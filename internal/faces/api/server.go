@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/faces/page"
 	"github.com/cowboyinc/devnet/internal/faces/web"
 )
@@ -57,7 +58,7 @@ func (free) Unlock() {}
 // Server is the HTTP API of one network.
 type Server struct {
 	directory
-	info     Info
+	info     answers.Info
 	api      huma.API // while operations are made
 	mux      *http.ServeMux
 	made     func() *mountedRoutes // at the first request
@@ -72,7 +73,7 @@ type Server struct {
 	readers  *places // who follows events
 	ranges   *places // who reads thousands of records
 	polls    polls
-	answers  *answers
+	answers  *answerWriter
 	refusals map[string]*huma.Response // the description of each error, by status
 	patience time.Duration             // WaitTimeout
 	bodyTime time.Duration             // BodyTimeout
@@ -104,7 +105,7 @@ func New(backend Backend, cfg Config) *Server {
 		readers:  newPlaces(MaxEventReaders, "too_many_readers", "clients follow events already", "Close one of them."),
 		ranges:   newPlaces(MaxRanges, "too_many_ranges", "ranges are read already", "Try again when they are done."),
 		polls:    polls{full: map[pollCaller]time.Time{}, waits: cfg.World == nil},
-		answers:  newAnswers(),
+		answers:  newAnswerWriter(),
 		claims:   newClaims(directory{backend}),
 		nonces:   newNonces(backend),
 		patience: WaitTimeout,

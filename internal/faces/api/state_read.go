@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -13,7 +14,8 @@ import (
 )
 
 // readState answers a read of typed state that a request names.
-func (s *Server) readState(v Reader, actor *Actor, schema *typed.Schema, in *model.ReadRequest) (m model.ReadResult, is bool, err error) {
+func (s *Server) readState(v answers.Reader, actor *answers.Actor, schema *typed.Schema, in *model.ReadRequest) (m model.ReadResult,
+	is bool, err error) {
 	given, err := decodePayload(in.Payload, "payload")
 	if err != nil {
 		return m, false, err
@@ -25,7 +27,7 @@ func (s *Server) readState(v Reader, actor *Actor, schema *typed.Schema, in *mod
 // ReadState answers a read of an attribute that is state, as price, members[3], len(members) or
 // log[bob]. It is none where the schema has a handler of that name, or no such attribute. given
 // is whether the reader gave it arguments. An *Error says what is wrong.
-func ReadState(v Reader, actor types.Address, schema *typed.Schema, name string, given bool,
+func ReadState(v answers.Reader, actor types.Address, schema *typed.Schema, name string, given bool,
 	named Named) (m model.ReadResult, is bool, err error) {
 	if schema == nil || schema.Handler(name) != nil {
 		return m, false, nil
@@ -61,7 +63,7 @@ func ReadState(v Reader, actor types.Address, schema *typed.Schema, name string,
 }
 
 // stateText is the value of a key as JSON; nil where there is none.
-func stateText(v Reader, actor types.Address, schema *typed.Schema, key []byte, of *typed.Type) ([]byte, error) {
+func stateText(v answers.Reader, actor types.Address, schema *typed.Schema, key []byte, of *typed.Type) ([]byte, error) {
 	entries, err := v.State(actor, key, 0, 1)
 	if err != nil || len(entries) == 0 || !bytes.Equal(entries[0].Key, key) {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
@@ -18,9 +19,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-func (m *memory) Steer() Steering { return steered{m} }
+func (m *memory) Steer() answers.Steering { return steered{m} }
 
-func (m *memory) Liveness() Liveness { return m.liveness }
+func (m *memory) Liveness() answers.Liveness { return m.liveness }
 
 // steered does what it is asked by answering it.
 type steered struct{ m *memory }
@@ -71,7 +72,7 @@ func (s steered) ReloadRunner(name string) error {
 	if err := s.refuse(); err != nil {
 		return err
 	}
-	return ErrNoSettings(name)
+	return answers.NoSettings(name)
 }
 
 func (s steered) CancelTimer(context.Context, types.TimerID) (*types.Receipt, error) {
@@ -146,8 +147,8 @@ func TestReadyTellsThatItIsPaused(t *testing.T) {
 // the cause and a remedy; GET /ready reports it with its start.
 func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
 	w := newWorld(t)
-	w.chain.liveness = Liveness{Since: 12300 * time.Millisecond, Blocked: true, Cause: "no quorum: 2 of 4 validators run, 3 are needed",
-		Hint: "start one"}
+	w.chain.liveness = answers.Liveness{Since: 12300 * time.Millisecond, Blocked: true,
+		Cause: "no quorum: 2 of 4 validators run, 3 are needed", Hint: "start one"}
 	e := w.refused(503, CodeNoBlocks, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "bob", Value: &types.Wei{}})
 	if !strings.Contains(e.Message, "no block for 12.3s: no quorum: 2 of 4") || e.Hint != "start one" {
 		t.Errorf("%+v", e)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -27,7 +28,7 @@ func (s *Server) registerTimerOrders() {
 }
 
 // findPendingTimer is the timer that an order names, by its id or enough of it.
-func (s *Server) findPendingTimer(text string) (*Timer, error) {
+func (s *Server) findPendingTimer(text string) (*answers.Timer, error) {
 	v, err := s.backend.Reader("")
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func (s *Server) findPendingTimer(text string) (*Timer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return CheckTimer(v, id)
+	return answers.PendingTimer(v, id)
 }
 
 func (s *Server) cancelTimer(ctx context.Context, in *model.TimerRequest) (m model.TimerOrder, err error) {

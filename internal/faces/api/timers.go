@@ -2,8 +2,8 @@ package api
 
 import (
 	"context"
-	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -41,7 +41,7 @@ type timersInput struct {
 	Status string                 `query:"status" enum:"pending,fired,expired,insufficient_funds,cancelled" doc:"Only those in this state."`
 }
 
-func (s *Server) listTimers(_ context.Context, v Reader, in *timersInput) ([]model.Timer, error) {
+func (s *Server) listTimers(_ context.Context, v answers.Reader, in *timersInput) ([]model.Timer, error) {
 	filter := history.TimerFilter{Status: types.TimerStatus(in.Status), Page: in.historyPage()}
 	if in.Actor != "" {
 		a, err := s.resolveAddress(v, in.Actor, "actor")
@@ -70,7 +70,7 @@ type TimerInput struct {
 	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222" doc:"As schedule_timer returned it, and GET /timers lists it."`
 }
 
-func (s *Server) getTimer(_ context.Context, v Reader, in *TimerInput) (m model.TimerDetail, err error) {
+func (s *Server) getTimer(_ context.Context, v answers.Reader, in *TimerInput) (m model.TimerDetail, err error) {
 	id, err := findHash(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -80,7 +80,7 @@ func (s *Server) getTimer(_ context.Context, v Reader, in *TimerInput) (m model.
 		return m, err
 	}
 	if t == nil {
-		return m, unknownTimer(v, id)
+		return m, answers.UnknownTimer(v, id)
 	}
 	m.Timer = TypesOf(v).Timer(t)
 	if t.Status == types.TimerFired {
@@ -95,18 +95,13 @@ func (s *Server) getTimer(_ context.Context, v Reader, in *TimerInput) (m model.
 	return m, nil
 }
 
-func unknownTimer(v Reader, id types.TimerID) error {
-	return orPruned(v, Refuse(http.StatusNotFound, "unknown_timer", "no final block scheduled a timer %s", id).
-		Hint("GET /timers lists those that are known.").At("id"))
-}
-
 type storyInput struct {
 	TimerInput
 	From  types.Height `query:"from" doc:"Tell the blocks that deferred it from this height on; from the first where absent."`
 	Limit int          `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of these blocks; rows of equal ones are joined."`
 }
 
-func (s *Server) getTimerStory(_ context.Context, v Reader, in *storyInput) (m model.TimerStory, err error) {
+func (s *Server) getTimerStory(_ context.Context, v answers.Reader, in *storyInput) (m model.TimerStory, err error) {
 	id, err := findHash(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -116,7 +111,7 @@ func (s *Server) getTimerStory(_ context.Context, v Reader, in *storyInput) (m m
 		return m, err
 	}
 	if story == nil {
-		return m, unknownTimer(v, id)
+		return m, answers.UnknownTimer(v, id)
 	}
 	m = model.TimerStory{Timer: TypesOf(v).Timer(&story.Timer), Height: v.Head().Height, Story: append([]model.StoryEntry{}, story.Entries...)}
 	if story.Next != 0 {
@@ -134,7 +129,7 @@ type laneInput struct {
 	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"Number of latest blocks."`
 }
 
-func (s *Server) getLane(_ context.Context, v Reader, in *laneInput) ([]model.LaneBlock, error) {
+func (s *Server) getLane(_ context.Context, v answers.Reader, in *laneInput) ([]model.LaneBlock, error) {
 	lane, err := v.Lane(in.Last)
 	return append([]model.LaneBlock{}, lane...), err
 }

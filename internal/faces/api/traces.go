@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/words"
@@ -32,7 +33,7 @@ type traceInput struct {
 	Text    bool `query:"text" doc:"With the same in lines for people."`
 }
 
-func (s *Server) getTrace(ctx context.Context, v Reader, in *traceInput) (m model.Trace, err error) {
+func (s *Server) getTrace(ctx context.Context, v answers.Reader, in *traceInput) (m model.Trace, err error) {
 	h, err := findHash(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
@@ -44,7 +45,7 @@ func (s *Server) getTrace(ctx context.Context, v Reader, in *traceInput) (m mode
 	defer free()
 	ctx, cancel := context.WithTimeout(ctx, TraceTimeout)
 	defer cancel()
-	found, err := v.Trace(ctx, h, TraceRequest{Profile: in.Profile, Sources: in.Sources})
+	found, err := v.Trace(ctx, h, answers.TraceRequest{Profile: in.Profile, Sources: in.Sources})
 	if err != nil {
 		return m, err
 	}
@@ -65,7 +66,7 @@ func (s *Server) getTrace(ctx context.Context, v Reader, in *traceInput) (m mode
 
 // TraceLines is a trace for people, in lines of 80 columns. called returns the name of
 // an address that is not a named actor's, or "". Values are shown by their types.
-func TraceLines(v Reader, m *model.Trace, called func(types.Address) string) []string {
+func TraceLines(v answers.Reader, m *model.Trace, called func(types.Address) string) []string {
 	TypesOf(v).typeTrace(m)
 	known := words.SystemNames()
 	names := func(a types.Address) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -45,7 +46,7 @@ func (s *Server) registerTransactions() {
 		if err != nil {
 			return m, err
 		}
-		TellHandedIn(ctx, h)
+		answers.TellHandedIn(ctx, h)
 		r, err := s.awaitReceipt(ctx, h)
 		if err != nil {
 			return m, err
@@ -106,7 +107,7 @@ func (s *Server) awaitReceipt(ctx context.Context, h types.Hash) (*history.Execu
 	if errors.Is(err, context.DeadlineExceeded) {
 		why := ""
 		if l := s.backend.Liveness(); l.Stalled() {
-			why = ": " + l.livenessMessage()
+			why = ": " + l.Message()
 		}
 		return nil, Refuse(http.StatusGatewayTimeout, "not_final", "the transaction %s is not final after %s%s", h, s.patience, why).
 			Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready shows whether blocks are made, and why not.", h)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -10,12 +11,12 @@ import (
 // their type get none, without an error: programs and callers choose them. A schema is read
 // once for an answer. It belongs to the actor's present code.
 type Typing struct {
-	reader  Reader // nil: no bytes have a meaning
+	reader  answers.Reader // nil: no bytes have a meaning
 	schemas map[types.Address]*typed.Schema
 }
 
 // TypesOf reads schemas from v, which is one view for one answer.
-func TypesOf(v Reader) *Typing { return &Typing{v, map[types.Address]*typed.Schema{}} }
+func TypesOf(v answers.Reader) *Typing { return &Typing{v, map[types.Address]*typed.Schema{}} }
 
 func (t *Typing) schemaOf(at types.Address) *typed.Schema {
 	known, looked := t.schemas[at]
@@ -37,7 +38,7 @@ func orNilMeaning(m model.Typed) *model.Typed {
 
 // Receipt is a receipt as GET /transaction/{hash}/receipt shows it.
 func (t *Typing) Receipt(r *types.Receipt, printed []string) model.Receipt {
-	m := ShowReceipt(r, printed)
+	m := answers.ShowReceipt(r, printed)
 	t.typeOutcome(&m)
 	return m
 }
@@ -82,7 +83,7 @@ func (t *Typing) typeTransaction(tx *types.Transaction, sender types.Address) mo
 }
 
 // Timer is a timer as GET /timers shows it.
-func (t *Typing) Timer(of *Timer) model.Timer {
+func (t *Typing) Timer(of *answers.Timer) model.Timer {
 	m := timerModel(of)
 	m.Typed = t.typeArguments(of.Actor, of.Handler, of.Payload)
 	return m

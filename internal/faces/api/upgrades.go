@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -50,7 +51,7 @@ func UpgradeTerms(at types.Address, terms *types.UpgradeTerms) wallet.Draft {
 	return wallet.Draft{To: &at, Payload: types.SetUpgradeTerms{Kind: types.KindTerms, Terms: terms}}
 }
 
-func (s *Server) upgradeActor(ctx context.Context, v Reader, in *model.UpgradeRequest) (m model.Upgraded, err error) {
+func (s *Server) upgradeActor(ctx context.Context, v answers.Reader, in *model.UpgradeRequest) (m model.Upgraded, err error) {
 	key, err := s.accountKey(in.From)
 	if err != nil {
 		return m, err
@@ -77,14 +78,14 @@ func (s *Server) upgradeActor(ctx context.Context, v Reader, in *model.UpgradeRe
 	if err != nil {
 		return m, err
 	}
-	m = model.Upgraded{From: from, To: types.Keccak(code), Receipt: ShowReceipt(&r.Receipt, r.Logs)}
+	m = model.Upgraded{From: from, To: types.Keccak(code), Receipt: answers.ShowReceipt(&r.Receipt, r.Logs)}
 	if r.Status == types.StatusOK && actor.Upgrades != nil && actor.Upgrades.Terms != nil && actor.Upgrades.Terms.Delay > 0 {
 		m.AppliesAt = new(r.Height + types.Height(actor.Upgrades.Terms.Delay))
 	}
 	return m, nil
 }
 
-func (s *Server) applyUpgrade(ctx context.Context, v Reader, in *model.ApplyUpgradeRequest) (m model.Upgraded, err error) {
+func (s *Server) applyUpgrade(ctx context.Context, v answers.Reader, in *model.ApplyUpgradeRequest) (m model.Upgraded, err error) {
 	key, err := s.accountKey(in.From)
 	if err != nil {
 		return m, err
@@ -106,10 +107,10 @@ func (s *Server) applyUpgrade(ctx context.Context, v Reader, in *model.ApplyUpgr
 	if err != nil {
 		return m, err
 	}
-	return model.Upgraded{From: actor.CodeHash, To: to, Receipt: ShowReceipt(&r.Receipt, r.Logs)}, nil
+	return model.Upgraded{From: actor.CodeHash, To: to, Receipt: answers.ShowReceipt(&r.Receipt, r.Logs)}, nil
 }
 
-func (s *Server) upgradeTerms(ctx context.Context, v Reader, in *model.UpgradeTermsRequest) (m model.Sent, err error) {
+func (s *Server) upgradeTerms(ctx context.Context, v answers.Reader, in *model.UpgradeTermsRequest) (m model.Sent, err error) {
 	key, err := s.accountKey(in.From)
 	if err != nil {
 		return m, err
@@ -139,12 +140,12 @@ func (s *Server) upgradeTerms(ctx context.Context, v Reader, in *model.UpgradeTe
 	if err != nil {
 		return m, err
 	}
-	m.Receipt = ShowReceipt(&r.Receipt, r.Logs)
+	m.Receipt = answers.ShowReceipt(&r.Receipt, r.Logs)
 	return m, nil
 }
 
 // termsOf reads the terms of a deploy.
-func (s *Server) termsOf(v Reader, asked *model.UpgradeTerms) (*types.UpgradeTerms, error) {
+func (s *Server) termsOf(v answers.Reader, asked *model.UpgradeTerms) (*types.UpgradeTerms, error) {
 	if asked == nil {
 		return nil, nil
 	}
@@ -156,7 +157,7 @@ func (s *Server) termsOf(v Reader, asked *model.UpgradeTerms) (*types.UpgradeTer
 }
 
 // upgradesModel shows the terms and the upgrades of an actor.
-func upgradesModel(a *Actor) (m model.ActorUpgrades, deployedAs types.Hash) {
+func upgradesModel(a *answers.Actor) (m model.ActorUpgrades, deployedAs types.Hash) {
 	u := a.Upgrades
 	if u == nil {
 		return m, a.CodeHash

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -84,7 +85,7 @@ func TestIDsMayBeShortened(t *testing.T) {
 	// A request that matches two is answered with both.
 	twin := a
 	twin[19] ^= 1
-	w.chain.actors[twin] = &Actor{Address: twin}
+	w.chain.actors[twin] = &answers.Actor{Address: twin}
 	if e := w.refused(409, "ambiguous_prefix", "GET", "/actor/"+text[:12], nil); !strings.Contains(e.Message, twin.String()) {
 		t.Error(e.Message)
 	}

@@ -5,13 +5,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -40,20 +40,20 @@ type Open func(Config) (Backend, error)
 // script calls it from one goroutine. An error that is an *refusal.Error or made by
 // Unable is the script's to read; every other one is the devnet's own fault.
 //
-// Reads go through api.Reader, so that a script sees what HTTP shows.
+// Reads go through answers.Reader, so that a script sees what HTTP shows.
 type Backend interface {
 	Name() string // sim, live, …
-	Info() api.Info
+	Info() answers.Info
 	// Nodes lists the validators in the order of their names: v0, v1, …; those
 	// that joined or left included.
-	Nodes() []api.Node
+	Nodes() []answers.Node
 	// Reader reads a node's latest final state; for "", the state of the running
 	// honest validator with the highest final block.
-	Reader(node string) (api.Reader, error)
-	Accounts() []api.NamedAccount
+	Reader(node string) (answers.Reader, error)
+	Accounts() []answers.NamedAccount
 	// Runners lists the runners that the network runs itself, in the order of their
 	// names: r0, r1, …; those that joined included.
-	Runners() []api.NamedAccount
+	Runners() []answers.NamedAccount
 	// RunnerRuns reports whether one of them does.
 	RunnerRuns(name string) bool
 	// RunnerLetters are their dead letters, by address (api.Backend).

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -53,7 +54,7 @@ func (n *network) traceLines(hash types.Hash) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, api.TraceTimeout)
 	defer cancel()
-	found, err := v.Trace(ctx, hash, api.TraceRequest{})
+	found, err := v.Trace(ctx, hash, answers.TraceRequest{})
 	switch {
 	case err != nil:
 		return nil, err

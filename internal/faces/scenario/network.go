@@ -9,12 +9,12 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // network is the value of network(…).
@@ -279,18 +279,18 @@ func (v *validatorValue) Attr(name string) (starlark.Value, error) {
 	return nil, newMistake("a validator has no %s%s", name, otherVerbs(name, v.AttrNames()))
 }
 
-func (v *validatorValue) nodeOf() (api.Node, int) {
+func (v *validatorValue) nodeOf() (answers.Node, int) {
 	for i, node := range byAddress(v.n.backend.Nodes()) {
 		if node.Name == v.called {
 			return node, i
 		}
 	}
-	return api.Node{Name: v.called, Status: "left"}, -1
+	return answers.Node{Name: v.called, Status: "left"}, -1
 }
 
 func (v *validatorValue) fieldRecord() *record {
 	node, index := v.nodeOf()
-	return recordOf("validator", api.ShowValidator(index, node))
+	return recordOf("validator", answers.ShowValidator(index, node))
 }
 
 func (v *validatorValue) addressOf() types.Address {

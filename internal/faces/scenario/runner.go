@@ -7,10 +7,10 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // runnerValue is one registered runner. Its fields are read when they are asked for.
@@ -77,7 +77,7 @@ func (v *runnerValue) Attr(name string) (starlark.Value, error) {
 func (n *network) completeRunner(r model.Runner) model.Runner {
 	r.Name = (&runnerValue{n, r.Address}).nodeName()
 	for _, node := range byAddress(n.backend.Nodes()) {
-		at := slices.IndexFunc(node.Runners, func(c api.Connected) bool { return c.Runner == r.Address })
+		at := slices.IndexFunc(node.Runners, func(c answers.Connected) bool { return c.Runner == r.Address })
 		if at >= 0 {
 			r.Connected = append(r.Connected, node.Validator.Address)
 			r.Accepting = r.Accepting && node.Runners[at].Accepting
@@ -134,7 +134,7 @@ func (n *network) netRunners() (starlark.Value, error) {
 	if err != nil {
 		return nil, readableError("net.runners", err)
 	}
-	all, err := v.Runners(api.RunnerFilter{Limit: MaxListed})
+	all, err := v.Runners(answers.RunnerFilter{Limit: MaxListed})
 	if err != nil {
 		return nil, &internal{err}
 	}

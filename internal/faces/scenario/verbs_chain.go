@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/fixtures"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -126,7 +127,7 @@ func (c *call) addressOf(name, field string) (types.Address, error) {
 }
 
 // readState is the result of a read of typed state, if the script names that and no handler.
-func (c *call) readState(v api.Reader) (result starlark.Value, is bool, err error) {
+func (c *call) readState(v answers.Reader) (result starlark.Value, is bool, err error) {
 	actor := argOf[types.Address](c, "actor")
 	schema, _ := api.SchemaOf(v, actor) // without one it has no typed state
 	shown, is, err := api.ReadState(v, actor, schema, argOf[string](c, "handler"), c.hasArgument("payload") || c.hasArgument("args"),
@@ -215,7 +216,7 @@ func netTransfer(c *call) (starlark.Value, error) {
 }
 
 // readerOf is what a reading verb reads: node's, or the highest.
-func (c *call) readerOf() (api.Reader, error) {
+func (c *call) readerOf() (answers.Reader, error) {
 	v, err := netOf(c).backend.Reader(argOf[string](c, "node"))
 	if refused := asRefusal(err); refused != nil {
 		return nil, newFailure("%s: %s", c.title, refused.Message)
@@ -242,7 +243,7 @@ func netRead(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown := api.ShowResult(v.Head().Height, result)
+	shown := answers.ShowResult(v.Head().Height, result)
 	shown.Typed = api.TypesOf(v).Returned(call.Actor, call.Handler, result.Outcome.Output)
 	return recordOf("result", shown), nil
 }
@@ -401,7 +402,7 @@ func netBlock(c *call) (starlark.Value, error) {
 	if err != nil || block == nil {
 		return starlark.None, err
 	}
-	return recordOf("block", api.ShowBlock(block)), nil
+	return recordOf("block", answers.ShowBlock(block)), nil
 }
 
 func netBlocks(c *call) (starlark.Value, error) {
@@ -423,7 +424,7 @@ func netBlocks(c *call) (starlark.Value, error) {
 			return nil, fmt.Errorf("block %d: %w", h, err)
 		}
 		if block != nil {
-			list = append(list, recordOf("block", api.ShowBlock(block)))
+			list = append(list, recordOf("block", answers.ShowBlock(block)))
 		}
 	}
 	return frozenList(list), nil

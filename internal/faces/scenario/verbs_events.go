@@ -3,6 +3,7 @@ package scenario
 import (
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -47,7 +48,7 @@ func netEvents(c *call) (starlark.Value, error) {
 }
 
 // eventsOf are a block's events, in the order of GET /events.
-func eventsOf(b *api.Block, as *api.Typing, h types.Height, kind string, of *types.Address) (list []starlark.Value) {
+func eventsOf(b *answers.Block, as *api.Typing, h types.Height, kind string, of *types.Address) (list []starlark.Value) {
 	add := func(what string, actors []types.Address, data any) {
 		if kind != "" && kind != what {
 			return
@@ -61,7 +62,7 @@ func eventsOf(b *api.Block, as *api.Typing, h types.Height, kind string, of *typ
 				fields: []starlark.Value{starlark.String(what), starlark.MakeUint64(uint64(h)), recordOf(what, data)}})
 		}
 	}
-	add(model.EventBlock, nil, api.ShowBlock(b))
+	add(model.EventBlock, nil, answers.ShowBlock(b))
 	printed := b.PrintedBy()
 	for i := range b.Receipts {
 		r := &b.Receipts[i]
@@ -71,7 +72,7 @@ func eventsOf(b *api.Block, as *api.Typing, h types.Height, kind string, of *typ
 		add(model.EventTimer, []types.Address{mark.Actor}, shownMark{mark.ID, mark.Actor, h, string(mark.Status), mark.Reason})
 	}
 	for _, line := range b.Logs {
-		add(model.EventLog, []types.Address{line.Actor}, api.ShowLog(history.LogLine{Height: h, LogLine: line}))
+		add(model.EventLog, []types.Address{line.Actor}, answers.ShowLog(history.LogLine{Height: h, LogLine: line}))
 	}
 	for i := range b.Jobs {
 		add(model.EventJob, runnersOfEvent(&b.Jobs[i]), b.Jobs[i])

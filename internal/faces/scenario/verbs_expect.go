@@ -10,8 +10,8 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // Terms of check("liveness"): decision C4's longest view is 28 s, and the next
@@ -219,8 +219,8 @@ func doCBY(c *call) (starlark.Value, error) {
 	return starlark.String(inCBY(new(big.Int).Set(argOf[types.Wei](c, "amount").Big()))), nil
 }
 
-func byAddress(nodes []api.Node) []api.Node {
+func byAddress(nodes []answers.Node) []answers.Node {
 	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b api.Node) int { return a.Validator.Address.Compare(b.Validator.Address) })
+	slices.SortFunc(nodes, func(a, b answers.Node) int { return a.Validator.Address.Compare(b.Validator.Address) })
 	return nodes
 }

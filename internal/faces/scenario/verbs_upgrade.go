@@ -3,6 +3,7 @@ package scenario
 import (
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -20,7 +21,7 @@ func (c *call) termsOf() (*types.UpgradeTerms, error) {
 }
 
 // upgradedActor is the actor that a verb upgrades, in the latest final state.
-func (c *call) upgradedActor() (*api.Actor, error) {
+func (c *call) upgradedActor() (*answers.Actor, error) {
 	v, err := c.readerOf()
 	if err != nil {
 		return nil, err

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -96,7 +96,7 @@ func (b *recordedBackend) readOutcome() error {
 		return err
 	}
 	names := b.nameAddresses(reader)
-	for _, step := range []func(api.Reader, func(types.Address) string) error{b.recordTransactions, b.recordTimers, b.recordJobs,
+	for _, step := range []func(answers.Reader, func(types.Address) string) error{b.recordTransactions, b.recordTimers, b.recordJobs,
 		b.recordBalances} {
 		if err := step(reader, names); err != nil {
 			return err
@@ -106,7 +106,7 @@ func (b *recordedBackend) readOutcome() error {
 }
 
 // nameAddresses is what addresses are called: their own text differs where keys do.
-func (b *recordedBackend) nameAddresses(reader api.Reader) func(types.Address) string {
+func (b *recordedBackend) nameAddresses(reader answers.Reader) func(types.Address) string {
 	known := map[types.Address]string{types.RegistryAddress: "the registry", types.DispatcherAddress: "the dispatcher"}
 	for _, a := range slices.Concat(b.Accounts(), b.Runners()) {
 		known[a.Address] = a.Name
@@ -126,7 +126,7 @@ func (b *recordedBackend) nameAddresses(reader api.Reader) func(types.Address) s
 }
 
 // recordTransactions records the script's transactions, in its order.
-func (b *recordedBackend) recordTransactions(reader api.Reader, names func(types.Address) string) error {
+func (b *recordedBackend) recordTransactions(reader answers.Reader, names func(types.Address) string) error {
 	for i, hash := range b.sent {
 		receipt, err := reader.Receipt(hash)
 		if err != nil {
@@ -172,7 +172,7 @@ func describeRequest(tx *types.Transaction, names func(types.Address) string) st
 
 // recordTimers are told by actor and handler, each way in which one ended once: how many there
 // were follows from how long a run took.
-func (b *recordedBackend) recordTimers(reader api.Reader, names func(types.Address) string) error {
+func (b *recordedBackend) recordTimers(reader answers.Reader, names func(types.Address) string) error {
 	ends := map[string][]string{}
 	var order []string
 	for offset := 0; offset < maxOutcomes; offset += pageOfList {
@@ -206,7 +206,7 @@ func (b *recordedBackend) recordTimers(reader api.Reader, names func(types.Addre
 }
 
 // describeEnd is how a timer ended, and when by the height from which it was due.
-func describeEnd(t *api.Timer) string {
+func describeEnd(t *answers.Timer) string {
 	how := string(t.Status)
 	if t.Status != types.TimerFired {
 		return how
@@ -223,7 +223,7 @@ func describeEnd(t *api.Timer) string {
 }
 
 // recordJobs are told in the order in which they were submitted.
-func (b *recordedBackend) recordJobs(reader api.Reader, names func(types.Address) string) error {
+func (b *recordedBackend) recordJobs(reader answers.Reader, names func(types.Address) string) error {
 	for number := 0; number < maxOutcomes; {
 		jobs, err := reader.Jobs(history.JobFilter{Page: history.Page{Offset: number, Limit: pageOfList}})
 		if err != nil {
@@ -263,7 +263,7 @@ const feesKey = "cip5.fees"
 
 // recordBalances records the balances of the named accounts if no fee depends on the
 // pace.
-func (b *recordedBackend) recordBalances(reader api.Reader, _ func(types.Address) string) error {
+func (b *recordedBackend) recordBalances(reader answers.Reader, _ func(types.Address) string) error {
 	params, err := reader.Params()
 	if err != nil {
 		return err

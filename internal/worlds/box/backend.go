@@ -1,34 +1,31 @@
 package box
 
 import (
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/views"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
-// The network is what the HTTP API serves.
-var _ api.Backend = (*Network)(nil)
-
 // Info implements api.Backend.
-func (n *Network) Info() api.Info {
+func (n *Network) Info() answers.Info {
 	state, _, err := n.genesis.State()
 	if err != nil {
 		panic("box: the genesis that the network runs on is invalid: " + err.Error())
 	}
-	return api.Info{ChainID: n.genesis.ChainID, Genesis: state.Root(), Version: n.config.Version, Strict: n.config.Strict, Auto: n.config.Auto,
-		Strategy: n.config.Strategy,
-		Node:     n.hereName(),
-		Faucet:   state.Params().FaucetWei}
+	return answers.Info{ChainID: n.genesis.ChainID, Genesis: state.Root(), Version: n.config.Version, Strict: n.config.Strict,
+		Auto: n.config.Auto, Strategy: n.config.Strategy,
+		Node:   n.hereName(),
+		Faucet: state.Params().FaucetWei}
 }
 
 // Nodes implements api.Backend.
-func (n *Network) Nodes() []api.Node {
+func (n *Network) Nodes() []answers.Node {
 	best := n.bestState()
-	nodes := make([]api.Node, 0, len(n.List()))
+	nodes := make([]answers.Node, 0, len(n.List()))
 	for _, node := range n.List() {
 		nodes = append(nodes, node.describeNode(best))
 	}
@@ -39,13 +36,13 @@ func (n *Network) Nodes() []api.Node {
 func QuorumPeers(n int) int { return n - (n-1)/3 - 1 }
 
 // Accounts implements api.Backend.
-func (n *Network) Accounts() []api.NamedAccount {
-	var out []api.NamedAccount
+func (n *Network) Accounts() []answers.NamedAccount {
+	var out []answers.NamedAccount
 	if !n.knowsAccountKeys() {
 		return nil
 	}
 	for _, name := range wallet.Listed() {
-		out = append(out, api.NamedAccount{Name: name, Address: n.addressOf(name)})
+		out = append(out, answers.NamedAccount{Name: name, Address: n.addressOf(name)})
 	}
 	return out
 }
@@ -68,9 +65,9 @@ func (n *Network) Subscribe(each func(types.Height)) (cancel func()) {
 func (n *Network) WatchFinal(each func()) (cancel func()) { return n.finality.watchValidators(each) }
 
 // RunnerNodes implements api.Backend.
-func (n *Network) RunnerNodes() []api.RunnerNode {
+func (n *Network) RunnerNodes() []answers.RunnerNode {
 	state := n.bestState()
-	var all []api.RunnerNode
+	var all []answers.RunnerNode
 	for _, r := range n.RunnerList() {
 		all = append(all, r.describeRunner(state))
 	}
@@ -119,10 +116,10 @@ func (n *Network) Key(name string) crypto.Signer {
 }
 
 // Runners implements api.Backend.
-func (n *Network) Runners() []api.NamedAccount {
-	var all []api.NamedAccount
+func (n *Network) Runners() []answers.NamedAccount {
+	var all []answers.NamedAccount
 	for _, r := range n.RunnerList() {
-		all = append(all, api.NamedAccount{Name: r.Name, Address: r.Address})
+		all = append(all, answers.NamedAccount{Name: r.Name, Address: r.Address})
 	}
 	return append(all, n.others.listRunners()...)
 }

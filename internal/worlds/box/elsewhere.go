@@ -4,9 +4,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/internal/worlds/remote"
@@ -101,7 +101,7 @@ func (o *others) nameOf(a types.Address) string {
 
 // listValidators are those that run elsewhere, as the one here knows them: from its
 // final state, and by their connections with it.
-func (o *others) listValidators(best *ledger.State) (all []api.Node) {
+func (o *others) listValidators(best *ledger.State) (all []answers.Node) {
 	here := o.origin.config.Here
 	if here == nil {
 		return nil
@@ -121,7 +121,7 @@ func (o *others) listValidators(best *ledger.State) (all []api.Node) {
 		if member.Address == self.Address {
 			continue
 		}
-		one := api.Node{Name: o.nameOf(member.Address), Elsewhere: true, Validator: member,
+		one := answers.Node{Name: o.nameOf(member.Address), Elsewhere: true, Validator: member,
 			Status: history.Membership(best, member.Address), Running: slices.Contains(connected, member.Address)}
 		one.Validator.Endpoint = o.book.Endpoint(member)
 		if !one.Running && one.Status != history.StatusJoining {
@@ -129,7 +129,7 @@ func (o *others) listValidators(best *ledger.State) (all []api.Node) {
 		}
 		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b api.Node) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b answers.Node) int { return compareNames(a.Name, b.Name) })
 	return all
 }
 
@@ -142,23 +142,23 @@ func compareNames(a, b string) int {
 }
 
 // listRunners are the named runners that run elsewhere and are registered.
-func (o *others) listRunners() (all []api.NamedAccount) {
+func (o *others) listRunners() (all []answers.NamedAccount) {
 	if o.origin.config.Here == nil {
 		return nil
 	}
 	state := o.nodes.bestState()
 	for address, name := range o.namesByAddress() {
 		if state.Runner(address) != nil {
-			all = append(all, api.NamedAccount{Name: name, Address: address})
+			all = append(all, answers.NamedAccount{Name: name, Address: address})
 		}
 	}
-	slices.SortFunc(all, func(a, b api.NamedAccount) int { return compareNames(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b answers.NamedAccount) int { return compareNames(a.Name, b.Name) })
 	return all
 }
 
 // runnerNodes are the same as nodes: what votes attest of them, and whether they are
 // connected with the validator here.
-func (o *others) runnerNodes(state *ledger.State) (all []api.RunnerNode) {
+func (o *others) runnerNodes(state *ledger.State) (all []answers.RunnerNode) {
 	if o.origin.config.Here == nil {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (o *others) runnerNodes(state *ledger.State) (all []api.RunnerNode) {
 	unseen := selection.PhaseOf(state.Params()) == selection.Off // no runner is connected
 	for _, known := range o.listRunners() {
 		r := state.Runner(known.Address)
-		out := api.RunnerNode{Name: known.Name, Address: known.Address, Height: state.Height(), Accepting: true,
+		out := answers.RunnerNode{Name: known.Name, Address: known.Address, Height: state.Height(), Accepting: true,
 			Running: unseen || connected[known.Address] || !r.Stake.IsZero() && o.presence.hasRunner(int(r.Index)),
 			Left:    r.Health == selection.Deregistered}
 		if connected[known.Address] {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -16,7 +17,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -69,7 +69,7 @@ func TestABoundedHistory(t *testing.T) {
 		t.Errorf("of %d blocks it keeps those from %d on by %d, %v", tip, kept.From, kept.Blocks, err)
 	}
 	_, err = view.Block(1)
-	refusedAs(t, err, api.CodeNotKept, "height 1 is no longer kept: this network keeps 256 blocks (--history)")
+	refusedAs(t, err, answers.CodeNotKept, "height 1 is no longer kept: this network keeps 256 blocks (--history)")
 	if genesis, err := view.Block(0); err != nil || genesis == nil {
 		t.Errorf("genesis: %v", err)
 	}

@@ -3,11 +3,11 @@ package box
 import (
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
@@ -98,7 +98,7 @@ func (l *links) showLink(from, to *end) model.Link {
 	rule := l.ruleBetween(from.name, to.name)
 	m.Cut = rule.Cut != nil
 	if rule.Counts != nil && rule.Link != (fault.Link{OneWay: rule.Link.OneWay}) {
-		m.Rule = api.ShowRule(rule.Link)
+		m.Rule = answers.ShowRule(rule.Link)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

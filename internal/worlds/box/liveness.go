@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -49,9 +49,9 @@ func (n *Network) nameAddresses(text string) string {
 }
 
 // Liveness implements api.Backend.
-func (n *Network) Liveness() api.Liveness {
+func (n *Network) Liveness() answers.Liveness {
 	o := n.observe()
-	l := api.Liveness{Since: o.since, TravelsTo: n.UnderWay(), Troubles: o.troubles}
+	l := answers.Liveness{Since: o.since, TravelsTo: n.UnderWay(), Troubles: o.troubles}
 	l.Blocked, l.Cause, l.Hint = o.explain(o.judge())
 	return l
 }

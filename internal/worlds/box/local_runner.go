@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -16,7 +17,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
@@ -115,7 +115,7 @@ func (r *localRunner) Status() runners.Status {
 }
 
 // Reload implements RunnerNode.
-func (r *localRunner) Reload() error { return api.ErrNoSettings(r.Name) }
+func (r *localRunner) Reload() error { return answers.NoSettings(r.Name) }
 
 // Waiting implements RunnerNode.
 func (r *localRunner) Waiting() []types.Hash {

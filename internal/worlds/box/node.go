@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/answers"
+	"github.com/cowboyinc/devnet/internal/answers/readmodel"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/internal/worlds/remote"
@@ -91,8 +91,8 @@ func (node *Node) statusIn(best *ledger.State) string { return node.network.Stat
 func (node *Node) trustLevel() int { return network.Trust(node.Phase(), node.Honest()) }
 
 // describeNode is the status of a node, compared with the best final state.
-func (node *Node) describeNode(best *ledger.State) api.Node {
-	out := api.Node{Name: node.Name, Running: node.Running(),
+func (node *Node) describeNode(best *ledger.State) answers.Node {
+	out := answers.Node{Name: node.Name, Running: node.Running(),
 		Validator: types.Validator{Address: node.Address, PublicKey: node.key.PublicKey(),
 			Endpoint: node.network.book.Endpoint(types.Validator{Address: node.Address})}}
 	out.Status = node.statusIn(best)
@@ -117,7 +117,7 @@ func (node *Node) describeNode(best *ledger.State) api.Node {
 		}
 		out.DeadLetters, out.Restarted = status.Roles.DeadLetters, status.Roles.Restarted+status.Roles.Contracts
 		for _, c := range node.Validator().Connections() {
-			out.Runners = append(out.Runners, api.Connected{Runner: c.Runner, Accepting: c.Accepting, Changes: readmodel.Changes(c.Changes)})
+			out.Runners = append(out.Runners, answers.Connected{Runner: c.Runner, Accepting: c.Accepting, Changes: readmodel.Changes(c.Changes)})
 		}
 		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
 			out.Missing = append(out.Missing, "the first block is not final here")

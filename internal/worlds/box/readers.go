@@ -1,9 +1,9 @@
 package box
 
 import (
+	"github.com/cowboyinc/devnet/internal/answers"
+	"github.com/cowboyinc/devnet/internal/answers/readmodel"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 )
 
 // readers is how the final state and the history of each validator are read.
@@ -14,9 +14,9 @@ type readers struct {
 }
 
 // Reader implements api.Backend.
-func (r *readers) Reader(name string) (api.Reader, error) {
+func (r *readers) Reader(name string) (answers.Reader, error) {
 	if name != "" && r.runners.findRunner(name) != nil {
-		return nil, api.NoState(name)
+		return nil, answers.NoState(name)
 	}
 	if name != "" {
 		node, err := r.nodes.findRunning(name)

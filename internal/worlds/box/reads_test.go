@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
@@ -88,22 +89,22 @@ func TestC18WhatIsLateInAReadRunsAlone(t *testing.T) {
 		if answer.Code != status || !strings.Contains(answer.Body.String(), code) {
 			t.Errorf("%d %s, want %d %s", answer.Code, answer.Body, status, code)
 		}
-		if again := answer.Header().Get("Retry-After"); (again != "") != (code == api.CodeLateBefore || code == "too_many_reads") {
+		if again := answer.Header().Get("Retry-After"); (again != "") != (code == answers.CodeLateBefore || code == "too_many_reads") {
 			t.Errorf("Retry-After is %q with %s", again, code)
 		}
 	}
 	const stranger, other = "10.0.0.1:1", "10.0.0.2:1"
-	expect(readFrom(server, stranger, actor, "slow", "alice"), 503, api.CodeHostFailed)
+	expect(readFrom(server, stranger, actor, "slow", "alice"), 503, answers.CodeHostFailed)
 	slow := newGate()
 	host.slow.Store(&slow)
 	over := make(chan *httptest.ResponseRecorder)
 	go func() { over <- readFrom(server, stranger, actor, "slow", "alice") }()
 	<-slow.come
-	expect(readFrom(server, other, actor, "slow", "bob"), 503, api.CodeLateBefore)
+	expect(readFrom(server, other, actor, "slow", "bob"), 503, answers.CodeLateBefore)
 	expect(readFrom(server, other, actor, "quick", "bob"), 200, "ok")
 	close(slow.leave)
-	expect(<-over, 503, api.CodeHostFailed)
-	expect(readFrom(server, stranger, actor, "slow", "alice"), 503, api.CodeHostFailed)
+	expect(<-over, 503, answers.CodeHostFailed)
+	expect(readFrom(server, stranger, actor, "slow", "alice"), 503, answers.CodeHostFailed)
 	expect(readFrom(server, stranger, actor, "quick", "alice"), 429, "too_many_reads")
 	expect(readFrom(server, other, actor, "quick", "alice"), 200, "ok")
 }

@@ -1,13 +1,9 @@
 package box
 
 import (
-	"context"
-
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -66,9 +62,6 @@ func (b backend) FileKey(name string) *crypto.Key {
 	}
 	return nil
 }
-
-// TellHandedIn implements network.Operated.
-func (backend) TellHandedIn(ctx context.Context, hash types.Hash) { api.TellHandedIn(ctx, hash) }
 
 // Offer implements network.Operated.
 func (b backend) Offer() system.Offer { return node.OwnOffer() }

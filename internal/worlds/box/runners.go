@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/internal/worlds/remote"
@@ -94,9 +94,9 @@ func leaveAll(all []*Runner) {
 }
 
 // describeRunner returns the status of a runner that the chain does not have.
-func (r *Runner) describeRunner(state *ledger.State) api.RunnerNode {
+func (r *Runner) describeRunner(state *ledger.State) answers.RunnerNode {
 	status := r.Status()
-	out := api.RunnerNode{Name: r.Name, Address: r.Address, Running: r.Running(), Height: status.Height, Connected: status.Connected,
+	out := answers.RunnerNode{Name: r.Name, Address: r.Address, Running: r.Running(), Height: status.Height, Connected: status.Connected,
 		Open: len(status.Open), Accepting: status.Accepting}
 	registered, phase := state.Runner(r.Address), selection.PhaseOf(state.Params())
 	switch {

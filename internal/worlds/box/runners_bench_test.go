@@ -44,7 +44,7 @@ func BenchmarkAssignment(b *testing.B) {
 		{"strict-without-fault-seam", func(c *Config) { c.Strict = true }},
 		{"with-qlog", func(c *Config) { c.Qlog = b.TempDir() }}} {
 		b.Run(s.name, func(b *testing.B) {
-			answered, jobs := newAnswers(b), newDocket()
+			answered, jobs := newAnswerTimes(b), newDocket()
 			config := Config{Plan: setup.Plan{Runners: 4, BlockTime: 250 * time.Millisecond, Seed: testSeed()}, Ephemeral: true,
 				Observe: jobs.observe, Tell: answered.finals, tellRunners: answered.saw}
 			s.set(&config)
@@ -81,8 +81,8 @@ func BenchmarkAssignment(b *testing.B) {
 	}
 }
 
-// answers measures from assignments to their first answers.
-type answers struct {
+// answerTimes measures from assignments to their first answers.
+type answerTimes struct {
 	testing.TB
 	mu     sync.Mutex
 	began  map[types.Height]moment // of the block, at the first validator that had it final
@@ -107,21 +107,21 @@ type moment struct {
 	used time.Duration
 }
 
-func newAnswers(b testing.TB) *answers {
-	return &answers{TB: b, began: map[types.Height]moment{}, final: map[finalAt]moment{}, ended: map[types.Height]moment{},
+func newAnswerTimes(b testing.TB) *answerTimes {
+	return &answerTimes{TB: b, began: map[types.Height]moment{}, final: map[finalAt]moment{}, ended: map[types.Height]moment{},
 		told: make(chan struct{})}
 }
 
-func (a *answers) now() moment { return moment{time.Now(), coresTime(a)} }
+func (a *answerTimes) now() moment { return moment{time.Now(), coresTime(a)} }
 
 // next is closed when the next block is final at some validator.
-func (a *answers) next() <-chan struct{} {
+func (a *answerTimes) next() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.told
 }
 
-func (a *answers) finals(_ types.Time, name string, report simplex.Report) {
+func (a *answerTimes) finals(_ types.Time, name string, report simplex.Report) {
 	f, is := report.(simplex.Finalized)
 	if !is {
 		return
@@ -142,7 +142,7 @@ func (a *answers) finals(_ types.Time, name string, report simplex.Report) {
 
 // saw takes note of an answer: the runner accepts what the first validator pushes, and
 // says of the others' that it has it.
-func (a *answers) saw(name string, report gateway.Report) {
+func (a *answerTimes) saw(name string, report gateway.Report) {
 	var of gateway.AssignmentID
 	into := &a.acked
 	switch r := report.(type) {
@@ -171,7 +171,7 @@ func (a *answers) saw(name string, report gateway.Report) {
 }
 
 // metrics reports what was measured.
-func (a *answers) metrics(b *testing.B) {
+func (a *answerTimes) metrics(b *testing.B) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var until, cores []time.Duration

@@ -3,13 +3,13 @@ package box
 import (
 	"context"
 
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/worlds/steer"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Steer implements api.Backend.
-func (n *Network) Steer() api.Steering {
+func (n *Network) Steer() answers.Steering {
 	return operator{steer.Actions{Network: n.Network, Read: n.Reader}, n}
 }
 
@@ -19,7 +19,7 @@ type operator struct {
 	network *Network
 }
 
-// Advance implements api.Steering.
+// Advance implements answers.Steering.
 func (h operator) Advance(ctx context.Context, to history.Target) (*history.Advance, error) {
 	return h.network.Advance(ctx, to)
 }

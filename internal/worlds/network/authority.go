@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
@@ -242,7 +243,7 @@ func (a *Authority) sendOnce(ctx context.Context, key *crypto.Key, draft wallet.
 	if _, err := best.Submit(ctx, a.network, tx.Encode()); err != nil {
 		return nil, err
 	}
-	a.network.TellHandedIn(ctx, tx.Hash())
+	answers.TellHandedIn(ctx, tx.Hash())
 	return a.awaitReceipt(ctx, end, tx)
 }
 

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"context"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
@@ -52,8 +51,6 @@ type Operated interface {
 	FileKey(name string) *crypto.Key
 	// Offer is what each of them registers.
 	Offer() system.Offer
-	// TellHandedIn tells whoever waits for an order with a context the hash of its transaction, which a pool has.
-	TellHandedIn(ctx context.Context, hash types.Hash)
 	// Left notes that a node was stopped because it has left.
 	Left(name string)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/actors/system"
-	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -19,7 +18,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
 	"github.com/cowboyinc/devnet/internal/environment/store/writeback"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
@@ -42,8 +40,8 @@ type NetworkConfig struct {
 	World      Config
 	Validators int // 4
 	Runners    int // none
-	// Terms are what the first of the runners register with; the others with what all do.
-	Terms    []model.RunnerRequest
+	// Terms return what the first of the runners register with, by what all offer; the others register that.
+	Terms    []func(own system.Offer) (setup.Terms, error)
 	Open     bool             // to runners that join a network without first runners
 	ChainID  uint64           // 8011
 	Params   params.Overrides // what differs from the defaults
@@ -227,13 +225,11 @@ func (n *Network) makeGenesis() (err error) {
 }
 
 // registrationTerms are what a runner of genesis registers with.
-func (c *NetworkConfig) registrationTerms(i int, own system.Offer) (t setup.Terms, err error) {
-	var asked model.RunnerRequest
+func (c *NetworkConfig) registrationTerms(i int, own system.Offer) (setup.Terms, error) {
 	if i < len(c.Terms) {
-		asked = c.Terms[i]
+		return c.Terms[i](own)
 	}
-	t.Stake, t.Offer, err = api.OwnTerms(&asked, own)
-	return t, err
+	return setup.UsualTerms(own)
 }
 
 func (n *Network) bootAll() error {

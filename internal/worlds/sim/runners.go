@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"log/slog"
 	"slices"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/runners"
@@ -158,11 +156,6 @@ func (o operatedNetwork) AddRunner(name string, key *crypto.Key) (network.Node, 
 	node.parts.Signer, node.address, c.nonces[name] = c.scheme.Signer(key), key.Address(), 0
 	c.byAddress[node.address] = node
 	return node, nil
-}
-
-// TellHandedIn implements network.Operated.
-func (operatedNetwork) TellHandedIn(ctx context.Context, hash types.Hash) {
-	api.TellHandedIn(ctx, hash)
 }
 
 // RunnerKey implements network.Operated.

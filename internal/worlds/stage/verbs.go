@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -20,7 +21,7 @@ import (
 type Verbs struct {
 	Context context.Context                           // its end ends all waits
 	Network func() *network.Network                   // the present one
-	Read    func(node string) (api.Reader, error)     // as scenario.Backend does
+	Read    func(node string) (answers.Reader, error) // as scenario.Backend does
 	Done    func(err error, what ...any) (told error) // notes what was done, or says to the script why not
 }
 
@@ -41,11 +42,16 @@ func (v Verbs) Leave(name string) error {
 
 // JoinRunner implements scenario.Backend.
 func (v Verbs) JoinRunner(terms model.RunnerRequest) error {
-	name, err := v.Network().JoinRunner(v.Context, terms.Name, func(own system.Offer) (t setup.Terms, err error) {
-		t.Stake, t.Offer, err = api.OwnTerms(&terms, own)
-		return t, err
-	})
+	name, err := v.Network().JoinRunner(v.Context, terms.Name, TermsOf(&terms))
 	return v.Done(err, "join ", name)
+}
+
+// TermsOf returns what a runner registers with, by what all offer: what a script says of it, and otherwise that.
+func TermsOf(asked *model.RunnerRequest) func(own system.Offer) (setup.Terms, error) {
+	return func(own system.Offer) (t setup.Terms, err error) {
+		t.Stake, t.Offer, err = api.OwnTerms(asked, own)
+		return t, err
+	}
 }
 
 // UpdateRunner implements scenario.Backend.
@@ -86,7 +92,7 @@ func (v Verbs) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
 func (v Verbs) checkTimer(id types.TimerID) error {
 	by, err := v.Read("")
 	if err == nil {
-		_, err = api.CheckTimer(by, id)
+		_, err = answers.PendingTimer(by, id)
 	}
 	return err
 }

@@ -3,7 +3,7 @@ package nodetext
 import (
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
@@ -16,7 +16,7 @@ type Liveness struct {
 }
 
 // Line is what has to be said now, or "".
-func (w *Liveness) Line(l api.Liveness) string {
+func (w *Liveness) Line(l answers.Liveness) string {
 	switch kind := stallKind(l); {
 	case kind != "" && kind != w.stalled:
 		w.stalled = kind
@@ -30,7 +30,7 @@ func (w *Liveness) Line(l api.Liveness) string {
 
 // stallKind distinguishes causes that are to be printed again: a blocked network by
 // its words, which change with the state, and a slow one once.
-func stallKind(l api.Liveness) string {
+func stallKind(l answers.Liveness) string {
 	if l.Blocked || !l.Stalled() {
 		return l.Cause
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/launch"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/web"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -18,7 +19,7 @@ type upNetwork interface {
 	ChainID() uint64
 	// Probe returns the version of Python that runs actors, or what is missing.
 	Probe() (string, error)
-	Liveness() api.Liveness
+	Liveness() answers.Liveness
 	// WatchFinal calls each whenever a validator made blocks final.
 	WatchFinal(each func()) (cancel func())
 	// askedNodes refuses a home whose network is not the one that was asked for.

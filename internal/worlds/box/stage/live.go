@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	operation "github.com/cowboyinc/devnet/internal/worlds/network"
@@ -105,7 +105,7 @@ func termsOf(requests []model.RunnerRequest) ([]setup.Terms, error) {
 	own, all := node.OwnOffer(), make([]setup.Terms, len(requests))
 	for i := range all {
 		var err error
-		if all[i].Stake, all[i].Offer, err = api.OwnTerms(&requests[i], own); err != nil {
+		if all[i], err = stage.TermsOf(&requests[i])(own); err != nil {
 			return nil, fmt.Errorf("%s: %w", wallet.RunnerName(i), err)
 		}
 	}
@@ -197,7 +197,7 @@ func (s *Stage) SystemKey() env.Signer {
 func (s *Stage) Cheated(e fault.Effect) { s.Network.Steer().Tell(e) }
 
 // Reader implements scenario.Backend.
-func (s *Stage) Reader(node string) (api.Reader, error) { return s.Network.Reader(node) }
+func (s *Stage) Reader(node string) (answers.Reader, error) { return s.Network.Reader(node) }
 
 // Digest implements scenario.Backend: the hash of the highest final block, which
 // stands for all before it.

@@ -15,7 +15,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/runners"
 )
 
@@ -93,7 +92,7 @@ func (s *RunnerServer) serveAnswer(_ context.Context, r answerRequest) (empty, e
 		return empty{}, errors.New("this runner has no executor manual")
 	}
 	if err := s.currentRunner().Manual.Answer(r.Job, r.Given); err != nil {
-		return empty{}, refusal.New("bad_result", "%v", err).At(api.GivenField(r.Given))
+		return empty{}, refusal.New("bad_result", "%v", err).At(r.Given.Field())
 	}
 	return empty{}, nil
 }

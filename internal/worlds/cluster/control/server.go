@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
@@ -102,10 +102,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func writeRefusal(w http.ResponseWriter, why *refusal.Error) {
-	e := api.Answer(why)
+	status := answers.StatusOf(why)
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(refusedAnswer{e.Status, e.Body})
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(refusedAnswer{status, answers.ShowRefusal(why)})
 }
 
 // handleRequests has a server answer requests of a kind. An error that is not made for the

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/answers"
+	"github.com/cowboyinc/devnet/internal/answers/readmodel"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -115,7 +115,7 @@ func (h inBlocks) Probing(tell func(*program.Probed)) (program.Host, func()) {
 func (b *Bench) Awaits(on bool) { b.awaits = on }
 
 // Info implements api.Backend.
-func (b *Bench) Info() api.Info {
+func (b *Bench) Info() answers.Info {
 	info := b.Stage.Info()
 	info.Version = b.version
 	if state, _, err := b.Genesis.State(); err == nil { // a network runs on it
@@ -137,7 +137,7 @@ func (b *Bench) Signer(name string) env.Signer {
 }
 
 // RunnerNodes implements api.Backend, for GET /ready; no test waits for runners.
-func (b *Bench) RunnerNodes() []api.RunnerNode { return nil }
+func (b *Bench) RunnerNodes() []answers.RunnerNode { return nil }
 
 // Submit implements api.Backend.
 func (b *Bench) Submit(_ context.Context, raw []byte) (types.Hash, error) {
@@ -215,8 +215,8 @@ func (b *Bench) Tell() {
 }
 
 // Liveness implements api.Backend.
-func (b *Bench) Liveness() api.Liveness {
-	l := api.Liveness{Since: b.SinceBlock()}
+func (b *Bench) Liveness() answers.Liveness {
+	l := answers.Liveness{Since: b.SinceBlock()}
 	switch {
 	case b.Paused() && !b.awaits: // what is handed in waits in the pool
 	case b.Paused():

@@ -4,16 +4,16 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/steer"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Steer implements api.Backend.
-func (b *Bench) Steer() api.Steering {
+func (b *Bench) Steer() answers.Steering {
 	return operator{steer.Actions{Network: b.operatedNetwork(), Read: b.Reader}, b}
 }
 
@@ -23,7 +23,7 @@ type operator struct {
 	bench *Bench
 }
 
-// Advance implements api.Steering.
+// Advance implements answers.Steering.
 func (o operator) Advance(_ context.Context, to history.Target) (*history.Advance, error) {
 	return o.bench.Advance(to)
 }
@@ -32,7 +32,7 @@ func (o operator) Advance(_ context.Context, to history.Target) (*history.Advanc
 // answer, and may be given one.
 const answerBlocks = 3
 
-// AnswerJob implements api.Steering: it drives the network until the job's runners have
+// AnswerJob implements answers.Steering: it drives the network until the job's runners have
 // it, as far as they will.
 func (o operator) AnswerJob(id types.Hash, said execution.Given) (given []types.Address, err error) {
 	b := o.bench
@@ -66,7 +66,7 @@ func (o operator) AnswerJob(id types.Hash, said execution.Given) (given []types.
 	}
 }
 
-// PrepareRunner implements api.Steering.
+// PrepareRunner implements answers.Steering.
 func (o operator) PrepareRunner(name string, owner types.Address) (string, *system.Registration, error) {
 	if !o.bench.config.Open {
 		return "", nil, withoutRunners()
@@ -74,8 +74,8 @@ func (o operator) PrepareRunner(name string, owner types.Address) (string, *syst
 	return o.Actions.PrepareRunner(name, owner)
 }
 
-// ReloadRunner implements api.Steering.
-func (o operator) ReloadRunner(name string) error { return api.ErrNoSettings(name) }
+// ReloadRunner implements answers.Steering.
+func (o operator) ReloadRunner(name string) error { return answers.NoSettings(name) }
 
 func withoutRunners() error {
 	return refusal.New("no_runners", "this bench cannot start further runners").

@@ -1,15 +1,15 @@
 package stage
 
 import (
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // RunnerNodes implements api.Backend.
-func (h *Held) RunnerNodes() (all []api.RunnerNode) {
+func (h *Held) RunnerNodes() (all []answers.RunnerNode) {
 	reader, err := h.Reader("")
 	for _, name := range h.Network.Runners() {
-		node := api.RunnerNode{Name: name, Address: h.Key(name).Address(), Running: h.Running(name)}
+		node := answers.RunnerNode{Name: name, Address: h.Key(name).Address(), Running: h.Running(name)}
 		registered := true
 		if err == nil { // no validator knows otherwise
 			runner, wrong := reader.Runner(node.Address)

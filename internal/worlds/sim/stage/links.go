@@ -1,10 +1,10 @@
 package stage
 
 import (
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/answers/views"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // Views implements api.Backend.
@@ -28,7 +28,7 @@ func (b *Bench) Links() (all []model.Link) {
 			l := model.Link{From: from, To: to, Up: up, Cut: cut}
 			rule.OneWay = false
 			if rule != (fault.Link{}) {
-				l.Rule = api.ShowRule(rule)
+				l.Rule = answers.ShowRule(rule)
 			}
 			all = append(all, l)
 		}

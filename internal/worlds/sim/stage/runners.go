@@ -1,18 +1,18 @@
 package stage
 
 import (
+	"github.com/cowboyinc/devnet/internal/answers"
+	"github.com/cowboyinc/devnet/internal/answers/readmodel"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/validators"
 )
 
 // Runners implements scenario.Backend.
-func (s *Stage) Runners() (all []api.NamedAccount) {
+func (s *Stage) Runners() (all []answers.NamedAccount) {
 	for _, name := range s.Network.Runners() {
-		all = append(all, api.NamedAccount{Name: name, Address: s.Key(name).Address()})
+		all = append(all, answers.NamedAccount{Name: name, Address: s.Key(name).Address()})
 	}
 	return all
 }
@@ -38,9 +38,9 @@ func (s *Stage) Answer(job types.Hash, given execution.Given) error {
 }
 
 // listConnections lists the runners that are connected to a validator.
-func listConnections(v *validators.Validator) (all []api.Connected) {
+func listConnections(v *validators.Validator) (all []answers.Connected) {
 	for _, live := range v.Connections() {
-		all = append(all, api.Connected{Runner: live.Runner, Accepting: live.Accepting, Changes: readmodel.Changes(live.Changes)})
+		all = append(all, answers.Connected{Runner: live.Runner, Accepting: live.Accepting, Changes: readmodel.Changes(live.Changes)})
 	}
 	return all
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/answers"
+	"github.com/cowboyinc/devnet/internal/answers/readmodel"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
@@ -19,8 +21,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
@@ -67,8 +67,11 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 
 // ofScript is what is settled for the network of a script.
 func ofScript(c scenario.Config) sim.NetworkConfig {
-	return sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Terms: c.Terms, Open: true,
-		Keeps: c.Snapshots}
+	settled := sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true, Keeps: c.Snapshots}
+	for i := range c.Terms {
+		settled.Terms = append(settled.Terms, stage.TermsOf(&c.Terms[i]))
+	}
+	return settled
 }
 
 // openStage makes the world of a script's configuration, and of more that is settled.
@@ -152,8 +155,8 @@ func (s *Stage) Python() error {
 }
 
 // Info implements scenario.Backend.
-func (s *Stage) Info() api.Info {
-	return api.Info{ChainID: s.Genesis.ChainID, Version: "sim", Strict: !s.params.Cheats, Auto: s.auto, Faucet: s.params.FaucetWei,
+func (s *Stage) Info() answers.Info {
+	return answers.Info{ChainID: s.Genesis.ChainID, Version: "sim", Strict: !s.params.Cheats, Auto: s.auto, Faucet: s.params.FaucetWei,
 		Strategy: s.config.Strategy}
 }
 
@@ -169,7 +172,7 @@ func (s *Stage) bestValidator() (best string) {
 }
 
 // Reader implements scenario.Backend.
-func (s *Stage) Reader(node string) (api.Reader, error) {
+func (s *Stage) Reader(node string) (answers.Reader, error) {
 	if node == "" {
 		node = s.bestValidator()
 	}
@@ -184,11 +187,11 @@ func (s *Stage) Reader(node string) (api.Reader, error) {
 }
 
 // Nodes implements scenario.Backend.
-func (s *Stage) Nodes() []api.Node {
-	var nodes []api.Node
+func (s *Stage) Nodes() []answers.Node {
+	var nodes []answers.Node
 	for _, name := range s.Names() {
 		key := s.Key(name)
-		node := api.Node{Name: name, Running: s.Running(name), Status: s.Status(name),
+		node := answers.Node{Name: name, Running: s.Running(name), Status: s.Status(name),
 			Validator: types.Validator{Address: key.Address(), PublicKey: key.PublicKey()}}
 		if v := s.Validator(name); v != nil {
 			head, status := v.Head(), v.Status()
@@ -203,9 +206,9 @@ func (s *Stage) Nodes() []api.Node {
 }
 
 // Accounts implements scenario.Backend.
-func (s *Stage) Accounts() (all []api.NamedAccount) {
+func (s *Stage) Accounts() (all []answers.NamedAccount) {
 	for _, name := range wallet.Listed() {
-		all = append(all, api.NamedAccount{Name: name, Address: s.Key(name).Address()})
+		all = append(all, answers.NamedAccount{Name: name, Address: s.Key(name).Address()})
 	}
 	return all
 }

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// answers are the answers on their way to clients. It bounds their bytes, and how many
+// answerWriter is the answers on their way to clients. It bounds their bytes, and how many
 // long ones are encoded at once. It is safe for concurrent use.
-type answers struct {
+type answerWriter struct {
 	encoders chan struct{} // a place for each long answer that is encoded
 	most     int           // MaxAnswerBytes
 
@@ -30,14 +30,14 @@ type flight struct {
 	place *list.Element // nil: its place was taken away
 }
 
-// newAnswers leaves one core of two to the chain, however many long answers are asked for.
-func newAnswers() *answers {
-	return &answers{encoders: make(chan struct{}, max(runtime.GOMAXPROCS(0)/2, 1)), most: MaxAnswerBytes}
+// newAnswerWriter leaves one core of two to the chain, however many long answers are asked for.
+func newAnswerWriter() *answerWriter {
+	return &answerWriter{encoders: make(chan struct{}, max(runtime.GOMAXPROCS(0)/2, 1)), most: MaxAnswerBytes}
 }
 
 // writeJSON writes v as JSON to a client; huma calls it. A client that reads nothing loses its
 // connection after AnswerTimeout, or when others need its bytes.
-func (a *answers) writeJSON(w io.Writer, v any) error {
+func (a *answerWriter) writeJSON(w io.Writer, v any) error {
 	var body bytes.Buffer
 	if err := a.encodeAnswer(&body, v); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (a *answers) writeJSON(w io.Writer, v any) error {
 }
 
 // encodeAnswer encodes a value. A long one waits for a place.
-func (a *answers) encodeAnswer(to *bytes.Buffer, v any) error {
+func (a *answerWriter) encodeAnswer(to *bytes.Buffer, v any) error {
 	if left := freeAnswer; isLong(reflect.ValueOf(v), &left) {
 		a.encoders <- struct{}{}
 		defer func() { <-a.encoders }()
@@ -66,7 +66,7 @@ func (a *answers) encodeAnswer(to *bytes.Buffer, v any) error {
 
 // beginAnswer counts an answer until finish. If there are too many bytes, it ends the oldest
 // answers, which have had the most time.
-func (a *answers) beginAnswer(size int, end func(time.Time) error) *flight {
+func (a *answerWriter) beginAnswer(size int, end func(time.Time) error) *flight {
 	f := &flight{end: end, bytes: size}
 	_ = end(time.Now().Add(AnswerTimeout)) // a recorder in tests has none
 	a.mu.Lock()
@@ -83,7 +83,7 @@ func (a *answers) beginAnswer(size int, end func(time.Time) error) *flight {
 }
 
 // finishAnswer gives the bytes back, and lifts the deadline of a connection that is whole.
-func (a *answers) finishAnswer(f *flight, whole bool) {
+func (a *answerWriter) finishAnswer(f *flight, whole bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if f.place == nil {

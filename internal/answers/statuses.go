@@ -1,23 +1,23 @@
-package api
+package answers
 
 import (
 	"net/http"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 )
 
-// statuses are the HTTP statuses of refusals below the API, by their codes.
+// statuses are the HTTP statuses of refusals, by their codes.
 var statuses = map[int][]string{
 	http.StatusUnauthorized: {"not_the_driver"},
 	http.StatusForbidden:    {"strict"},
-	http.StatusNotFound:     {"unknown_node", "unknown_runner", "unknown_parameter", CodeNotKept},
+	http.StatusNotFound:     {"unknown_node", "no_state", "unknown_runner", "unknown_parameter", "unknown_timer", CodeNotKept},
 	http.StatusConflict: {"advancing", "already_known", "already_runner", "already_validator", "bad_result", "bad_settings", "deregistered",
 		refusal.CodeDropped, "elsewhere", "genesis_parameter", "height_passed", "history_bounded", "name_taken", "no_runners",
-		"no_network", "no_timer", refusal.CodeNonceGap, refusal.CodeNonceTaken, refusal.CodeNonceTooLow, "not_advancing", "not_at_rest",
-		"not_reached",
-		"not_simulated", "not_taken", "not_waiting", "paused", "refused", "runner_exists", "script_ended", "timer_policy_unknown",
-		"too_many_mocks", "too_many_runners", "too_many_validators"},
+		"no_network", "no_settings", "no_timer", refusal.CodeNonceGap, refusal.CodeNonceTaken, refusal.CodeNonceTooLow, "not_advancing",
+		"not_at_rest", "not_reached", "not_simulated", "not_taken", "not_waiting", "paused", "refused", "runner_exists", "script_ended",
+		"timer_ended", "timer_policy_unknown", "too_many_mocks", "too_many_runners", "too_many_validators"},
 	http.StatusRequestEntityTooLarge: {"too_large"},
 	http.StatusTooManyRequests:       {"busy", "pool_full", "sender_full", "too_many_reports"},
 	http.StatusInternalServerError:   {"not_again", "not_reproducible"},
@@ -29,13 +29,21 @@ var statuses = map[int][]string{
 		"invalid_request", "too_far", "too_far_back", "unknown_kind", "unknown_verb", "unsupported"},
 }
 
-// statusOf is the status of a refusal by its code. The request is at fault where the chain
-// refuses a transaction, whose codes are in no row.
-func statusOf(code string) int {
+// StatusOf is the status of a refusal: a conflict where the chain refused by its state, and otherwise by
+// its code. The request is at fault where the chain refuses a transaction, whose codes are in no row.
+func StatusOf(e *refusal.Error) int {
+	if e.ByChain {
+		return http.StatusConflict
+	}
 	for status, codes := range statuses {
-		if slices.Contains(codes, code) {
+		if slices.Contains(codes, e.Code) {
 			return status
 		}
 	}
 	return http.StatusBadRequest
+}
+
+// ShowRefusal is a refusal in the body of an answer.
+func ShowRefusal(e *refusal.Error) model.ErrorBody {
+	return model.ErrorBody{Code: e.Code, Message: e.Message, Hint: e.Remedy, Field: e.Field}
 }

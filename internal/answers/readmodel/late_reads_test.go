@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // Decision C18: handlers that were late in a read have one place together, for a number of blocks. No
@@ -32,7 +32,7 @@ func TestC18WhatWasLateInAReadHasOnePlace(t *testing.T) {
 	second()
 	leave := enters(at, slow)
 	var refused *refusal.Error
-	if _, err := l.enterRead(at, slower); !errors.As(err, &refused) || refused.Code != api.CodeLateBefore || refused.Remedy == "" {
+	if _, err := l.enterRead(at, slower); !errors.As(err, &refused) || refused.Code != answers.CodeLateBefore || refused.Remedy == "" {
 		t.Errorf("a second that was late is answered with %v", err)
 	}
 	enters(at, quick)()

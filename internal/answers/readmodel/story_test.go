@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
+	"github.com/cowboyinc/devnet/internal/answers/readmodel"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -23,7 +24,7 @@ func ref[T any](v T) *T { return &v }
 
 // stormed is a chain on which forty timers are due at height 12, some with a tip
 // or a bid, more than fit into a block.
-func stormed(t *testing.T, policy string, height types.Height) api.Reader {
+func stormed(t *testing.T, policy string, height types.Height) answers.Reader {
 	t.Helper()
 	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 5}, Validators: 1,
 		Params: params.Overrides{"cip1.policy": policy, "cip1.lane_fee_multiplier_permille": "700", "cip1.lane_timer_cycles": "1000000"}})
@@ -89,7 +90,7 @@ func TestAStoryAddsUpUnderEveryPolicy(t *testing.T) {
 }
 
 // addsUp checks one story, and returns how many blocks deferred the timer.
-func addsUp(t *testing.T, s *api.Story) (waited uint64) {
+func addsUp(t *testing.T, s *answers.Story) (waited uint64) {
 	t.Helper()
 	next := s.Timer.Height
 	for _, e := range s.Entries {
@@ -116,7 +117,7 @@ func addsUp(t *testing.T, s *api.Story) (waited uint64) {
 }
 
 // lane checks that the lane's blocks say the same as the timers.
-func lane(t *testing.T, v api.Reader, timers []api.Timer) {
+func lane(t *testing.T, v answers.Reader, timers []answers.Timer) {
 	t.Helper()
 	lanes, err := v.Lane(1000)
 	if err != nil {
@@ -132,7 +133,7 @@ func lane(t *testing.T, v api.Reader, timers []api.Timer) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := api.ShowBlock(b)
+		m := answers.ShowBlock(b)
 		if len(m.TimersFired) != int(l.Fired) || len(m.TimersDeferred) != int(l.Deferred) || m.BaseFeeLaneTimer != l.BaseFeeLaneTimer ||
 			m.Burned.LaneTimer != l.BurnedLaneTimer {
 			t.Errorf("block %d says otherwise: %+v", l.Height, l)
@@ -161,7 +162,7 @@ func TestAWaitingTimerShowsTheLastVerdict(t *testing.T) {
 }
 
 // kinds writes a story as its kinds, with the tiers of moves.
-func kinds(s *api.Story) (out []string) {
+func kinds(s *answers.Story) (out []string) {
 	for _, e := range s.Entries {
 		text := e.Kind
 		if e.Tier != "" {

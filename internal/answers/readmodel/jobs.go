@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -50,12 +50,12 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: api.ModeName(spec.Verification.Mode),
+	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: answers.ModeName(spec.Verification.Mode),
 		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: append([]types.Address{}, r.Committee...),
 		CommitteeDrawnAt: append([]types.Height{}, r.Drawn...),
 		Attempts:         r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: orUnknown(r.DrawnAt), Deadline: r.Deadline(),
 		CompletedAt: orUnknown(r.EndedAt),
-		Winner:      r.Winner, Error: api.ShowError(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip,
+		Winner:      r.Winner, Error: answers.ShowError(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip,
 		Escrow: r.Escrow,
 		Price:  r.Price, Spec: r.Spec}
 	if c := spec.Callback; c != nil {
@@ -81,7 +81,7 @@ func orUnknown(h types.Height) *types.Height {
 	return &h
 }
 
-// JobRunners implements api.Reader: those of all draws, in the order drawn.
+// JobRunners implements answers.Reader: those of all draws, in the order drawn.
 func (v *reader) JobRunners(id types.Hash) (out []model.JobRunner, err error) {
 	turns, err := v.Archive.JobTurns(id)
 	for i := range turns {
@@ -109,7 +109,7 @@ func outcomeOf(t *history.JobTurn) string {
 	return model.RunnerDisagreed
 }
 
-// JobResults implements api.Reader: the outcomes of runners that sent something.
+// JobResults implements answers.Reader: the outcomes of runners that sent something.
 // Bare ones have no result.
 func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []model.JobResult, err error) {
 	turns, err := v.Archive.JobTurns(id)
@@ -136,7 +136,7 @@ func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []mod
 	return out, nil
 }
 
-// JobStory implements api.Reader.
+// JobStory implements answers.Reader.
 func (v *reader) JobStory(id types.Hash, p history.Page) ([]model.JobEvent, error) {
 	notes, err := v.Archive.JobNotes(id, history.Page{Limit: p.Offset + p.Limit})
 	if err != nil {
@@ -153,7 +153,7 @@ func (v *reader) JobStory(id types.Hash, p history.Page) ([]model.JobEvent, erro
 		}
 	}
 	seen = slices.DeleteFunc(seen, func(e model.JobEvent) bool { return v.isLater(e.Height) })
-	all := api.MergeStory(done, seen)
+	all := mergeStory(done, seen)
 	all = all[min(p.Offset, len(all)):]
 	return all[:min(p.Limit, len(all))], nil
 }
@@ -163,7 +163,7 @@ func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 	for i := range notes {
 		n := &notes[i]
 		events[i] = model.JobEvent{ID: n.ID, Height: n.At, What: string(n.Kind), Attempt: n.Attempt, Runner: n.Runner, Validator: n.Validator,
-			Committee: append([]types.Address{}, n.Committee...), Error: api.ShowError(n.Error), Submitter: n.Submitter}
+			Committee: append([]types.Address{}, n.Committee...), Error: answers.ShowError(n.Error), Submitter: n.Submitter}
 		if n.Kind == types.JobChangeDrawn {
 			draw, err := v.Archive.JobDraw(n.ID, n.Attempt)
 			if err != nil {
@@ -190,14 +190,43 @@ func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 	return events, nil
 }
 
-// Phase implements api.Reader.
+// Phase implements answers.Reader.
 func (v *reader) Phase() string { return v.state.Params().Push }
 
-// Assignments implements api.Reader.
+// Assignments implements answers.Reader.
 func (v *reader) Assignments(runner types.Address, after polling.Cursor) (out []model.PolledJob, next polling.Cursor) {
 	page, next := v.state.Page(runner, after)
 	for _, j := range page {
 		out = append(out, model.PolledJob{JobID: j.ID, JobSpec: v.state.JobSpec(j.ID), BlockHeight: j.Since, DeadlineBlock: j.Deadline()})
 	}
 	return out, next
+}
+
+// mergeStory puts what validators saw of a job among what blocks did to it, both in the
+// order of heights. An event that is sent with a block was seen about when that became
+// final: it comes after the draws of that height, and before the block's other changes.
+func mergeStory(done, seen []model.JobEvent) []model.JobEvent {
+	all := make([]model.JobEvent, 0, len(done)+len(seen))
+	for len(done) > 0 {
+		h := done[0].Height
+		before := slices.IndexFunc(seen, func(e model.JobEvent) bool { return e.Height >= h })
+		if before < 0 {
+			before = len(seen)
+		}
+		all, seen = append(all, seen[:before]...), seen[before:]
+		begun, end := 0, 0
+		for ; end < len(done) && done[end].Height == h; end++ {
+			switch done[end].What {
+			case model.JobSubmitted, model.JobRetried, model.JobDrawn:
+				begun = end + 1
+			}
+		}
+		at := 0
+		for at < len(seen) && seen[at].Height == h {
+			at++
+		}
+		all = append(append(append(all, done[:begun]...), seen[:at]...), done[begun:end]...)
+		done, seen = done[end:], seen[at:]
+	}
+	return append(all, seen...)
 }

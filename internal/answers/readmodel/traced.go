@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -16,13 +16,13 @@ import (
 type tracer struct {
 	*reader
 	state   *ledger.State // after it, for names and code
-	ask     api.TraceRequest
+	ask     answers.TraceRequest
 	sources map[types.Hash]bool
 	whole   model.Trace
 }
 
 func (t *tracer) traceModel(found *ledger.Retraced, h *types.Header, replayed int) *model.Trace {
-	t.beginTrace(found.Receipt, api.Printed(found.Logs), replayed)
+	t.beginTrace(found.Receipt, answers.Printed(found.Logs), replayed)
 	t.whole.Block = model.TraceBlock{ChainID: h.ChainID, Height: h.Height, TimestampMS: h.Timestamp}
 	t.whole.Fee = feeOf(found.Receipt, h, found.Message)
 	t.addProgram(found.Trace)
@@ -50,7 +50,7 @@ func (t *tracer) dryRunModel(r *types.Receipt, printed []string, trace *actors.T
 
 // beginTrace adds the parts of every trace.
 func (t *tracer) beginTrace(r *types.Receipt, printed []string, replayed int) {
-	t.whole = model.Trace{Receipt: api.ShowReceipt(r, printed), Changes: []model.TraceChange{}, Sent: []model.TraceSent{},
+	t.whole = model.Trace{Receipt: answers.ShowReceipt(r, printed), Changes: []model.TraceChange{}, Sent: []model.TraceSent{},
 		Sources: []model.TraceSource{}, Text: []string{}, Replayed: replayed}
 }
 
@@ -112,7 +112,7 @@ func (t *tracer) showCall(c *actors.TracedCall, undone bool) *model.TraceCall {
 	m := &model.TraceCall{Actor: c.Message.Self, Name: t.nameOf(c.Message.Self), Code: c.Code.Hash, Kind: kindNames[c.Message.Kind],
 		Sender: c.Message.Sender, Owner: c.Message.Owner, Handler: c.Message.Handler, Payload: c.Message.Payload,
 		Value: c.Message.Value, CyclesLimit: c.Limit, Cycles: c.Cycles, Own: c.Own, Cells: c.Cells,
-		Status: string(c.Outcome.Status), Error: api.ShowError(c.Outcome.Fault), Output: c.Outcome.Output, Failed: []model.TracePlace{},
+		Status: string(c.Outcome.Status), Error: answers.ShowError(c.Outcome.Fault), Output: c.Outcome.Output, Failed: []model.TracePlace{},
 		Steps: []model.TraceStep{}, Lines: []model.TraceLine{}}
 	where := c.Outcome.Where
 	if f := c.Outcome.Fault; f != nil {

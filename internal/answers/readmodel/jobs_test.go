@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
+	"github.com/cowboyinc/devnet/internal/answers/readmodel"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -17,8 +19,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -63,7 +63,7 @@ func (l *labour) drop(name string) {
 	}
 }
 
-func (l *labour) reader() api.Reader { return l.source.Of(l.Validator("v0")) }
+func (l *labour) reader() answers.Reader { return l.source.Of(l.Validator("v0")) }
 
 // submit submits a job for runners and returns it once it is final.
 func (l *labour) submit(runners uint64, mode push.Mode) *model.Job {
@@ -204,7 +204,7 @@ func TestRunnersAndPresenceAreReadFromTheChain(t *testing.T) {
 	l := newLabour(t, nil)
 	l.reach(10)
 	v := l.reader()
-	runners, err := v.Runners(api.RunnerFilter{Limit: 9})
+	runners, err := v.Runners(answers.RunnerFilter{Limit: 9})
 	if err != nil || len(runners) != 4 {
 		t.Fatal(runners, err)
 	}
@@ -216,7 +216,7 @@ func TestRunnersAndPresenceAreReadFromTheChain(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if active, err := v.Runners(api.RunnerFilter{Available: true, Offset: 1, Limit: 2}); err != nil || len(active) != 2 ||
+	if active, err := v.Runners(answers.RunnerFilter{Available: true, Offset: 1, Limit: 2}); err != nil || len(active) != 2 ||
 		active[0].Index != 1 {
 		t.Errorf("%+v, %v", active, err)
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -20,7 +20,7 @@ const keepEvery = 256
 
 // Trace executes a final execution again, from the nearest state before it that is
 // remembered, or from genesis. It is nil if there is no such execution.
-func (v *reader) Trace(ctx context.Context, hash types.Hash, ask api.TraceRequest) (*model.Trace, error) {
+func (v *reader) Trace(ctx context.Context, hash types.Hash, ask answers.TraceRequest) (*model.Trace, error) {
 	receipt, err := v.Archive.Receipt(hash)
 	if err != nil || receipt == nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (v *reader) Trace(ctx context.Context, hash types.Hash, ask api.TraceReques
 		return nil, err
 	}
 	again := v.executor
-	again.Worked = func(cycles types.Cycles) { api.SpendCycles(ctx, cycles) }
+	again.Worked = func(cycles types.Cycles) { answers.SpendCycles(ctx, cycles) }
 	replaying := again
 	again.Recorder = actors.NewRecorder(hash)
 	if ask.Profile {
@@ -133,7 +133,7 @@ func (v *reader) nearestState(h types.Height) (*ledger.State, error) {
 	case state != nil:
 		return state, nil
 	case kept.From > 1:
-		return nil, refusal.New(api.CodeNotKept,
+		return nil, refusal.New(answers.CodeNotKept,
 			"the state before block %d is not kept: this network keeps %d blocks (--history), and no genesis to execute from", h, kept.Blocks).
 			Hint("Such a network can execute again only recent blocks: the last %d since it started.", maxRecentStates)
 	}

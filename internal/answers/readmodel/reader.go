@@ -1,5 +1,5 @@
 // Package readmodel shows one validator's latest final state and history as the
-// faces read it: an api.Reader over a validators.Validator, the same for every
+// faces read it: an answers.Reader over a validators.Validator, the same for every
 // world.
 package readmodel
 
@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/params"
@@ -17,7 +18,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -56,7 +56,7 @@ func NewSource(genesis *ledger.Genesis, programs program.Host, verifier env.Veri
 }
 
 // reader is one validator's latest final state. The archive implements the methods of
-// api.Reader that read only history.
+// answers.Reader that read only history.
 type reader struct {
 	*history.Archive
 	source   *Source
@@ -73,27 +73,27 @@ type Validator interface {
 }
 
 // Of returns a validator at its current state.
-func (s *Source) Of(v Validator) api.Reader {
+func (s *Source) Of(v Validator) answers.Reader {
 	state := v.Head().State
 	s.past.keepRead(state)
 	return &reader{Archive: v.Archive(), source: s, state: state,
 		executor: ledger.Executor{Programs: s.programs, Verifier: s.verifier}}
 }
 
-func (v *reader) Head() api.Head {
+func (v *reader) Head() answers.Head {
 	fees := v.state.NextBaseFees()
-	return api.Head{Height: v.state.Height(), Hash: v.state.Hash(), Timestamp: v.state.Timestamp(), TimersPending: v.state.TimersPending(),
+	return answers.Head{Height: v.state.Height(), Hash: v.state.Hash(), Timestamp: v.state.Timestamp(), TimersPending: v.state.TimersPending(),
 		JobsOpen:         v.state.OpenJobs(),
 		NextBaseFeeCycle: fees.Cycle, NextBaseFeeCell: fees.Cell, NextBaseFeeLane: fees.LaneTimer}
 }
 
-func (v *reader) Block(h types.Height) (*api.Block, error) {
+func (v *reader) Block(h types.Height) (*answers.Block, error) {
 	if h == 0 {
 		_, genesis, err := v.source.genesis.State()
 		if err != nil {
 			return nil, err
 		}
-		return &api.Block{Stored: history.Stored{Block: genesis, Hash: genesis.Hash()}}, nil
+		return &answers.Block{Stored: history.Stored{Block: genesis, Hash: genesis.Hash()}}, nil
 	}
 	stored, err := v.Archive.Block(h)
 	if err == nil && stored == nil {
@@ -102,7 +102,7 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 	if err != nil || stored == nil {
 		return nil, err
 	}
-	block := &api.Block{Stored: *stored}
+	block := &answers.Block{Stored: *stored}
 	if block.Deferred, err = v.Archive.Deferred(h); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (v *reader) sentAt(h types.Height) (types.Height, error) {
 func (v *reader) requireKeptBlock(h types.Height) error {
 	kept, err := v.Kept()
 	if err == nil && h < kept.From {
-		err = api.NotKept(kept, h)
+		err = answers.NotKept(kept, h)
 	}
 	return err
 }
@@ -160,7 +160,7 @@ func (v *reader) Receipt(hash types.Hash) (*history.Executed, error) {
 
 func (v *reader) Account(a types.Address) (actors.Account, error) { return v.state.Account(a), nil }
 
-func (v *reader) Actor(a types.Address) (*api.Actor, error) {
+func (v *reader) Actor(a types.Address) (*answers.Actor, error) {
 	record := v.state.Actor(a)
 	if record == nil {
 		return nil, nil
@@ -193,12 +193,12 @@ func (v *reader) SchemaOf(code []byte) ([]byte, error) {
 	return found.Schema, nil
 }
 
-func (v *reader) briefActor(a types.Address, record *actors.Actor) api.Actor {
-	return api.Actor{Address: a, Name: record.Name, Owner: record.Owner, CodeHash: record.CodeHash,
+func (v *reader) briefActor(a types.Address, record *actors.Actor) answers.Actor {
+	return answers.Actor{Address: a, Name: record.Name, Owner: record.Owner, CodeHash: record.CodeHash,
 		DeployedAt: record.DeployedAt, TimersPending: uint64(len(v.state.Timers(a))), Upgrades: v.state.Upgradable(a)}
 }
 
-func (v *reader) Actors(offset, limit int) (out []api.Actor, err error) {
+func (v *reader) Actors(offset, limit int) (out []answers.Actor, err error) {
 	v.state.Actors(types.Address{}, func(a types.Address, record *actors.Actor) bool {
 		if offset > 0 {
 			offset--
@@ -235,8 +235,8 @@ func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) ([
 	return stateOf(v.state, actor, prefix, offset, limit), nil
 }
 
-// At implements api.Reader.
-func (v *reader) At(ctx context.Context, h types.Height) (api.Reader, error) {
+// At implements answers.Reader.
+func (v *reader) At(ctx context.Context, h types.Height) (answers.Reader, error) {
 	state := v.state
 	next, err := v.Archive.Next(h + 1)
 	if err == nil && next != 0 && next <= state.Height() {
@@ -273,7 +273,7 @@ func (v *reader) stateBelow(ctx context.Context, next types.Height) (*ledger.Sta
 		return nil, notAgain(next, errors.New("it is not stored"))
 	}
 	again := v.executor
-	again.Worked = func(cycles types.Cycles) { api.SpendCycles(ctx, cycles) }
+	again.Worked = func(cycles types.Cycles) { answers.SpendCycles(ctx, cycles) }
 	state, _, err := v.stateBefore(ctx, &again, stored)
 	if err == nil {
 		v.source.past.keepState(state)
@@ -331,7 +331,7 @@ func (v *reader) Simulate(ctx context.Context, tx *types.Transaction) (*history.
 	if err != nil {
 		return nil, nil, validators.Refusal(failedRead(err))
 	}
-	out := &history.Executed{Receipt: *receipt, Logs: api.Printed(printed)}
+	out := &history.Executed{Receipt: *receipt, Logs: answers.Printed(printed)}
 	t := &tracer{reader: v, state: v.state, sources: map[types.Hash]bool{}}
 	return out, t.dryRunModel(receipt, out.Logs, traced.Recorder.Trace()), nil
 }
@@ -342,10 +342,10 @@ func (v *reader) Simulate(ctx context.Context, tx *types.Transaction) (*history.
 func environmentError(err error) error {
 	var host *program.HostError
 	if !errors.As(err, &host) || host.Failure == program.Missing {
-		return refusal.New(api.CodeNoProgramHost, "this machine cannot run programs: %v", err).
+		return refusal.New(answers.CodeNoProgramHost, "this machine cannot run programs: %v", err).
 			Hint("%s", remedyFor(err))
 	}
-	return refusal.New(api.CodeHostFailed, "the host of programs failed on it: it %s", verb[host.Failure]).
+	return refusal.New(answers.CodeHostFailed, "the host of programs failed on it: it %s", verb[host.Failure]).
 		Hint("%s", remedyFor(err))
 }
 

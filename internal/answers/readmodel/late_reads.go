@@ -6,10 +6,10 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -61,7 +61,7 @@ func (l *lateReads) enterRead(at types.Height, of readOf) (leave func(), err err
 	case !wasLate || at >= until:
 		return func() {}, nil
 	case l.isTaken:
-		return nil, refusal.New(api.CodeLateBefore, "this handler was late in a read before, and another such read runs").
+		return nil, refusal.New(answers.CodeLateBefore, "this handler was late in a read before, and another such read runs").
 			Hint("Try again in a second, or let it do less at once.")
 	}
 	l.isTaken = true
@@ -107,10 +107,10 @@ func (v *reader) runPaidRead(ctx context.Context, of readOf, do func() (types.Cy
 			late.noteLate(v.state.Height(), of)
 		}
 		if host.Failure != program.Missing {
-			cycles = api.LateReadTimes * failed.Limit
+			cycles = program.LateTimesInAll * failed.Limit
 		}
 	}
-	api.SpendCycles(ctx, cycles)
+	answers.SpendCycles(ctx, cycles)
 	return err
 }
 
@@ -122,7 +122,7 @@ type sharedRead struct {
 
 var errReadPanicked = errors.New("an equal read met a bug: the log says more")
 
-// Read implements api.Reader. Equal reads of one head that run at once run once, for the first of them.
+// Read implements answers.Reader. Equal reads of one head that run at once run once, for the first of them.
 func (v *reader) Read(ctx context.Context, call ledger.Call) (ledger.ReadResult, error) {
 	of := readOfHandler(call.Actor, call.Handler)
 	block := v.state.Hash()

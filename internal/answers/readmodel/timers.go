@@ -4,15 +4,15 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-func (v *reader) Timer(id types.TimerID) (*api.Timer, error) {
+func (v *reader) Timer(id types.TimerID) (*answers.Timer, error) {
 	record, err := v.Archive.Timer(id)
 	if err != nil || record == nil {
 		return nil, err
@@ -20,7 +20,7 @@ func (v *reader) Timer(id types.TimerID) (*api.Timer, error) {
 	return new(v.timerOf(record)), nil
 }
 
-func (v *reader) Timers(f history.TimerFilter) (out []api.Timer, err error) {
+func (v *reader) Timers(f history.TimerFilter) (out []answers.Timer, err error) {
 	records, err := v.Archive.Timers(f)
 	for i := range records {
 		out = append(out, v.timerOf(&records[i]))
@@ -28,8 +28,8 @@ func (v *reader) Timers(f history.TimerFilter) (out []api.Timer, err error) {
 	return out, err
 }
 
-func (v *reader) timerOf(r *history.TimerRecord) api.Timer {
-	t := api.Timer{TimerRecord: *r}
+func (v *reader) timerOf(r *history.TimerRecord) answers.Timer {
+	t := answers.Timer{TimerRecord: *r}
 	if r.Status == types.TimerPending {
 		t.Tier, _ = v.state.TierOf(r.ID)
 	}
@@ -44,7 +44,7 @@ func (v *reader) Lane(last int) (out []model.LaneBlock, err error) {
 	return out, err
 }
 
-// Tally implements api.Reader.
+// Tally implements answers.Reader.
 func (v *reader) Tally(from, to, width types.Height, limit int) scheduler.Tally {
 	return v.state.Tally(from, to, width, limit)
 }
@@ -65,12 +65,12 @@ func laneOf(l *history.LaneRecord) model.LaneBlock {
 	return m
 }
 
-func (v *reader) Story(id types.TimerID, from types.Height, blocks int) (*api.Story, error) {
+func (v *reader) Story(id types.TimerID, from types.Height, blocks int) (*answers.Story, error) {
 	s, err := v.Archive.Story(v.state.Params(), id, from, blocks)
 	if err != nil || s == nil {
 		return nil, err
 	}
-	out := &api.Story{Timer: v.timerOf(&s.TimerRecord), Next: s.Next}
+	out := &answers.Story{Timer: v.timerOf(&s.TimerRecord), Next: s.Next}
 	out.Entries = append(out.Entries, newEntry(model.StoryScheduled, s.Timer.ScheduledAt))
 	out.Entries[0].Tier, out.Entries[0].ExpiresAt = firstTier(v.state.Params(), s), &s.ScheduledExpiry
 	if s.KeptFrom != 0 {

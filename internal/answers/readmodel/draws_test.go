@@ -154,7 +154,7 @@ func TestTheDrawOfThePageIsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, page, _ := strings.Cut(string(data), "<!-- draw example: internal/faces/readmodel.TestTheDrawOfThePageIsRight -->")
+	_, page, _ := strings.Cut(string(data), "<!-- draw example: internal/answers/readmodel.TestTheDrawOfThePageIsRight -->")
 	var job types.Hash
 	d := model.JobDraw{Attempt: 1, Committee: make([]types.Address, 1)}
 	var seed, digest types.Hash

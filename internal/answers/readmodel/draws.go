@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// JobDraws implements api.Reader.
+// JobDraws implements answers.Reader.
 func (v *reader) JobDraws(id types.Hash) (out []model.JobDraw, err error) {
 	record, err := v.Archive.Job(id)
 	if err != nil || record == nil {

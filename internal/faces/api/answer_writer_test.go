@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -107,7 +108,7 @@ func TestJ24PollsHaveARation(t *testing.T) {
 // Bytes of answers on their way are bounded: the oldest make room, and a client that takes
 // its answer in time keeps its connection.
 func TestAnswersOnTheirWayAreBounded(t *testing.T) {
-	a := newAnswers()
+	a := newAnswerWriter()
 	a.most = 100
 	ended := map[int]bool{}
 	begin := func(i, size int) *flight {
@@ -136,7 +137,7 @@ func TestAnswersOnTheirWayAreBounded(t *testing.T) {
 
 // A long answer waits for a place to be encoded, a short one does not.
 func TestShortAnswersPassLongOnes(t *testing.T) {
-	a := newAnswers()
+	a := newAnswerWriter()
 	for range cap(a.encoders) {
 		a.encoders <- struct{}{}
 	}
@@ -167,7 +168,7 @@ func TestShortAnswersPassLongOnes(t *testing.T) {
 // do not starve it. A replay, an old clock and a stranger's signature gain nothing.
 func TestJ24ASignedPollHasItsOwnRation(t *testing.T) {
 	key, stranger := crypto.DeriveKey(1, "runner/r0"), crypto.DeriveKey(1, "runner/r1")
-	s := &Server{info: Info{ChainID: 8011}, polls: polls{full: map[pollCaller]time.Time{}, waits: true}}
+	s := &Server{info: answers.Info{ChainID: 8011}, polls: polls{full: map[pollCaller]time.Time{}, waits: true}}
 	from := netip.MustParsePrefix("10.0.0.1/32")
 	now := uint64(time.Now().UnixMilli())
 	caller := func(by *crypto.Key, chain, at uint64) (pollCaller, error) {

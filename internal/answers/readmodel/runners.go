@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -45,7 +45,7 @@ func (v *reader) Runner(a types.Address) (*model.Runner, error) {
 // isLater says that something came after the state that is read, which is not the latest.
 func (v *reader) isLater(h types.Height) bool { return v.isPast && h > v.state.Height() }
 
-func (v *reader) Runners(f api.RunnerFilter) (out []model.Runner, err error) {
+func (v *reader) Runners(f answers.RunnerFilter) (out []model.Runner, err error) {
 	latest, err := v.Archive.LatestPresence(v.state.Height())
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (v *reader) Runners(f api.RunnerFilter) (out []model.Runner, err error) {
 	return out, nil
 }
 
-// RunnerAddresses implements api.Reader.
+// RunnerAddresses implements answers.Reader.
 func (v *reader) RunnerAddresses(first, last types.Address) (out []types.Address) {
 	v.state.RunnersBetween(first, last, func(a types.Address) { out = append(out, a) })
 	return out
@@ -146,7 +146,7 @@ func basisOf(a *selection.Assignment) model.SubsetBasis {
 	return m
 }
 
-// Attested implements api.Reader.
+// Attested implements answers.Reader.
 func (v *reader) Attested(h types.Height) (*history.Presence, error) {
 	if h >= v.state.Height() {
 		return nil, nil
@@ -154,7 +154,7 @@ func (v *reader) Attested(h types.Height) (*history.Presence, error) {
 	return v.Archive.Presence(h)
 }
 
-// Presence implements api.Reader. Where P is not known it says why.
+// Presence implements answers.Reader. Where P is not known it says why.
 func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 	if h >= v.state.Height() {
 		return nil, nil
@@ -166,7 +166,7 @@ func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 	if err != nil || p == nil {
 		return nil, err
 	}
-	m := &model.Presence{Height: h, Rule: string(p.Rule), Threshold: p.Threshold, Votes: api.ShowVotes(p.Votes),
+	m := &model.Presence{Height: h, Rule: string(p.Rule), Threshold: p.Threshold, Votes: answers.ShowVotes(p.Votes),
 		Runners: []model.RunnerPresence{}}
 	for i := range p.Bitmap.Len() {
 		if at := v.state.RunnerAt(i, h); !at.IsZero() {

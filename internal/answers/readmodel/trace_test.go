@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/answers"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -34,13 +34,13 @@ func TestEveryExecutionIsTracedUnderEveryPolicy(t *testing.T) {
 	}
 }
 
-func tracedAlike(t *testing.T, v api.Reader, r *types.Receipt) {
+func tracedAlike(t *testing.T, v answers.Reader, r *types.Receipt) {
 	t.Helper()
-	trace, err := v.Trace(context.Background(), r.Hash, api.TraceRequest{})
+	trace, err := v.Trace(context.Background(), r.Hash, answers.TraceRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := api.ShowReceipt(r, trace.Receipt.Logs)
+	shown := answers.ShowReceipt(r, trace.Receipt.Logs)
 	if trace.Receipt.Fee != shown.Fee || trace.Receipt.Status != shown.Status || trace.Receipt.Cycles != shown.Cycles {
 		t.Errorf("%s is traced as %+v", r.Hash, trace.Receipt)
 	}
@@ -69,23 +69,24 @@ func TestATraceThatRunsOutOfTimeGoesOn(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = v.Trace(over, timers[0].ID, api.TraceRequest{})
+	_, err = v.Trace(over, timers[0].ID, answers.TraceRequest{})
 	var refused *refusal.Error
 	if !errors.As(err, &refused) || refused.Code != "still_replaying" {
 		t.Fatalf("without time: %v", err)
 	}
-	first, err := v.Trace(context.Background(), timers[0].ID, api.TraceRequest{})
+	first, err := v.Trace(context.Background(), timers[0].ID, answers.TraceRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := v.Trace(context.Background(), timers[0].ID, api.TraceRequest{})
+	again, err := v.Trace(context.Background(), timers[0].ID, answers.TraceRequest{})
 	if err != nil || first.Replayed == 0 || again.Replayed != 0 {
 		t.Errorf("%d blocks were executed again, then %d: %v", first.Replayed, again.Replayed, err)
 	}
-	if nothing, err := v.Trace(context.Background(), types.Hash{1}, api.TraceRequest{}); nothing != nil || err != nil {
+	if nothing, err := v.Trace(context.Background(), types.Hash{1}, answers.TraceRequest{}); nothing != nil || err != nil {
 		t.Errorf("of nothing: %v, %v", nothing, err)
 	}
-	if plain, err := v.Trace(context.Background(), timers[0].ID, api.TraceRequest{Profile: true}); err != nil || len(plain.Call.Lines) > 0 {
+	profile := answers.TraceRequest{Profile: true}
+	if plain, err := v.Trace(context.Background(), timers[0].ID, profile); err != nil || len(plain.Call.Lines) > 0 {
 		t.Errorf("a profile of a sample in Go: %v, %v", plain, err)
 	}
 }
@@ -101,13 +102,13 @@ func TestATraceNamesWhatACallMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trace, err := v.Trace(context.Background(), b.Receipts[0].Hash, api.TraceRequest{Sources: true})
+	trace, err := v.Trace(context.Background(), b.Receipts[0].Hash, answers.TraceRequest{Sources: true})
 	if err != nil || trace.Call == nil {
 		t.Fatal(trace, err)
 	}
 	made := 0
 	for _, s := range trace.Call.Steps {
-		if s.What == "schedule_timer" && slices.ContainsFunc(timers, func(x api.Timer) bool { return s.ID != nil && x.ID == *s.ID }) {
+		if s.What == "schedule_timer" && slices.ContainsFunc(timers, func(x answers.Timer) bool { return s.ID != nil && x.ID == *s.ID }) {
 			made++
 		}
 	}

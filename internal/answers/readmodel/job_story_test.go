@@ -1,4 +1,4 @@
-package api
+package readmodel
 
 import (
 	"slices"
@@ -22,14 +22,14 @@ func TestAStoryIsToldInItsOrder(t *testing.T) {
 	seen := slices.Concat(at(4, "progress"), at(5, "pushed", "acked"), at(6, "result"), at(9, "hard_failure"),
 		at(10, "pushed"), at(13, "not_taken"))
 	var words []string
-	for _, e := range MergeStory(done, seen) {
+	for _, e := range mergeStory(done, seen) {
 		words = append(words, e.What)
 	}
 	const want = "progress submitted drawn pushed acked result committed revealed retried drawn hard_failure pushed failed not_taken"
 	if got := strings.Join(words, " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if got := MergeStory(nil, seen); !slices.EqualFunc(got, seen, func(a, b model.JobEvent) bool { return a.What == b.What }) {
+	if got := mergeStory(nil, seen); !slices.EqualFunc(got, seen, func(a, b model.JobEvent) bool { return a.What == b.What }) {
 		t.Errorf("%v", got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// TryBid implements api.Reader.
+// TryBid implements answers.Reader.
 func (v *reader) TryBid(ctx context.Context, trial ledger.BidTrial) (tried ledger.BidTried, err error) {
 	err = v.runPaidRead(ctx, readOfHandler(trial.Bidder, program.BidHandler), func() (_ types.Cycles, err error) {
 		tried, err = v.executor.TryBid(v.state, trial)
