@@ -85,7 +85,7 @@ prices-bounded: python
 # whether the tests that SPEC.md names run the code it names; then small faults in
 # the sources, one at a time, and which test caught each.
 soak: python
-	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill|Campaign|LongRun|Attacks' -v ./scheduler/... ./internal/worlds/... ./internal/faces/scenario ./internal/environment/pyhost/... ./internal/checks/pythons ./cmd/...
+	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill|Campaign|LongRun|Attacks' -v ./scheduler/... ./internal/worlds/... ./internal/runs/... ./internal/faces/scenario ./internal/environment/pyhost/... ./internal/checks/pythons ./cmd/...
 	DEVNET_SOAK=1 $(GO) test -timeout 3h -run SoakRows -v ./docs
 	DEVNET_SOAK=1 $(GO) test -timeout 12h -run Mutants -v ./internal/checks/mutate
 
@@ -162,7 +162,7 @@ image:
 # Tests on containers of the image, which they make first: one package after the other,
 # since one has the engine join a Swarm and leave it.
 containers: testcontainers
-	DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) $(GO) test -count 1 -p 1 ./internal/worlds/cluster/container ./internal/worlds/cluster/stage
+	DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) $(GO) test -count 1 -p 1 ./internal/worlds/cluster/container ./internal/runs/clustered
 
 testcontainers: image
 	cd testcontainers && DEVNET_IMAGE=$(or $(IMAGE),cowboy-devnet) $(GO) test -count 1 ./...

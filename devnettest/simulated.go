@@ -11,13 +11,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
-	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+	"github.com/cowboyinc/devnet/internal/runs/simulated"
 )
 
 // simulatedWorld is a world of virtual time.
 type simulatedWorld struct {
 	*api.Driven
-	bench    *stage.Bench
+	bench    *simulated.Bench
 	patience time.Duration // for the next block
 	runners  int
 	auto     bool // a block is made only if there is something to do
@@ -29,7 +29,7 @@ func (n *Network) openVirtual(context.Context) (world, error) {
 	if c.auto {
 		pace = "auto"
 	}
-	b, err := stage.NewBench("devnettest", bench.Config{Seed: c.seed, Validators: c.validators, Runners: c.runners, BlockTime: pace,
+	b, err := simulated.NewBench("devnettest", bench.Config{Seed: c.seed, Validators: c.validators, Runners: c.runners, BlockTime: pace,
 		Params: c.params, Open: true}, n.timeline)
 	if err != nil {
 		return nil, err

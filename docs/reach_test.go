@@ -27,7 +27,7 @@ const module = "github.com/cowboyinc/devnet/"
 const pythonPackage = "internal/environment/pyhost"
 
 // scenarioPackage has the tests that play the library of scenarios.
-const scenarioPackage = "internal/worlds/sim/stage"
+const scenarioPackage = "internal/runs/simulated"
 
 // dependencies answers which packages of the module a package's tests reach.
 type dependencies struct {

@@ -15,7 +15,7 @@ import (
 )
 
 // below are the folders whose refusals have their status by the table.
-var below = []string{"internal/worlds", "internal/answers", "internal/environment/fault", "validators", "devnettest"}
+var below = []string{"internal/worlds", "internal/runs", "internal/answers", "internal/environment/fault", "validators", "devnettest"}
 
 // withCodes are the folders of the constants by which they name codes.
 var withCodes = append([]string{"internal/base/refusal"}, below...)

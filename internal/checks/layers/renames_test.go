@@ -35,10 +35,10 @@ var writing = map[string]string{
 	"internal/checks/digests/main.go":                "a check's output",
 	"internal/environment/pyhost/unpack.go":          "it writes into a new folder",
 	"internal/environment/store/storetest/losing.go": "a test's folder",
-	"internal/worlds/batch/junit.go":                 "a report",
-	"internal/worlds/sim/explore/explore.go":         "a command's output, which the command writes again",
-	"internal/worlds/sim/explore/run.go":             "a script that is run and removed",
-	"internal/worlds/lab/page.go":                    "a report",
+	"internal/runs/batch/junit.go":                   "a report",
+	"internal/runs/explore/explore.go":               "a command's output, which the command writes again",
+	"internal/runs/explore/run.go":                   "a script that is run and removed",
+	"internal/runs/lab/page.go":                      "a report",
 	"internal/worlds/cluster/process/node.go":        "an empty mark: its name is all that it says",
 }
 

@@ -62,18 +62,19 @@ var (
 	pages    = []string{"internal/faces/page", "internal/faces/web"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
-	batches  = []string{"internal/worlds/batch", "internal/worlds/experiment"}
+	batches  = []string{"internal/runs/batch", "internal/runs/experiment"}
 	nodes    = []string{"internal/worlds/node"}
 	networks = []string{"internal/worlds/network"}
 	steers   = []string{"internal/worlds/steer"}
 	setups   = []string{"internal/worlds/setup"}
 	folders  = []string{"internal/worlds/setup/hosts"}
-	stages   = []string{"internal/worlds/stage"}
+	stages   = []string{"internal/runs/stage"}
 	remotes  = []string{"internal/worlds/remote"}
-	players  = []string{"internal/worlds/box/stage", "internal/worlds/cluster/stage"}
-	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box"}
+	players  = []string{"internal/runs/live", "internal/runs/clustered"}
+	replays  = []string{"internal/runs/simulated", "internal/runs/explore", "internal/runs/why"}
+	worlds   = []string{"internal/worlds/sim", "internal/worlds/box"}
 	bares    = []string{"internal/worlds/bare/..."}
-	labs     = []string{"internal/worlds/lab"}
+	labs     = []string{"internal/runs/lab"}
 	crowded  = []string{"internal/worlds/crowded"}
 	controls = []string{"internal/worlds/cluster/control"}
 	clusters = []string{"internal/worlds/cluster/..."}
@@ -181,14 +182,17 @@ var table = []layer{
 		imports:   join(below, shells, environment, answers, bridges, nodes, networks, setups),
 		libraries: anyLibrary,
 		why:       "the two ends of a node's control, which speak HTTP, know nodes and operator code, and no world"},
-	{name: "stage of separate nodes", packages: players, imports: join(below, shells, faces, answers, oracles, bridges, nodes, networks,
+	{name: "live run", packages: players, imports: join(below, shells, faces, answers, oracles, bridges, nodes, networks,
 		setups, folders, stages, remotes, clusters, players, []string{"internal/worlds/box"}), libraries: anyLibrary,
 		why: "a script is played on box, with its nodes here or in a cluster: what joins a face and worlds is above both"},
+	{name: "simulated run", packages: replays, imports: join(below, shells, environment, carried, faces, answers, oracles, shown, networks,
+		steers, stages, replays, []string{"internal/worlds/sim"}), libraries: anyLibrary,
+		why: "a script is played in the simulator, and again with a change: what joins a face and worlds is above both"},
 	{name: "world", packages: worlds, refuses: []string{"net/http"},
-		imports: join(below, shells, environment, carried, faces, answers, oracles, shown, bridges, nodes, networks,
-			setups, stages, audits, remotes, steers),
+		imports: join(below, shells, environment, carried, answers, oracles, shown, bridges, nodes, networks, setups, audits, remotes,
+			steers),
 		libraries: anyLibrary,
-		why:       "a world imports what is below it, and no other world"},
+		why:       "a world imports what is below it, and no other world and no face"},
 	{name: "cluster", packages: clusters, refuses: []string{"net/http"},
 		imports:   join(below, shells, environment, oracles, networks, setups, folders, remotes),
 		libraries: anyLibrary,
@@ -199,11 +203,11 @@ var table = []layer{
 		libraries: []string{"github.com/vbauerster/mpb/v8/..."},
 		why:       "a text is made from data: it knows neither flags nor a network"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, answers, pages, audits, batches,
-		nodes, setups, folders, remotes, worlds, players, labs, crowded, clusters, clients), libraries: anyLibrary,
+		nodes, setups, folders, remotes, worlds, players, replays, labs, crowded, clusters, clients), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and not with cores"},
 	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/answers/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
-	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, answers, worlds, players, setups),
+	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, answers, worlds, players, replays, setups),
 		libraries: anyLibrary,
 		why:       "it gives worlds to other people's tests, and is independent of cores"},
 	{name: "check", packages: checks, imports: join(base, []string{"internal/environment/pyhost/..."}), libraries: anyLibrary,

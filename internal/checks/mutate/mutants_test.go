@@ -36,7 +36,7 @@ var (
 	// worldTests see what only a whole network shows; killTests a whole process.
 	worldTests = []suite{
 		{pkg: "./internal/worlds/sim", run: "Campaign$|OneLiar|JoinAndLeave|AllOfGenesis|WasDown|Tampered", args: []string{"-seeds", "20"}},
-		{pkg: "./internal/worlds/sim/stage", run: "TestSeedsOfTheLibrary"},
+		{pkg: "./internal/runs/simulated", run: "TestSeedsOfTheLibrary"},
 	}
 	killTests = []suite{{pkg: "./internal/worlds/box", run: "TestKillMinus9"}}
 )

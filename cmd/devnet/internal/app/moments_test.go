@@ -27,7 +27,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+	"github.com/cowboyinc/devnet/internal/runs/simulated"
 )
 
 // lineRun has something of all that commands read: timers that are deferred, cancelled and fire, messages, jobs that are done, refused and

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
-	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+	"github.com/cowboyinc/devnet/internal/runs/simulated"
 )
 
 // benchGCPercent lets the heap of a bench, which is small, grow further before it is

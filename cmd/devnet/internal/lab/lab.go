@@ -23,9 +23,9 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/run"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
+	"github.com/cowboyinc/devnet/internal/runs/lab"
 	"github.com/cowboyinc/devnet/internal/worlds/crowded"
-	"github.com/cowboyinc/devnet/internal/worlds/lab"
 )
 
 // defaultLab is the folder of the results of experiments.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
-	"github.com/cowboyinc/devnet/internal/worlds/experiment"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
+	"github.com/cowboyinc/devnet/internal/runs/experiment"
 )
 
 // concludeRuns reports on all runs and returns the command's end. sometimes is judged only

@@ -16,7 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/faces/words"
-	"github.com/cowboyinc/devnet/internal/worlds/sim/explore"
+	"github.com/cowboyinc/devnet/internal/runs/explore"
 )
 
 // Limits of devnet explore.

@@ -21,8 +21,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
-	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
+	"github.com/cowboyinc/devnet/internal/runs/simulated"
 )
 
 // readHold reads --hold, --hold-at and --http.

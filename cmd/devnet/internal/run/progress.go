@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
 )
 
 // runProgress says how far a run alone has come, which prints nothing itself for as long as its

@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/faces/words"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
 )
 
 // maxReported bounds the failed cases that a report lists.

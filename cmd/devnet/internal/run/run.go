@@ -19,8 +19,8 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
 	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
-	"github.com/cowboyinc/devnet/internal/worlds/experiment"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
+	"github.com/cowboyinc/devnet/internal/runs/experiment"
 )
 
 // Limits of a run of scenarios.

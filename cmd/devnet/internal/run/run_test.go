@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
 )
 
 func TestEveryRunIsInOneShard(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
 )
 
 // show is the display of many runs: a bar on a terminal, and a line for each that

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
-	"github.com/cowboyinc/devnet/internal/worlds/experiment"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
+	"github.com/cowboyinc/devnet/internal/runs/experiment"
 )
 
 // tally is what the runs of a plan came to. Only with --json and --junit it keeps their

@@ -20,7 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/faces/words"
-	"github.com/cowboyinc/devnet/internal/worlds/sim/why"
+	"github.com/cowboyinc/devnet/internal/runs/why"
 )
 
 // defaultTrials is how many runs devnet why makes by default: under a minute, of most scripts.

@@ -21,11 +21,11 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	"github.com/cowboyinc/devnet/internal/worlds/batch"
-	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
-	clustered "github.com/cowboyinc/devnet/internal/worlds/cluster/stage"
-	"github.com/cowboyinc/devnet/internal/worlds/experiment"
-	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+	"github.com/cowboyinc/devnet/internal/runs/batch"
+	"github.com/cowboyinc/devnet/internal/runs/clustered"
+	"github.com/cowboyinc/devnet/internal/runs/experiment"
+	"github.com/cowboyinc/devnet/internal/runs/live"
+	"github.com/cowboyinc/devnet/internal/runs/simulated"
 )
 
 // BatchFlag makes devnet run read a batch from its standard input. It is for

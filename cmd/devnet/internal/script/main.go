@@ -17,7 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/app"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/run"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+	"github.com/cowboyinc/devnet/internal/runs/simulated"
 )
 
 // Main lets the scripts of a test package run its binary as devnet. Its TestMain calls it.
