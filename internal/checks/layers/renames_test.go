@@ -37,7 +37,6 @@ var writing = map[string]string{
 	"internal/environment/store/storetest/losing.go": "a test's folder",
 	"internal/runs/batch/junit.go":                   "a report",
 	"internal/runs/explore/explore.go":               "a command's output, which the command writes again",
-	"internal/runs/explore/run.go":                   "a script that is run and removed",
 	"internal/runs/lab/page.go":                      "a report",
 	"internal/worlds/cluster/process/node.go":        "an empty mark: its name is all that it says",
 }

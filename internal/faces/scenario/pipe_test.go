@@ -15,7 +15,7 @@ func TestAScriptIsARegularFile(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
-	if _, err := openSources(path); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
+	if _, err := openSources(path, ""); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Fatal(err)
 	}
 }

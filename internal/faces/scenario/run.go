@@ -35,6 +35,7 @@ const (
 // Options say how to run a script. Open is needed; zero fields mean defaults.
 type Options struct {
 	Open Open
+	Text string  // of the script, in place of its file's; "": that
 	Seed *uint64 // goes before the script's own
 	Pace *Pace   // so does this
 	// Settings go before the defaults of setting(…), each name once.
@@ -83,7 +84,7 @@ func Run(path string, o Options) (*Report, error) {
 		o.Pulse = &Pulse{}
 	}
 	r := &runtime{options: o, report: &Report{}, allowed: map[int]bool{}}
-	s, err := openSources(path)
+	s, err := openSources(path, o.Text)
 	if err != nil {
 		return r.report, err
 	}
@@ -111,7 +112,7 @@ func Run(path string, o Options) (*Report, error) {
 // verbs of the network, names of arguments. Its error is Mistakes or a *Mistake,
 // or that a file cannot be read.
 func Check(path string) error {
-	s, err := openSources(path)
+	s, err := openSources(path, "")
 	if err != nil {
 		return err
 	}
@@ -259,12 +260,18 @@ type sources struct {
 	computed bool
 }
 
-func openSources(path string) (*sources, error) {
+// openSources opens a script's folder, and reads its file unless its text is given.
+func openSources(path, text string) (*sources, error) {
 	s, err := folderOf(path)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.readFile(s.main); err != nil {
+	if text != "" {
+		_, err = s.keepText(s.main, text)
+	} else {
+		_, err = s.readFile(s.main)
+	}
+	if err != nil {
 		s.closeFolder()
 		var wrong *Mistake
 		if errors.As(err, &wrong) {
@@ -321,14 +328,19 @@ func (s *sources) readFile(name string) (string, error) {
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, MaxScriptBytes+1))
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", newMistake("%s cannot be read: %v", name, innermostReason(err))
-	case len(data) > MaxScriptBytes:
+	}
+	return s.keepText(name, string(data))
+}
+
+// keepText keeps the text of a file, and returns it.
+func (s *sources) keepText(name, text string) (string, error) {
+	if len(text) > MaxScriptBytes {
 		return "", &Mistake{What: fmt.Sprintf("%s has more than %d bytes", name, MaxScriptBytes), At: Position{File: s.missingMessage(name)}}
 	}
-	s.text[name] = string(data)
-	return s.text[name], nil
+	s.text[name] = text
+	return text, nil
 }
 
 // missingMessage is where to say that a file cannot be read: "" leaves it to the call

@@ -145,7 +145,7 @@ func CheckSettings(paths []string, settings []Setting) error {
 	var written []asked
 	computed := false
 	for _, path := range paths {
-		s, err := openSources(path)
+		s, err := openSources(path, "")
 		if err != nil {
 			return err
 		}

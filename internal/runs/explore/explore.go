@@ -106,9 +106,6 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.folder = filepath.Dir(o.Path); !fileExists(o.Path) { // the program itself has it
-		b.folder = o.Dir
-	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -117,8 +114,8 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, o.For)
 	defer cancel()
-	first := newTester(b.folder, 0)
-	defer first.closeHosts()
+	first := newTester(o.Path)
+	defer first.hosts.Close()
 	plain := &program{statements: append(slices.Clone(b.statements), s.endingStatements()...), seed: 1}
 	out, err := first.playScript(ctx, plain.scriptText(""))
 	switch {
@@ -135,8 +132,8 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	failures := make([]error, max(o.Jobs, 1))
 	for i := range failures {
 		wait.Go(func() {
-			t := newTester(b.folder, i+1)
-			defer t.closeHosts()
+			t := newTester(o.Path)
+			defer t.hosts.Close()
 			failures[i] = s.makeRuns(ctx, t)
 		})
 	}
@@ -144,12 +141,6 @@ func Explore(ctx context.Context, o Options) (*Report, error) {
 	s.report.Took = time.Since(began)
 	s.report.Seconds = s.report.Took.Seconds()
 	return &s.report, errors.Join(failures...)
-}
-
-// fileExists says that there is a file.
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // makeRuns makes runs until the time is over, or there are enough finds.

@@ -232,6 +232,25 @@ func TestATwinIsDrawnBesideNoOtherFault(t *testing.T) {
 	}
 }
 
+// A program runs from memory, so that nothing is left beside the script, even where the search dies.
+func TestAProgramOfTheSearchLeavesNoFileBesideTheScript(t *testing.T) {
+	path := written(t, explored)
+	b, err := readBase(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tester := newTester(path)
+	defer tester.hosts.Close()
+	out, err := tester.playScript(t.Context(), (&program{statements: b.statements, seed: 1}).scriptText(""))
+	if err != nil || out.err != nil {
+		t.Fatal(err, out.err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
 // An order that its node refuses ends a script. The search leaves it out, and goes on with the rest.
 func TestARefusedOrderIsLeftOut(t *testing.T) {
 	path := written(t, explored)
@@ -244,8 +263,8 @@ func TestARefusedOrderIsLeftOut(t *testing.T) {
 		`net.run(blocks = 2)`, `net.validator("v1").crash()`, `net.validator("v1").restart()`} {
 		p.statements = append(p.statements, statement{text: text, drawn: true})
 	}
-	tester := newTester(filepath.Dir(path), 0)
-	defer tester.closeHosts()
+	tester := newTester(path)
+	defer tester.hosts.Close()
 	s := &search{base: b}
 	got, out, err := s.playRepaired(t.Context(), tester, p)
 	if err != nil || out.err != nil {
@@ -298,8 +317,8 @@ func TestAProgramThatEndsEarlyIsMended(t *testing.T) {
 		p.statements = slices.Insert(p.statements, 2, statement{text: `net.validator("` + name + `").crash()`, drawn: true})
 	}
 	p.statements = append(p.statements, statement{text: `net.transfer("bob", "1 wei")`, ordinal: len(b.statements)})
-	tester := newTester(filepath.Dir(path), 0)
-	defer tester.closeHosts()
+	tester := newTester(path)
+	defer tester.hosts.Close()
 	got, out, err := s.playRepaired(t.Context(), tester, p)
 	if err != nil || out.err != nil || out.wrong != "" {
 		t.Fatalf("%v, %v, %s\n%s", err, out.err, out.wrong, got.scriptText(""))

@@ -40,7 +40,6 @@ type actorVariable struct {
 // base is the script that is explored.
 type base struct {
 	name       string // of the network's variable
-	folder     string // where its programs are run, for the files that they load
 	statements []statement
 	opens      int // which statement makes the network
 	actors     []actorVariable

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,7 +37,7 @@ type outcome struct {
 // tester runs programs, one at a time.
 type tester struct {
 	hosts *simulated.Hosts
-	path  string // where it puts the script to be run, in the folder of the explored one
+	path  string // of the explored script, whose folder a program reads
 	out   *outcome
 	stage *simulated.Stage
 	tip   types.Height
@@ -50,14 +48,11 @@ type tester struct {
 
 // playScript plays a program.
 func (t *tester) playScript(ctx context.Context, text string) (*outcome, error) {
-	if err := os.WriteFile(t.path, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
 	t.out, t.tip, t.steps, t.harms = &outcome{reached: map[string]bool{}}, 0, 0, map[string]bool{}
 	t.stand = map[string]*standing{}
 	open := simulated.OpenWatched(simulated.Watch{Hosts: t.hosts, Opened: t.onOpen, Stepped: t.onStep, Tell: t.noteReport, Final: t.noteBlock,
 		Closing: t.onClose})
-	report, err := scenario.Run(t.path, scenario.Options{MayBeIdle: true, Out: io.Discard, Stop: ctx,
+	report, err := scenario.Run(t.path, scenario.Options{Text: text, MayBeIdle: true, Out: io.Discard, Stop: ctx,
 		Open: func(c scenario.Config) (scenario.Backend, error) {
 			b, err := open(c)
 			if err != nil {
@@ -230,12 +225,5 @@ func (o *outcome) noteFirstWrong(what string) {
 	o.says, o.wrong = what, figures().ReplaceAllString(what, "#")
 }
 
-// newTester returns one that puts its script into a folder.
-func newTester(folder string, number int) *tester {
-	return &tester{hosts: simulated.NewHosts(), path: filepath.Join(folder, fmt.Sprintf(".explored-%d-%d.star", os.Getpid(), number))}
-}
-
-func (t *tester) closeHosts() {
-	t.hosts.Close()
-	_ = os.Remove(t.path) // it may not have been made
-}
+// newTester returns one of programs that are made of a script.
+func newTester(path string) *tester { return &tester{hosts: simulated.NewHosts(), path: path} }
