@@ -59,6 +59,7 @@ func (a *API) OnNode(validator string) *API {
 
 // At returns the same API; its reads are of an earlier moment, such as h12, which is after the block of height 12.
 // What is asked of nodes and of no state is of the present all the same: validators, links, views and faults.
+// What changes the network is refused.
 func (a *API) At(moment string) *API {
 	then := *a
 	then.at = moment
@@ -102,8 +103,28 @@ func getJSON[T any](ctx context.Context, a *API, path string, q query) (out T, e
 	return out, err
 }
 
-func postJSON[T any](ctx context.Context, a *API, path string, body any) (T, error) {
-	var out T
+// postJSON sends an order, which is of the present: an API of an earlier moment refuses it.
+func postJSON[T any](ctx context.Context, a *API, path string, body any) (out T, err error) {
+	if err := a.requirePresent(path); err != nil {
+		return out, err
+	}
+	return sendJSON[T](ctx, a, path, body)
+}
+
+// requirePresent refuses to send an order to an earlier moment.
+func (a *API) requirePresent(path string) error {
+	if a.at == "" {
+		return nil
+	}
+	return fmt.Errorf("%s changes the present, and this client reads the moment %s: use the one that At was called on", path, a.at)
+}
+
+// readByBody sends a read whose request has a body. It is of the API's node and moment.
+func readByBody[T any](ctx context.Context, a *API, path string, body any) (T, error) {
+	return sendJSON[T](ctx, a, query(nil).withText("node", a.node).withText("at", a.at).pathWithQuery(path), body)
+}
+
+func sendJSON[T any](ctx context.Context, a *API, path string, body any) (out T, err error) {
 	data, err := json.Marshal(body)
 	if err == nil {
 		err = a.doRequest(ctx, http.MethodPost, path, "application/json", data, &out)
@@ -218,9 +239,4 @@ func decodeRefusal(status int, data []byte) error {
 			Hint:    "Is another program listening at that address?"}}
 	}
 	return &Error{status, body.Error}
-}
-
-// onNode returns a path for a request to the node.
-func (a *API) onNode(path string) string {
-	return query(nil).withText("node", a.node).withText("at", a.at).pathWithQuery(path)
 }

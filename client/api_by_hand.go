@@ -54,15 +54,22 @@ func (a *API) Failures(ctx context.Context, actor string, blocks int, p Page) it
 // Submit hands in a signed transaction and returns once the pool took it.
 func (a *API) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
 	var out model.Submitted
-	err := a.doRequest(ctx, http.MethodPost, "/submit", "application/cbor", raw, &out)
+	err := a.submitRaw(ctx, "/submit", raw, &out)
 	return out.Hash, err
 }
 
 // SubmitWait hands in a signed transaction and returns its receipt.
 func (a *API) SubmitWait(ctx context.Context, raw []byte) (model.Receipt, error) {
 	var out model.Receipt
-	err := a.doRequest(ctx, http.MethodPost, "/submit_wait", "application/cbor", raw, &out)
+	err := a.submitRaw(ctx, "/submit_wait", raw, &out)
 	return out, err
+}
+
+func (a *API) submitRaw(ctx context.Context, path string, raw []byte, out any) error {
+	if err := a.requirePresent(path); err != nil {
+		return err
+	}
+	return a.doRequest(ctx, http.MethodPost, path, "application/cbor", raw, out)
 }
 
 // Schema returns what an actor's annotations say, byte for byte as it is on the chain.

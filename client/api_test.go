@@ -30,6 +30,22 @@ func TestARefusalIsTyped(t *testing.T) {
 	}
 }
 
+// An earlier moment can be read, and not changed: no request is sent.
+func TestAMomentTakesNoOrders(t *testing.T) {
+	past := serving(t, 200, "{}").At("h3")
+	if _, err := past.Read(t.Context(), model.ReadRequest{}); err != nil {
+		t.Error(err)
+	}
+	_, sent := past.Send(t.Context(), model.SendRequest{})
+	_, submitted := past.SubmitWait(t.Context(), nil)
+	_, paused := past.Pause(t.Context())
+	for _, err := range []error{sent, submitted, paused} {
+		if err == nil || !strings.Contains(err.Error(), "changes the present, and this client reads the moment h3") {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAnotherServerIsNamedAsSuch(t *testing.T) {
 	_, err := serving(t, 404, "<html>").Height(context.Background())
 	var refused *Error

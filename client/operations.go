@@ -407,7 +407,7 @@ func (a *API) ProgressJob(ctx context.Context, r model.ProgressRequest) (model.J
 
 // Read calls a handler read-only.
 func (a *API) Read(ctx context.Context, r model.ReadRequest) (model.ReadResult, error) {
-	return postJSON[model.ReadResult](ctx, a, a.onNode("/actor/read"), r)
+	return readByBody[model.ReadResult](ctx, a, "/actor/read", r)
 }
 
 // Receipt returns the receipt of an execution that is final.
@@ -514,7 +514,7 @@ func (a *API) Transaction(ctx context.Context, hash string) (model.Transaction, 
 
 // TryBid asks a gas bidding agent for the price of a hypothetical timer.
 func (a *API) TryBid(ctx context.Context, r model.BidRequest) (model.BidTrial, error) {
-	return postJSON[model.BidTrial](ctx, a, a.onNode("/actor/bid"), r)
+	return readByBody[model.BidTrial](ctx, a, "/actor/bid", r)
 }
 
 // UpdateRunner changes what a runner offers, for its owner; what is left out stays.

@@ -220,9 +220,9 @@ func (m *methodWriter) query(except ...string) string {
 
 // post is what a POST returns, and its types. Its body is an argument of that type, or has an argument as its one field.
 func (m *methodWriter) post(pattern string) (expression, result string) {
-	path, body, answer := m.path(pattern), "struct{}{}", m.answer()
+	send, path, body, answer := "postJSON", m.path(pattern), "struct{}{}", m.answer()
 	if m.has("node") {
-		path = "a.onNode(" + path + ")"
+		send = "readByBody"
 	}
 	if a := m.nextArgument(); a != nil {
 		schema := m.op.RequestBody.Content["application/json"].Schema
@@ -235,7 +235,7 @@ func (m *methodWriter) post(pattern string) (expression, result string) {
 			}
 		}
 	}
-	return fmt.Sprintf("postJSON[%s](ctx, a, %s, %s)", answer, path, body), "(" + answer + ", error)"
+	return fmt.Sprintf("%s[%s](ctx, a, %s, %s)", send, answer, path, body), "(" + answer + ", error)"
 }
 
 // answer is the type of the operation's answer.
