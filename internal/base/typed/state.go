@@ -155,6 +155,15 @@ func (s *Schema) Unpack(t *Type, raw []byte) ([]byte, bool) {
 	return text, err == nil
 }
 
+// PackInteger returns the bytes of state of an integer, by its digits. An error says what the type wants.
+func (s *Schema) PackInteger(t *Type, digits string) ([]byte, error) {
+	v, err := s.Decode(t, appendText(nil, digits))
+	if err != nil {
+		return nil, err
+	}
+	return codec.Marshal(v.(*big.Int)), nil
+}
+
 // unpackValue returns a value of CBOR in the form of Decode. Append checks the atoms.
 func (s *Schema) unpackValue(t *Type, held any) (any, bool) {
 	switch t.Form {

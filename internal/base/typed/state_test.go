@@ -106,6 +106,26 @@ func TestValuesOfStateAreJSONByTheirTypes(t *testing.T) {
 	}
 }
 
+func TestAnIntegerOfStateIsPackedAsTheHostWritesIt(t *testing.T) {
+	s := schemaOf(t, stateSchema)
+	integer, amount := &s.Attribute("by").Key, &s.Attribute("price").Type
+	for digits, want := range map[string]string{"0": "\x00", "9": "\x09", "-1": "\x20", "1000": "\x19\x03\xe8",
+		"18446744073709551615": "\x1b\xff\xff\xff\xff\xff\xff\xff\xff", "18446744073709551616": "\xc2\x49\x01\x00\x00\x00\x00\x00\x00\x00\x00"} {
+		raw, err := s.PackInteger(integer, digits)
+		if err != nil || string(raw) != want {
+			t.Errorf("%s: %x, %v, want %x", digits, raw, err, want)
+		}
+		if text, fits := s.Unpack(integer, raw); !fits || strings.Trim(string(text), `"`) != digits {
+			t.Errorf("%s is unpacked as %s", digits, text)
+		}
+	}
+	for _, digits := range []string{"", "nine", "09", "1.5", "-1"} {
+		if raw, err := s.PackInteger(amount, digits); err == nil {
+			t.Errorf("%q is packed as %x", digits, raw)
+		}
+	}
+}
+
 func TestPayloadsThatDoNotFitHaveNoView(t *testing.T) {
 	s := schemaOf(t, stateSchema)
 	for _, row := range []struct {

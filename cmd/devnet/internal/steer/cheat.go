@@ -5,14 +5,19 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/cmd/devnet/internal/actor"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/command"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/failure"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/terminal"
 	"github.com/cowboyinc/devnet/internal/answers/model"
+	"github.com/cowboyinc/devnet/internal/base/typed"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
@@ -28,7 +33,8 @@ func CheatCommand() *cli.Command {
 				Flags: []cli.Flag{command.JSONFlag, command.HTTPFlag}, Action: command.WithArguments(cheatBalance)},
 			{Name: "state", Usage: "give a key of an actor's state another value, or delete it", ArgsUsage: "ACTOR KEY [VALUE]",
 				Description: "Example: devnet cheat state hb interval 0x05\nExample: devnet cheat state hb interval --delete\n" +
-					"KEY and VALUE are 0x-hex, or text; @FILE reads a file, - standard input.",
+					"KEY and VALUE are 0x-hex, or text; @FILE reads a file, - standard input. Where KEY is an integer of the actor's class, " +
+					"VALUE is its digits.",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "delete", Usage: "remove the key"}, command.ResolveFlag, command.JSONFlag, command.HTTPFlag},
 				Action: command.WithArguments(cheatState)},
 		},
@@ -53,19 +59,19 @@ func cheatState(c *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	request := model.StateRequest{Actor: args[0], Key: key}
+	n, request := command.NewClient(c), model.StateRequest{Actor: args[0], Key: key}
 	given := c.Args().Len() > 2
 	if given == c.Bool("delete") {
 		return failure.NewUsage("Example: devnet cheat state hb interval 0x05", "cheat state takes one of VALUE and --delete")
 	}
 	if given {
-		value, err := command.ResolveNames(c, args[2])
+		value, err := stateValue(c, n, &request, args[2])
 		if err != nil {
 			return err
 		}
 		request.Value = &value
 	}
-	set, err := command.NewClient(c).SetState(c.Context, request)
+	set, err := n.SetState(c.Context, request)
 	return command.PrintAnswer(c, set, err, func(w io.Writer) {
 		done := "set"
 		if set.Removed {
@@ -74,6 +80,27 @@ func cheatState(c *cli.Context, args []string) error {
 		terminal.PrintFacts(w, "actor", args[0], "key", words.Value(set.Key), "value", done, "height", terminal.Height(set.Height), "hash",
 			set.Hash.String())
 	})
+}
+
+// stateValue is a value as the API takes it. Of an integer of the actor's class, a text is its digits.
+func stateValue(c *cli.Context, n *client.API, of *model.StateRequest, text string) (string, error) {
+	value, err := command.ResolveNames(c, text)
+	if err != nil || strings.HasPrefix(value, "0x") {
+		return value, err
+	}
+	schema, err := actor.SchemaOf(c.Context, n, of.Actor)
+	if err != nil || schema == nil {
+		return value, err
+	}
+	attribute := schema.Attribute(of.Key)
+	if attribute == nil || attribute.Kind != typed.OneValue || attribute.Type.Form != typed.Integer {
+		return value, nil
+	}
+	packed, err := schema.PackInteger(&attribute.Type, value)
+	if err != nil {
+		return "", failure.NewUsage("Give its digits, or the bytes of its CBOR as 0x-hex.", "VALUE: %s %v", of.Key, err)
+	}
+	return types.Bytes(packed).String(), nil
 }
 
 // MineCommand is the command mine.
