@@ -156,18 +156,34 @@ func (s *Settings) readFile(path string) error {
 	return nil
 }
 
+// validateSettings reads the texts of s, and returns the first reason why no network can be brought up by them.
 func (s *Settings) validateSettings() error {
+	for _, step := range []func() error{s.checkCounts, s.readBlockTime, s.readStorage, s.checkEphemeral, s.readParams, s.readAddresses,
+		s.checkStrict, s.checkActors} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Settings) checkCounts() error {
 	if s.Validators < 0 || s.Validators > setup.MaxValidators || s.Validators == 0 && s.asked {
 		return failure.NewUsage("", "--validators: %d is not between 1 and %d", s.Validators, setup.MaxValidators)
 	}
 	if s.Runners != nil && (*s.Runners < 0 || *s.Runners > setup.MaxRunners) {
 		return failure.NewUsage("", "--runners: %d is not between 0 and %d", *s.Runners, setup.MaxRunners)
 	}
+	return nil
+}
+
+// readBlockTime reads BlockTime into Interval and Auto.
+func (s *Settings) readBlockTime() error {
+	s.Interval = box.DefaultBlockTime
 	switch s.BlockTime {
 	case "auto":
-		s.Auto, s.Interval = true, box.DefaultBlockTime
+		s.Auto = true
 	case "":
-		s.Interval = box.DefaultBlockTime
 	default:
 		d, err := time.ParseDuration(s.BlockTime)
 		if err != nil || d < 0 || d > time.Hour {
@@ -175,6 +191,11 @@ func (s *Settings) validateSettings() error {
 		}
 		s.Interval = d
 	}
+	return nil
+}
+
+// readStorage reads Durability into Survives, and judges how many blocks are kept.
+func (s *Settings) readStorage() error {
 	if err := s.Survives.UnmarshalText([]byte(s.Durability)); err != nil {
 		return failure.NewUsage("Give process or disk.", "--durability: %q is neither", s.Durability)
 	}
@@ -183,19 +204,29 @@ func (s *Settings) validateSettings() error {
 			"--history: %d is too few: a validator that missed blocks must find them at the others, "+
 				"in the last %d", s.History, history.MinHistory)
 	}
-	if s.Ephemeral && s.Home != command.DefaultHome {
+	return nil
+}
+
+// checkEphemeral refuses what needs files, where none are kept.
+func (s *Settings) checkEphemeral() error {
+	switch {
+	case !s.Ephemeral:
+		return nil
+	case s.Home != command.DefaultHome:
 		return failure.NewConflict("--ephemeral keeps no files, so there is no --home %s", s.Home)
-	}
-	if s.Ephemeral && s.Processes {
+	case s.Processes:
 		return failure.NewConflict("--ephemeral keeps no files, and the nodes of --processes each have a home")
-	}
-	if s.Ephemeral && (s.Detach || s.Wait) {
+	case s.Detach || s.Wait:
 		return failure.NewUsage("Leave --ephemeral out, or run it in another terminal.",
 			"--ephemeral keeps no files, by which devnet down would find a network that was left running")
-	}
-	if s.Ephemeral && s.Reset {
+	case s.Reset:
 		return failure.NewConflict("--ephemeral keeps no files, so there is nothing to --reset")
 	}
+	return nil
+}
+
+// readParams adds Policy to Params, and judges these.
+func (s *Settings) readParams() error {
 	if s.Policy != "" {
 		if !slices.Contains(policyNames(), s.Policy) {
 			return failure.NewUsage("The policies are "+strings.Join(policyNames(), ", ")+".", "--policy: there is no policy %q", s.Policy)
@@ -214,23 +245,37 @@ func (s *Settings) validateSettings() error {
 	if err := p.Apply(params.Overrides(s.Params)); err != nil {
 		return failure.NewUsage("devnet params get lists the parameters of a running network.", "%s", strings.TrimPrefix(err.Error(), "params: "))
 	}
+	return nil
+}
+
+// readAddresses writes origins and names of hosts as the API compares them.
+func (s *Settings) readAddresses() error {
 	if err := listen.ReadOrigins(s.Origins); err != nil {
 		return err
 	}
-	if err := listen.ReadHosts("--host", s.Names); err != nil {
-		return err
-	}
-	for flag, given := range map[string]string{"--qlog": s.Qlog, "--keylog": s.KeyLog} {
-		if given != "" && s.Strict {
-			return failure.NewConflict("%s lets others look into the connections, which --strict keeps closed", flag)
-		}
-	}
-	if s.Strict && len(s.Actors) > 0 {
+	return listen.ReadHosts("--host", s.Names)
+}
+
+// checkStrict refuses what a strict network closes.
+func (s *Settings) checkStrict() error {
+	const opened = "%s lets others look into the connections, which --strict keeps closed"
+	switch {
+	case !s.Strict:
+		return nil
+	case s.Qlog != "":
+		return failure.NewConflict(opened, "--qlog")
+	case s.KeyLog != "":
+		return failure.NewConflict(opened, "--keylog")
+	case len(s.Actors) > 0:
 		return failure.NewConflict("--actor signs with the devnet's keys, which --strict turns off")
-	}
-	if s.Strict && s.Web != "" {
+	case s.Web != "":
 		return failure.NewUsage("Serve the page by another program.", "--web serves a page that the devnet signs for, which --strict turns off")
 	}
+	return nil
+}
+
+// checkActors refuses a path of an actor's program that is no file.
+func (s *Settings) checkActors() error {
 	for _, file := range s.Actors {
 		if _, _, carried := scenario.Carried(file); carried {
 			continue
