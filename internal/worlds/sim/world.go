@@ -71,6 +71,7 @@ type World struct {
 	worked   time.Duration // the time that all roles worked
 	rewrites int           // how often a log was rewritten
 	tables   sharedTrees
+	grouped  grouping
 	records  sharedRecords
 	hashed   hasher
 	parcels  parcels
