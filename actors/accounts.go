@@ -237,7 +237,7 @@ func hashKey(prefix byte, h types.Hash) []byte {
 const storageKeyBytes = 1 + 20 + 32
 
 func storageKey(actor types.Address, key []byte) []byte {
-	hash := types.Keccak(key)
+	hash := types.RecallKeccak(key) // most blocks read the same keys
 	return append(append(append(make([]byte, 0, storageKeyBytes), prefixStorage), actor[:]...), hash[:]...)
 }
 

@@ -62,8 +62,7 @@ func nextLaneFee(base *big.Int, used uint64, to *LaneRules) *big.Int {
 	over := new(big.Int).SetUint64(used)
 	whole := new(big.Int).SetUint64(uint64(to.LaneBudget))
 	over.Lsh(over, 1).Sub(over, whole).Mul(over, new(big.Int).SetUint64(to.LaneFeeGain))
-	rate := new(big.Rat).SetFrac(over, whole.Mul(whole, big.NewInt(asWritten)))
-	return moveByRate(base, rate, to.LaneFeeDivisor, to.MinBaseFee)
+	return moveByRate(base, over, whole.Mul(whole, big.NewInt(asWritten)), to.LaneFeeDivisor, to.MinBaseFee)
 }
 
 // maxFeeSteps is after how many empty blocks any fee has come to rest: one of 256
@@ -78,22 +77,22 @@ func nextBaseFee(base *big.Int, used, limit, divisor uint64, least types.Wei) *b
 	whole := new(big.Int).SetUint64(limit)
 	over := new(big.Int).SetUint64(used)
 	over.Lsh(over, 1).Sub(over, whole)
-	rate := new(big.Rat).SetFrac(over, whole.Mul(whole, new(big.Int).SetUint64(divisor)))
-	return moveByRate(base, rate, divisor, least)
+	return moveByRate(base, over, whole.Mul(whole, new(big.Int).SetUint64(divisor)), divisor, least)
 }
 
-// moveByRate moves a fee by a rate that is clipped to the divisor's part.
-func moveByRate(base *big.Int, rate *big.Rat, divisor uint64, least types.Wei) *big.Int {
-	bound := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).SetUint64(divisor))
-	if rate.Cmp(bound) > 0 {
-		rate = bound
+// moveByRate moves a fee by the rate over / whole, clipped to one divisor's part of the fee. The two are
+// changed.
+func moveByRate(base, over, whole *big.Int, divisor uint64, least types.Wei) *big.Int {
+	rises := over.Sign() > 0
+	part := new(big.Int).SetUint64(divisor)
+	change := new(big.Int).Mul(over, part)
+	if change.CmpAbs(whole) > 0 {
+		over.SetInt64(int64(over.Sign()))
+		whole = part
 	}
-	if low := new(big.Rat).Neg(bound); rate.Cmp(low) < 0 {
-		rate = low
-	}
-	change := new(big.Int).Mul(base, rate.Num())
-	change.Quo(change, rate.Denom())
-	if rate.Sign() > 0 && change.Sign() == 0 {
+	change.Mul(base, over)
+	change.Quo(change, whole) // toward zero
+	if rises && change.Sign() == 0 {
 		change.SetInt64(1)
 	}
 	next := change.Add(change, base)

@@ -3,7 +3,7 @@ package oracle
 import (
 	"bytes"
 	"encoding/binary"
-	"hash"
+	"io"
 	"slices"
 
 	"golang.org/x/crypto/sha3"
@@ -93,10 +93,10 @@ func be4(n int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
 func be8(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 func keccak256(parts ...[]byte) (digest types.Hash) {
-	var state hash.Hash = sha3.NewLegacyKeccak256()
+	state := sha3.NewLegacyKeccak256()
 	for _, part := range parts {
 		state.Write(part)
 	}
-	state.Sum(digest[:0])
+	state.(io.Reader).Read(digest[:]) // Sum would copy the state to keep it
 	return digest
 }

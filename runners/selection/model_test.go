@@ -30,6 +30,30 @@ func TestASubsetIsTheTwins(t *testing.T) {
 	})
 }
 
+// A rotation that remembers says what one without memory says, also after it has advanced and
+// when a runner asks again.
+func TestARememberedSubsetIsTheComputedOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := Rotation{Current: Assignment{Members: drawSet(t, "set"), Constants: drawConstants(t)}}
+		r.RememberSubsets()
+		next := r.Advanced(Moment{Height: 9, Members: drawSet(t, "next set"), Constants: drawConstants(t)})
+		for range 20 {
+			runner := key(rapid.IntRange(100, 104).Draw(t, "runner"))
+			for _, a := range []*Assignment{&r.Current, &next.Current, next.Former} {
+				if got, want := a.Subset(runner), twinSubset(runner, a.Members, a.SubsetSize()); !slices.Equal(got, want) {
+					t.Fatalf("subset %v, want %v", got, want)
+				}
+			}
+		}
+		if n := r.Current.subsets.Len(); n == 0 || n > 5 {
+			t.Fatalf("%d subsets of at most 5 runners are remembered", n)
+		}
+		if next.Former.subsets != r.Current.subsets || next.Current.subsets == r.Current.subsets {
+			t.Fatal("the former assignment has not the memory of the current one before, or the next has")
+		}
+	})
+}
+
 // Turn gives a validator its place in the order of keys, if it is in the runner's subset.
 // A stranger has no place.
 func TestATurnIsTheTwins(t *testing.T) {

@@ -89,8 +89,12 @@ func (r *Rotation) hasChurned(set []types.Validator, permille uint64) bool {
 // due. Only the last former subset is kept, however short its overlap was.
 func (r *Rotation) Advanced(m Moment) Rotation {
 	former := r.Current
-	return Rotation{Epoch: r.Epoch + 1, Height: m.Height,
+	next := Rotation{Epoch: r.Epoch + 1, Height: m.Height,
 		Current: Assignment{Members: m.Members, Constants: m.Constants}, Former: &former}
+	if former.subsets != nil {
+		next.Current.rememberSubsets()
+	}
+	return next
 }
 
 // Overlaps reports whether the former subsets still hold in a block: in that of

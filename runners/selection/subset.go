@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -13,6 +14,26 @@ type Assignment struct {
 	_         struct{}          `cbor:",toarray"`
 	Members   []types.Validator // sorted by address (decision C1)
 	Constants Constants
+	// subsets remembers those of runners: each validator of a process asks for the same. It is nil
+	// where nothing is remembered; copies of an assignment share it.
+	subsets *memo.Once[types.PublicKey, []int]
+}
+
+// keptSubsets bounds the subsets that an assignment remembers: those of a crowd. Strangers that
+// connect are remembered too, the oldest out first.
+const keptSubsets = 16_384
+
+// RememberSubsets has the assignments of a rotation remember subsets. Members and constants
+// must not change afterwards.
+func (r *Rotation) RememberSubsets() {
+	r.Current.rememberSubsets()
+	if r.Former != nil {
+		r.Former.rememberSubsets()
+	}
+}
+
+func (a *Assignment) rememberSubsets() {
+	a.subsets = memo.New[types.PublicKey, []int](memo.Bound{Count: keptSubsets}, nil)
 }
 
 // SubsetSize is k of this assignment.
@@ -26,10 +47,16 @@ func SubsetKey(runner, validator types.PublicKey) types.Hash {
 	return types.Keccak(runner[:], validator[:])
 }
 
-// Subset returns Sub(R, t): positions in Members, in the order of their keys.
+// Subset returns Sub(R, t): positions in Members, in the order of their keys. They must not
+// be changed.
 //
 // Spec: CIP-11 §5.1, decision J10. Vectors: fixtures/vectors/cip11/5.1-subset.json.
 func (a *Assignment) Subset(runner types.PublicKey) []int {
+	return a.subsets.Do(nil, runner, func() ([]int, bool) { return a.computeSubset(runner), true })
+}
+
+// computeSubset is Subset, without memory.
+func (a *Assignment) computeSubset(runner types.PublicKey) []int {
 	places := make([]place, 0, a.SubsetSize())
 	for i := range a.Members {
 		places = insertPlace(places, place{SubsetKey(runner, a.Members[i].PublicKey), i})

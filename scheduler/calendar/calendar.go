@@ -257,11 +257,15 @@ func (c Calendar) Next() (height types.Height, ok bool) {
 
 // firstEntry returns the first entry in a range of a tier's keys.
 func (c Calendar) firstEntry(t Tier, from, to []byte) (p Place, ok bool) {
+	var first []byte
 	c.kv.Scan(from, to, func(key, _ []byte) bool {
-		p, ok = splitKey(t, key), true
+		first = key
 		return false
 	})
-	return p, ok
+	if first == nil {
+		return p, false
+	}
+	return splitKey(t, first), true
 }
 
 // epochOf is the number of the epoch to which a height belongs.

@@ -18,6 +18,7 @@ type registry struct {
 func registryOf(tree *trie.Tree) registry {
 	s := reader{tree}
 	runners := registry{size: system.Registered(s), rotation: system.RotationOf(s)}
+	runners.rotation.RememberSubsets()
 	if runners.size.Count > 0 {
 		runners.roster = system.NewRoster(s)
 	}

@@ -48,7 +48,8 @@ type account struct {
 	peer     types.Address
 	levels   [resources]level
 	waiting  [classes][][]byte
-	bytes    int // waiting
+	single   [classes][1][]byte // where waiting begins: mostly one frame waits
+	bytes    int                // waiting
 	frames   int
 	expected [answers]int
 	muted    ban
@@ -163,6 +164,9 @@ func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken
 		a.levels[frames].left--
 		a.levels[bytes].left -= size
 	}
+	if len(a.waiting[class]) == 0 {
+		a.waiting[class] = a.single[class][:0]
+	}
 	a.waiting[class] = append(a.waiting[class], f.Data)
 	r.queued[class]++
 	a.bytes, a.frames = a.bytes+len(f.Data), a.frames+1
@@ -214,7 +218,7 @@ func (r *Rations) nextOf(class Class) (Frame, bool) {
 		data := a.waiting[class][0]
 		a.waiting[class][0] = nil
 		if a.waiting[class] = a.waiting[class][1:]; len(a.waiting[class]) == 0 {
-			a.waiting[class] = nil
+			a.waiting[class], a.single[class][0] = nil, nil
 		}
 		a.bytes, a.frames = a.bytes-len(data), a.frames-1
 		r.bytes, r.frames = r.bytes-len(data), r.frames-1
@@ -320,7 +324,7 @@ func (r *Rations) dropWaiting(a *account, of ...Class) {
 		for _, data := range a.waiting[class] {
 			a.bytes, r.bytes = a.bytes-len(data), r.bytes-len(data)
 		}
-		a.waiting[class] = nil
+		a.waiting[class], a.single[class][0] = nil, nil
 	}
 }
 

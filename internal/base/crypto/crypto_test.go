@@ -94,8 +94,29 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 
 func TestAddressOfRefusesWhatIsNoPoint(t *testing.T) {
 	for _, bad := range []types.PublicKey{{}, {0: 2, 32: 5}, {0: 4, 32: 1}, {0: 7, 32: 1}} {
-		if a, err := AddressOf(bad); err == nil {
-			t.Errorf("AddressOf(%s) = %s", bad, a)
+		for range 2 { // the second time what the first left in memory would show
+			if a, err := AddressOf(bad); err == nil {
+				t.Errorf("AddressOf(%s) = %s", bad, a)
+			}
+		}
+		if _, known := knownAddresses.lookUp(&bad, addressGeneration); known {
+			t.Errorf("the refused key %s is remembered", bad)
+		}
+	}
+}
+
+func TestAKnownKeyHasTheAddressThatIsComputed(t *testing.T) {
+	for i := range 50 {
+		public := DeriveKey(1, fmt.Sprint("runner/r", i)).PublicKey()
+		public[0] ^= 1 // the other point of this x, whose key nobody here has
+		want, err := computeAddress(public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got, err := AddressOf(public); err != nil || got != want {
+				t.Fatalf("AddressOf(%s) = %s, %v, want %s", public, got, err, want)
+			}
 		}
 	}
 }

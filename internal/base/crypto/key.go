@@ -62,6 +62,7 @@ func NewKey(secret [32]byte) (*Key, error) {
 	point := multiplyBase(&key.secret)
 	affine := normalizePoint(&point)
 	key.public, key.address = compressPoint(&affine), addressOfPoint(&affine)
+	knownAddresses.storeEntry(&key.public, key.address, addressGeneration)
 	return key, nil
 }
 
@@ -144,8 +145,21 @@ func (k *Key) signWith(nonce fr.Element, e *fr.Element) (r, s fr.Element, isOdd,
 
 // AddressOf returns the address of a compressed key: the last 20 bytes of
 // keccak256 of the uncompressed one without its first byte. An error means that the
-// bytes are not a point of the curve.
+// bytes are not a point of the curve. Errors are not remembered, so that garbage cannot
+// fill the memory.
 func AddressOf(public types.PublicKey) (types.Address, error) {
+	if address, known := knownAddresses.lookUp(&public, addressGeneration); known {
+		return address, nil
+	}
+	address, err := computeAddress(public)
+	if err == nil {
+		knownAddresses.storeEntry(&public, address, addressGeneration)
+	}
+	return address, err
+}
+
+// computeAddress is AddressOf, without memory.
+func computeAddress(public types.PublicKey) (types.Address, error) {
 	var x fp.Element
 	if public[0] != 2 && public[0] != 3 {
 		return types.Address{}, fmt.Errorf("crypto: %s is not a public key: it begins with neither 02 nor 03", public)

@@ -38,6 +38,9 @@ func TestC10AddressOfKnownKeys(t *testing.T) {
 		if of, err := AddressOf(key.PublicKey()); err != nil || of != key.Address() {
 			t.Errorf("AddressOf(%s) = %s, %v, want %s", key.PublicKey(), of, err, key.Address())
 		}
+		if of, err := computeAddress(key.PublicKey()); err != nil || of != key.Address() {
+			t.Errorf("without memory, AddressOf(%s) = %s, %v, want %s", key.PublicKey(), of, err, key.Address())
+		}
 	}
 }
 

@@ -252,10 +252,10 @@ func (c *connections) recordEvent(e connection.Event) (say []connection.Verb) {
 
 // Do implements env.Connections.
 func (c *connections) Do(v connection.Verb) {
-	switch v := v.(type) {
+	switch one := v.(type) { // v is handed on as it came: one in an interface again takes memory
 	case connection.Dial:
 		if c.mask.isUnreachable() {
-			c.receive(connection.Down{ID: v.ID, Reason: "its connections are gone for a while"})
+			c.receive(connection.Down{ID: one.ID, Reason: "its connections are gone for a while"})
 			return
 		}
 		c.Connections.Do(v)
@@ -264,11 +264,11 @@ func (c *connections) Do(v connection.Verb) {
 			c.Connections.Do(v)
 			return
 		}
-		for _, said := range c.mask.replaceFrame(v) {
+		for _, said := range c.mask.replaceFrame(one) {
 			c.Connections.Do(said)
 		}
 	case connection.End:
-		if !c.holdsEnd(v) {
+		if !c.holdsEnd(one) {
 			c.Connections.Do(v)
 		}
 	default:

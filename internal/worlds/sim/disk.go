@@ -259,10 +259,12 @@ func (s *nodeStore) Commit(writes []env.Write) error {
 	w.trace.traceContent(w.now, kindCommit, n, len(writes), w.hashed.hashWrites(writes))
 	old := d.buckets
 	d.buckets = slices.Clone(old)
-	for _, group := range groupByTable(writes) {
+	for i := range w.grouped.groupByTable(writes) {
+		group := &w.grouped.groups[i]
 		b := d.findOrAddBucket(group.bucket)
 		b.tree = w.tables.putChanges(b.tree, group.changes)
 	}
+	w.grouped.clearAll()
 	s.process.Did(env.BytesWritten, uint64(w.hashed.bytes))
 	d.recordWrite(func() { d.buckets = old })
 	s.process.crashIfDue(AfterCommit)
@@ -276,31 +278,52 @@ type group struct {
 	changes []trie.Change
 }
 
+// grouping is the room for the groups of one commit: the next takes it again.
+type grouping struct {
+	groups  []group
+	changes []trie.Change // of all groups
+}
+
+// maxGrouped is for how many changes the room is kept.
+const maxGrouped = 1 << 12
+
 // groupByTable parts writes by table, in the order in which tables come first. A
 // store has few tables.
-func groupByTable(writes []env.Write) []group {
-	groups := make([]group, 0, 10)
-	find := func(b env.Bucket) *group {
-		for i := range groups {
-			if groups[i].bucket == b {
-				return &groups[i]
-			}
+func (g *grouping) groupByTable(writes []env.Write) []group {
+	for i := range writes {
+		g.findOrAddGroup(writes[i].Bucket).count++
+	}
+	g.changes = slices.Grow(g.changes, len(writes))[:len(writes)]
+	all := g.changes
+	for i := range g.groups {
+		one := &g.groups[i]
+		one.changes, all = all[:0:one.count], all[one.count:]
+	}
+	for i := range writes {
+		one := g.findOrAddGroup(writes[i].Bucket)
+		one.changes = append(one.changes, trie.Change{Key: writes[i].Key, Value: writes[i].Value})
+	}
+	return g.groups
+}
+
+func (g *grouping) findOrAddGroup(b env.Bucket) *group {
+	for i := range g.groups {
+		if g.groups[i].bucket == b {
+			return &g.groups[i]
 		}
-		groups = append(groups, group{bucket: b})
-		return &groups[len(groups)-1]
 	}
-	for i := range writes {
-		find(writes[i].Bucket).count++
+	g.groups = append(g.groups, group{bucket: b})
+	return &g.groups[len(g.groups)-1]
+}
+
+// clearAll makes the room free, and holds on to no write.
+func (g *grouping) clearAll() {
+	clear(g.groups)
+	g.groups = g.groups[:0]
+	clear(g.changes)
+	if g.changes = g.changes[:0]; cap(g.changes) > maxGrouped {
+		g.changes = nil
 	}
-	all := make([]trie.Change, len(writes))
-	for i := range groups {
-		groups[i].changes, all = all[:0:groups[i].count], all[groups[i].count:]
-	}
-	for i := range writes {
-		g := find(writes[i].Bucket)
-		g.changes = append(g.changes, trie.Change{Key: writes[i].Key, Value: writes[i].Value})
-	}
-	return groups
 }
 
 // findOrAddBucket returns the table with a name, made if there is none. The pointer is valid

@@ -331,8 +331,8 @@ func (n *Network) observeFinal(f validators.FinalBlocks) {
 		}
 		n.Note(f.Validator, "final", r.Hash[:])
 		if seen != nil {
-			one := seen[i]
-			n.tellOracles(func(j *oracle.Judge) { j.Observe(one) })
+			one := &seen[i]
+			n.tellOracles(func(j *oracle.Judge) { j.Observe(*one) })
 		}
 		n.noteNextSet(r)
 		if n.config.Final != nil {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/trie"
 )
@@ -23,7 +24,7 @@ type making struct {
 	changes  []trie.Change
 }
 
-// putChanges returns a table with changes made.
+// putChanges returns a table with changes made. It copies the changes if it keeps them.
 func (s *sharedTrees) putChanges(from *trie.Tree, changes []trie.Change) *trie.Tree {
 	for i := range s.made {
 		if m := &s.made[i]; m.from == from && equalChanges(m.changes, changes) {
@@ -31,7 +32,7 @@ func (s *sharedTrees) putChanges(from *trie.Tree, changes []trie.Change) *trie.T
 		}
 	}
 	to := from.Put(changes)
-	s.made[s.next] = making{from, to, changes}
+	s.made[s.next] = making{from, to, slices.Clone(changes)}
 	s.next = (s.next + 1) % maxShared
 	return to
 }

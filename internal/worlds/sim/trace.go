@@ -45,7 +45,7 @@ var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite"
 type trace struct {
 	chain [sha256.Size]byte
 	chunk []byte
-	shape xxhash.Digest // the hash of all steps without contents
+	shape xxhash.Digest // the hash of all steps without contents, but those of chunk
 	lines *bufio.Writer
 	err   error
 }
@@ -69,18 +69,29 @@ func newTrace(seed uint64, out io.Writer) trace {
 // addStep extends the trace by a step: of a node, with a detail (a role, or a peer)
 // and a content's hash.
 func (t *trace) addStep(now types.Time, k kind, node int, detail uint32, content uint64) {
-	var step [stepBytes]byte
+	end := len(t.chunk) + stepBytes
+	step := t.chunk[len(t.chunk):end]
 	step[0] = byte(k)
 	binary.LittleEndian.PutUint16(step[1:], uint16(node))
 	binary.LittleEndian.PutUint32(step[3:], detail)
 	binary.LittleEndian.PutUint64(step[7:], uint64(now))
 	binary.LittleEndian.PutUint64(step[15:], content)
-	t.chunk = append(t.chunk, step[:]...)
-	t.shape.Write(step[:shapeBytes])
-	if len(t.chunk) == cap(t.chunk) {
-		t.chain = t.extendedChain()
+	if t.chunk = t.chunk[:end]; end == cap(t.chunk) {
+		t.chain, t.shape = t.extendedChain(), t.extendedShape()
 		t.chunk = t.chunk[:0]
 	}
+}
+
+// extendedShape is the shape with the steps of the chunk. One write of them all is faster than one of each.
+func (t *trace) extendedShape() xxhash.Digest {
+	var shapes [chunkSteps * shapeBytes]byte
+	n := 0
+	for at := 0; at < len(t.chunk); at += stepBytes {
+		n += copy(shapes[n:], t.chunk[at:at+shapeBytes])
+	}
+	shape := t.shape
+	shape.Write(shapes[:n])
+	return shape
 }
 
 func (t *trace) extendedChain() [sha256.Size]byte {

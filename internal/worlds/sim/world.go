@@ -71,6 +71,7 @@ type World struct {
 	worked   time.Duration // the time that all roles worked
 	rewrites int           // how often a log was rewritten
 	tables   sharedTrees
+	grouped  grouping
 	records  sharedRecords
 	hashed   hasher
 	parcels  parcels
@@ -133,7 +134,10 @@ func (w *World) Digest() types.Hash { return w.trace.chainDigest() }
 
 // Shape returns the hash of the steps by time and node, whatever their content:
 // worlds that differ only in their signatures have one shape.
-func (w *World) Shape() uint64 { return w.trace.shape.Sum64() }
+func (w *World) Shape() uint64 {
+	shape := w.trace.extendedShape()
+	return shape.Sum64()
+}
 
 // Note adds to the trace a node's result from its inputs, such as a finalized
 // block, so that runs which differ only in it have different digests.

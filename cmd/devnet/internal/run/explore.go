@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,10 @@ const (
 	longestExploring = 7 * 24 * time.Hour
 	mostFinds        = 1000
 )
+
+// searchGCPercent spares the collector of a process that makes runs one after the other: each
+// is short, allocates much and keeps little.
+const searchGCPercent = 400
 
 // ExploreCommand is the command explore.
 func ExploreCommand() *cli.Command {
@@ -93,6 +98,7 @@ func exploreScript(c *cli.Context, args []string) error {
 		defer mu.Unlock()
 		far = p
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(searchGCPercent))
 	began := time.Now()
 	if !c.Bool("json") {
 		o.Found = func(f explore.Find) { printFind(c.App.Writer, f, time.Since(began)) }

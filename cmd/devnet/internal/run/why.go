@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -138,6 +139,7 @@ func askWhy(c *cli.Context, args []string) error {
 	if !c.Bool("json") {
 		defer printEach(c.Context, func(time.Time) { printTrials(c.App.ErrWriter, made.Load(), of.Load()) })()
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(searchGCPercent))
 	began := time.Now()
 	report, err := why.Find(c.Context, o)
 	if err != nil {

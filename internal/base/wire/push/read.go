@@ -37,8 +37,8 @@ type Raw struct {
 // A version that is another integer than 1 is unsupported_version, whatever else
 // the map holds, so that a later version may have other fields.
 func Decode(raw Raw) (Frame, error) {
-	if pulse := readPulse(raw.Type, raw.Payload); pulse != nil {
-		return pulse, nil
+	if frame := readByLayout(raw.Type, raw.Payload); frame != nil {
+		return frame, nil
 	}
 	return decodeFrame(raw)
 }
@@ -92,7 +92,7 @@ func otherVersion(payload []byte) string {
 // what a peer would refuse, with the fault that it would be: a text that is too
 // long, a choice that was not made, a frame over MaxFrame.
 func Encode(f Frame) ([]byte, error) {
-	if frame, is := appendPulse(make([]byte, lengthBytes, 128), f); is { // which has no limits
+	if frame := writeByLayout(f); frame != nil { // within all limits
 		binary.BigEndian.PutUint32(frame, uint32(len(frame)-lengthBytes))
 		return frame, nil
 	}

@@ -10,10 +10,12 @@ import (
 // signingDigest is what is signed of a frame: keccak256("cowboy/" ‖ name ‖ "/1" ‖
 // chain_id_be8 ‖ content) (decision C10).
 func signingDigest(f Frame, chainID uint64, content ...[]byte) types.Hash {
-	var all [6][]byte // on the stack
-	chain := be8(chainID)
-	parts := append(all[:0], kinds()[f.Type()].domain, chain[:])
-	return types.Keccak(append(parts, content...)...)
+	var room [192]byte // on the stack: more than all digests but those of a whole map need
+	all := binary.BigEndian.AppendUint64(append(room[:0], kinds()[f.Type()].domain...), chainID)
+	for _, part := range content {
+		all = append(all, part...)
+	}
+	return types.Keccak(all)
 }
 
 // be8 is a number in eight bytes: an array, so that no digest takes memory.
