@@ -51,7 +51,7 @@ race: python
 race-shared: python
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./internal/environment/roles ./internal/environment/transport/... \
 		./internal/environment/clock ./internal/environment/owner ./internal/environment/store/... ./internal/faces/api/... \
-		./internal/answers/readmodel ./internal/worlds/node ./validators ./runners ./client
+		./internal/answers/... ./internal/worlds/node ./validators ./runners ./client
 
 # Which lines the tests run, by package, in coverage.out; go tool cover -html=coverage.out shows them.
 coverage: python

@@ -23,12 +23,12 @@ type Steering interface {
 	Join(ctx context.Context, name string) (model.Move, error)
 	Leave(ctx context.Context, name string) (model.Move, error)
 	// SetParam returns once the instruction is final.
-	SetParam(context.Context, model.ParamRequest) (model.ParamChange, error)
+	SetParam(ctx context.Context, key, value string, at types.Height) (model.ParamChange, error)
 	// CancelTimer and ExtendTimer return the instruction's receipt once it is final.
 	CancelTimer(context.Context, types.TimerID) (*types.Receipt, error)
 	ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error)
-	// Tell lists a cheat among the faults.
-	Tell(fault.Effect)
+	// Cheated lists a cheat among the faults.
+	Cheated(fault.Effect)
 	// AnswerJob gives the result of a job of the executor manual, or says how far it is, to
 	// those of the devnet's runners that wait for it, and returns them.
 	AnswerJob(job types.Hash, given execution.Given) ([]types.Address, error)

@@ -8,13 +8,23 @@ import (
 	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// Changes returns a runner's announcements on a connection about its offer, for
+// AddStatus adds to a node what its running validator says of itself, and the runners that are connected to it.
+func AddStatus(n *answers.Node, s *validators.Status, connections []gateway.Live) {
+	n.View, n.Connections, n.Pooled = s.Round.View, len(s.Connected), s.Pool
+	n.DeadLetters, n.Restarted = s.Roles.DeadLetters, s.Roles.Restarted+s.Roles.Contracts
+	for _, c := range connections {
+		n.Runners = append(n.Runners, answers.Connected{Runner: c.Runner, Accepting: c.Accepting, Changes: showChanges(c.Changes)})
+	}
+}
+
+// showChanges returns a runner's announcements on a connection about its offer, for
 // display; nil without any.
-func Changes(c *gateway.Changes) *model.RunnerChanges {
+func showChanges(c *gateway.Changes) *model.RunnerChanges {
 	if c == nil {
 		return nil
 	}

@@ -163,7 +163,7 @@ var table = []layer{
 		standard: deterministic,
 		why: "a world of one validator follows from its configuration and seed: it knows the ledger and the selection of runners, " +
 			"and no shell, disk or clock"},
-	{name: "stage", packages: stages, imports: join(below, faces, answers, oracles, networks, setups), libraries: anyLibrary,
+	{name: "stage", packages: stages, imports: join(below, faces, answers, oracles, networks, setups, steers), libraries: anyLibrary,
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
 	{name: "remote nodes", packages: remotes, imports: join(below, shells, environment, networks), libraries: anyLibrary,
 		why: "what a network asks of its nodes wherever they run knows shells and operator code: it is independent of worlds and faces"},

@@ -101,7 +101,7 @@ func Told(verb, did, format string, args ...any) fault.Effect {
 
 // reportCheat lists a cheat among the faults, and in the log of events.
 func (s *Server) reportCheat(e fault.Effect) {
-	s.backend.Steer().Tell(e)
+	s.backend.Steer().Cheated(e)
 	s.feed.noteFault(ShowFault(e))
 }
 

@@ -66,9 +66,7 @@ func (s *Server) registerHeld() {
 		description: "The script goes on with it. After the script's end the network goes on alone: " +
 			"409 (not_reached) if it does not come to the block or the fire in ten minutes of its time.",
 		errors: conflict, request: model.StepRequest{Unit: model.UnitStep, Count: 1}, response: stepped},
-		func(_ context.Context, in *model.StepRequest) (model.Held, error) {
-			return moveRun(s, in, Holding.Step)
-		})
+		moveRun(s, Holding.Step))
 	back := exampleHeld
 	back.Moment, back.Step, back.Ended, back.Failure = "lane.star@6:18230", 18230, false, ""
 	serveBody(s, operation{id: "hold_back", path: "/hold/back", tag: tagHeld,
@@ -77,16 +75,12 @@ func (s *Server) registerHeld() {
 		description: "What was done to the network by hand is gone. The digests of the run are compared with those of before: " +
 			"500 (not_reproducible) where they differ, since the script has changed or one seed is not one run.",
 		errors: conflict, request: model.StepRequest{Unit: model.UnitBlock, Count: 1}, response: back},
-		func(_ context.Context, in *model.StepRequest) (model.Held, error) {
-			return moveRun(s, in, Holding.Back)
-		})
+		moveRun(s, Holding.Back))
 	serveBody(s, operation{id: "hold_go", path: "/hold/go", tag: tagHeld,
 		client:  "GoToMoment(moment string) moves a held run to a moment by its name, on or back.",
 		summary: "Move a held run to a moment by its name, on or back", errors: conflict,
 		request: model.GoRequest{To: "lane.star@6:18230"}, response: back},
-		func(_ context.Context, in *model.GoRequest) (model.Held, error) {
-			return moveRun(s, in, Holding.Go)
-		})
+		moveRun(s, Holding.Go))
 }
 
 // framesInput says which frames are asked for.
@@ -140,17 +134,19 @@ func rankFrame(f *model.Frame) int {
 	return 0
 }
 
-// moveRun moves the held run. What the server remembers of another network is forgotten.
-func moveRun[R any](s *Server, r *R, move func(Holding, R) (model.Held, error)) (m model.Held, err error) {
-	if s.held == nil {
-		return m, errNoHeldRun()
+// moveRun returns the handler that moves the held run. What the server remembers of another network is forgotten.
+func moveRun[R any](s *Server, move func(Holding, R) (model.Held, error)) func(context.Context, *R) (model.Held, error) {
+	return func(_ context.Context, r *R) (m model.Held, err error) {
+		if s.held == nil {
+			return m, errNoHeldRun()
+		}
+		before := s.held.Networks()
+		m, err = move(s.held, *r)
+		if s.held.Networks() != before {
+			s.Reverted()
+		}
+		return m, err
 	}
-	before := s.held.Networks()
-	m, err = move(s.held, *r)
-	if s.held.Networks() != before {
-		s.Reverted()
-	}
-	return m, err
 }
 
 // errNoHeldRun refuses to move a network whose time passes by itself.

@@ -135,5 +135,5 @@ func (s *Server) setParam(ctx context.Context, in *model.ParamRequest) (model.Pa
 	if err := s.requireSteerable(); err != nil {
 		return model.ParamChange{}, err
 	}
-	return s.backend.Steer().SetParam(ctx, *in)
+	return s.backend.Steer().SetParam(ctx, in.Key, in.Value, in.At)
 }

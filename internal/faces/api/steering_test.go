@@ -47,7 +47,7 @@ func (s steered) Advance(_ context.Context, t history.Target) (*history.Advance,
 	return &history.Advance{To: t.To + types.Height(t.Blocks+t.Make)}, s.refuse()
 }
 
-func (s steered) Tell(e fault.Effect) { s.m.faults = append(s.m.faults, e) }
+func (s steered) Cheated(e fault.Effect) { s.m.faults = append(s.m.faults, e) }
 
 func (s steered) Join(_ context.Context, name string) (model.Move, error) {
 	return model.Move{Name: name, Status: "joining"}, s.refuse()
@@ -57,8 +57,8 @@ func (s steered) Leave(_ context.Context, name string) (model.Move, error) {
 	return model.Move{Name: name, Status: "leaving"}, s.refuse()
 }
 
-func (s steered) SetParam(_ context.Context, r model.ParamRequest) (model.ParamChange, error) {
-	return model.ParamChange{Key: r.Key, Value: r.Value, Height: r.At}, s.refuse()
+func (s steered) SetParam(_ context.Context, key, value string, at types.Height) (model.ParamChange, error) {
+	return model.ParamChange{Key: key, Value: value, Height: at}, s.refuse()
 }
 
 func (s steered) AnswerJob(types.Hash, execution.Given) ([]types.Address, error) {

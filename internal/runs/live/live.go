@@ -194,7 +194,7 @@ func (s *Stage) SystemKey() env.Signer {
 }
 
 // Cheated implements scenario.Backend.
-func (s *Stage) Cheated(e fault.Effect) { s.Network.Steer().Tell(e) }
+func (s *Stage) Cheated(e fault.Effect) { s.Network.Cheated(e) }
 
 // Reader implements scenario.Backend.
 func (s *Stage) Reader(node string) (answers.Reader, error) { return s.Network.Reader(node) }

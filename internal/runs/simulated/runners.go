@@ -2,11 +2,9 @@ package simulated
 
 import (
 	"github.com/cowboyinc/devnet/internal/answers"
-	"github.com/cowboyinc/devnet/internal/answers/readmodel"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/validators"
 )
 
 // Runners implements scenario.Backend.
@@ -35,12 +33,4 @@ func (s *Stage) Answer(job types.Hash, given execution.Given) error {
 		return refusal.New("refused", "%v", err)
 	}
 	return nil
-}
-
-// listConnections lists the runners that are connected to a validator.
-func listConnections(v *validators.Validator) (all []answers.Connected) {
-	for _, live := range v.Connections() {
-		all = append(all, answers.Connected{Runner: live.Runner, Accepting: live.Accepting, Changes: readmodel.Changes(live.Changes)})
-	}
-	return all
 }

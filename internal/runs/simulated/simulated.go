@@ -196,9 +196,7 @@ func (s *Stage) Nodes() []answers.Node {
 		if v := s.Validator(name); v != nil {
 			head, status := v.Head(), v.Status()
 			node.Height, node.StateRoot = head.Block.Header.Height, head.State.Root()
-			node.View, node.Connections, node.Pooled = status.Round.View, len(status.Connected), status.Pool
-			node.Runners = listConnections(v)
-			node.DeadLetters, node.Restarted = status.Roles.DeadLetters, status.Roles.Restarted+status.Roles.Contracts
+			readmodel.AddStatus(&node, &status, v.Connections())
 		}
 		nodes = append(nodes, node)
 	}

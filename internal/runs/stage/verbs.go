@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
+	"github.com/cowboyinc/devnet/internal/worlds/steer"
 )
 
 // Verbs submit a script's transactions, and do its verbs of governance and pace. A verb
@@ -78,24 +79,17 @@ func (v Verbs) SetParam(key, value string, at types.Height) error {
 
 // CancelTimer implements scenario.Backend.
 func (v Verbs) CancelTimer(id types.TimerID) error {
-	_, err := v.Network().CancelTimer(v.Context, id, v.checkTimer)
+	_, err := v.actions().CancelTimer(v.Context, id)
 	return v.Done(err, "cancel timer ", id)
 }
 
 // ExtendTimer implements scenario.Backend.
 func (v Verbs) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
-	_, err := v.Network().ExtendTimer(v.Context, id, expiresAt, v.checkTimer)
+	_, err := v.actions().ExtendTimer(v.Context, id, expiresAt)
 	return v.Done(err, "extend timer ", id, " to ", expiresAt)
 }
 
-// checkTimer refuses a timer that is not pending.
-func (v Verbs) checkTimer(id types.TimerID) error {
-	by, err := v.Read("")
-	if err == nil {
-		_, err = answers.PendingTimer(by, id)
-	}
-	return err
-}
+func (v Verbs) actions() steer.Actions { return steer.Actions{Network: v.Network(), Read: v.Read} }
 
 // Pause implements scenario.Backend.
 func (v Verbs) Pause() error { return v.Done(v.Network().Pause(), "pause") }

@@ -110,14 +110,10 @@ func (node *Node) describeNode(best *ledger.State) answers.Node {
 		out.Missing = append(out.Missing, "the node is frozen")
 	default:
 		status := node.Validator().Status()
-		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
+		readmodel.AddStatus(&out, &status, node.Validator().Connections())
 		out.Counts = countsOf(&status)
 		if status.Twin != "" {
 			out.Missing = append(out.Missing, "twin: "+status.Twin)
-		}
-		out.DeadLetters, out.Restarted = status.Roles.DeadLetters, status.Roles.Restarted+status.Roles.Contracts
-		for _, c := range node.Validator().Connections() {
-			out.Runners = append(out.Runners, answers.Connected{Runner: c.Runner, Accepting: c.Accepting, Changes: readmodel.Changes(c.Changes)})
 		}
 		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
 			out.Missing = append(out.Missing, "the first block is not final here")

@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/answers"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -61,33 +61,25 @@ func newAuthority(n Operated, w *Orders, s *Steering, x *Executions) *Authority 
 	return &Authority{network: n, orders: w, steering: s, executions: x, turn: NewTurn(n)}
 }
 
-// ParamChange is a parameter's value from a height on.
-type ParamChange struct {
-	Key, Value string
-	Class      params.Class
-	Height     types.Height // the first height with the value
-	Hash       types.Hash   // of the transaction
-}
-
 // SetParam sets a parameter from a height on by the system key. 0 is the next block or, by
 // the parameter's class, the next epoch's first.
-func (a *Authority) SetParam(ctx context.Context, key, value string, at types.Height) (*ParamChange, error) {
+func (a *Authority) SetParam(ctx context.Context, key, value string, at types.Height) (change model.ParamChange, err error) {
 	if err := a.orders.Need(SystemKey); err != nil {
-		return nil, err
+		return change, err
 	}
 	best := a.network.Best()
 	if best.State == nil {
-		return nil, ErrNoValidator
+		return change, ErrNoValidator
 	}
 	info, err := checkParameter(best.State.NextParams(), best.State.Height(), key, value, at)
 	if err != nil {
-		return nil, err
+		return change, err
 	}
 	receipt, err := a.sendInstruction(ctx, governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at})
 	if err != nil {
-		return nil, err
+		return change, err
 	}
-	change := &ParamChange{Key: key, Value: value, Class: info.Class, Hash: receipt.Hash}
+	change = model.ParamChange{Key: key, Value: value, Class: string(info.Class), Hash: receipt.Hash}
 	for _, e := range receipt.Events {
 		var set governance.ParamSet
 		if e.Name == "param.set" && codec.Unmarshal(e.Data, types.MaxTransactionBytes, &set) == nil && set.Key == key {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/answers/model"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -46,17 +47,10 @@ func (m *Membership) Status(state *ledger.State, who Identity) string {
 	return status
 }
 
-// Move is a decided move of a validator: before its epoch or, if that has begun meanwhile, in it.
-type Move struct {
-	Status string
-	Epoch  types.Epoch  // from which on the set is another
-	Height types.Height // the first of the epoch
-}
-
-// MoveOf is the latest move of a validator, which is decided.
-func (m *Membership) MoveOf(who Identity) Move {
+// moveOf is the latest move of a validator, which is decided. It is before its epoch or, if that has begun meanwhile, in it.
+func (m *Membership) moveOf(who Identity) model.Move {
 	state := m.network.Best().State
-	move := Move{Status: m.Status(state, who), Epoch: state.NextEpoch()}
+	move := model.Move{Name: who.Name, Address: who.Address, Status: m.Status(state, who), Epoch: state.NextEpoch()}
 	if move.Status == history.StatusJoining || move.Status == history.StatusLeaving {
 		move.Epoch++
 	}
@@ -68,10 +62,20 @@ func (m *Membership) MoveOf(who Identity) Move {
 // membership from the next epoch on. It returns when the instruction is final. The
 // validator catches up meanwhile. An empty name is the next free one of v0, v1, …. Of a
 // validator that leaves it takes the leave back.
-func (m *Membership) Join(ctx context.Context, name string) (who Identity, err error) {
+func (m *Membership) Join(ctx context.Context, name string) (move model.Move, err error) {
+	var who Identity
 	if n := m.findLeaving(name); n != nil {
-		return n.Who(), m.takeLeaveBack(ctx, name)
+		who, err = n.Who(), m.takeLeaveBack(ctx, name)
+	} else {
+		who, err = m.joinNew(ctx, name)
 	}
+	if err != nil {
+		return model.Move{Name: who.Name}, err
+	}
+	return m.moveOf(who), nil
+}
+
+func (m *Membership) joinNew(ctx context.Context, name string) (who Identity, err error) {
 	if err := m.orders.Need(Members); err != nil {
 		return who, err
 	}
@@ -166,18 +170,20 @@ func (m *Membership) forgetJoining(name string) {
 
 // Leave has the system key ask for the end of a validator's membership, at the end of the
 // epoch. It returns when the instruction is final. The validator is stopped when it has left.
-func (m *Membership) Leave(ctx context.Context, name string) (address types.Address, err error) {
+func (m *Membership) Leave(ctx context.Context, name string) (move model.Move, err error) {
 	if err := m.orders.Need(SystemKey); err != nil {
-		return address, err
+		return move, err
 	}
-	if address = m.network.ValidatorAddress(name); address.IsZero() {
-		return address, errUnknownValidator(name)
+	address := m.network.ValidatorAddress(name)
+	if address.IsZero() {
+		return move, errUnknownValidator(name)
 	}
 	_, err = m.authority.sendInstruction(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: address})
-	if err == nil {
-		m.forgetJoining(name)
+	if err != nil {
+		return move, err
 	}
-	return address, err
+	m.forgetJoining(name)
+	return m.moveOf(Identity{Name: name, Address: address}), nil
 }
 
 // stopFormer stops former validators once a block of the set without them is final. Until then

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/listen"
 	"github.com/cowboyinc/devnet/cmd/devnet/internal/self"
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store"
@@ -318,7 +319,8 @@ func (s *Settings) checkDemo() error {
 		return failure.NewConflict("--demo tells its story in this terminal, which --detach and --wait leave")
 	case validators < demoValidators || runners < DemoRunners:
 		return failure.NewUsage(fmt.Sprintf("Give at least --validators %d --runners %d, or neither.", demoValidators, DemoRunners),
-			"--demo: it cuts a validator off and lets a runner lie, which takes more nodes than %d validators and %d runners", validators, runners)
+			"--demo: it cuts a validator off and lets a runner lie, which takes more nodes than %s and %s",
+			plural.Of(validators, "validator"), plural.Of(runners, "runner"))
 	}
 	return nil
 }

@@ -5,6 +5,15 @@ import (
 	"testing"
 )
 
+// A demo of too few nodes is told how many it would have.
+func TestADemoOfTooFewNodesIsRefused(t *testing.T) {
+	s := defaultSettings()
+	s.Validators, s.Runners = 1, new(4)
+	if err := s.checkDemo(); err == nil || !strings.Contains(err.Error(), "more nodes than 1 validator and 4 runners") {
+		t.Error(err)
+	}
+}
+
 // What lets others look into connections is refused where it has no place, with the reason.
 func TestLookingIntoConnectionsIsRefusedWithStrict(t *testing.T) {
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ import { kinds } from './things/all.js';
 import { makeTimeBar } from './timebar.js';
 import { network } from './views/network.js';
 import { blocks } from './views/blocks.js';
-import { failed } from './views/failed.js';
+import { views } from './views/views.js';
 import { timers } from './views/timers.js';
 import { actors } from './views/actors.js';
 import { runners } from './views/runners.js';
@@ -27,7 +27,7 @@ import { txs } from './views/txs.js';
 /** @typedef {{id: string, title: string, key: string, make: () => {el: any, draw: (r: route.Route) => void}}} Place */
 
 /** @type {Place[]} */
-const places = [network, blocks, failed, timers, actors, runners, jobs, txs];
+const places = [network, blocks, views, timers, actors, runners, jobs, txs];
 /** @type {Map<string, {el: any, draw: (r: route.Route) => void}>} */
 const openViews = new Map();
 let currentRoute = route.readRoute();

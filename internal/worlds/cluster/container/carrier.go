@@ -119,45 +119,6 @@ func (c *Carrier) Add(_ context.Context, one cluster.Node) error {
 	return c.Put(one.Name, &node{Node: one, carrier: c})
 }
 
-// Start implements cluster.Carrier.
-func (c *Carrier) Start(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).startContainer)
-}
-
-// Stop implements cluster.Carrier.
-func (c *Carrier) Stop(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).stopContainer)
-}
-
-// Kill implements cluster.Carrier.
-func (c *Carrier) Kill(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).killContainer)
-}
-
-// Freeze implements cluster.Carrier.
-func (c *Carrier) Freeze(name string) error {
-	return c.Order(context.Background(), name, (*node).freezeContainer)
-}
-
-// Thaw implements cluster.Carrier.
-func (c *Carrier) Thaw(name string) error {
-	return c.Order(context.Background(), name, (*node).thawContainer)
-}
-
-// Wipe implements cluster.Carrier.
-func (c *Carrier) Wipe(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).wipeFiles)
-}
-
-// Control implements cluster.Carrier.
-func (c *Carrier) Control(name string) string {
-	n, err := c.Find(name)
-	if err != nil {
-		return ""
-	}
-	return n.apiURL()
-}
-
 // Detach implements cluster.Carrier.
 func (c *Carrier) Detach(ctx context.Context, name string) error {
 	return c.Order(ctx, name, (*node).detachFromNetwork)

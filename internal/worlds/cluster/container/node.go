@@ -43,8 +43,8 @@ type life struct {
 	gone  chan struct{} // closed by the engine's event
 }
 
-// apiURL is the URL of the node's API, "" if it has none.
-func (n *node) apiURL() string {
+// Control is the URL of the node's API, "" if it has none.
+func (n *node) Control() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.control
@@ -60,8 +60,8 @@ func (n *node) currentLife() *life {
 // notRunning is the error of an order that needs a node that runs.
 func (n *node) notRunning() error { return fmt.Errorf("%s does not run: start it first", n.Name) }
 
-// startContainer starts the container.
-func (n *node) startContainer(ctx context.Context) error {
+// Start starts the container.
+func (n *node) Start(ctx context.Context) error {
 	if n.currentLife() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
 	}
@@ -204,13 +204,13 @@ func (n *node) describeEnd(code string) error {
 	return fmt.Errorf("exit status %s: %s", code, endOfText(strings.TrimSpace(said.String()), maxTailBytes))
 }
 
-// stopContainer ends it as Ctrl-C does.
-func (n *node) stopContainer(ctx context.Context) error {
+// Stop ends it as Ctrl-C does.
+func (n *node) Stop(ctx context.Context) error {
 	return n.endBy(ctx, "stop", "--time", stopSeconds, n.containerName())
 }
 
-// killContainer ends it at once.
-func (n *node) killContainer(ctx context.Context) error {
+// Kill ends it at once.
+func (n *node) Kill(ctx context.Context) error {
 	return n.endBy(ctx, "kill", n.containerName())
 }
 
@@ -237,13 +237,13 @@ func (n *node) endBy(ctx context.Context, call ...string) error {
 	}
 }
 
-// freezeContainer keeps it off every core.
-func (n *node) freezeContainer(ctx context.Context) error {
+// Freeze keeps it off every core.
+func (n *node) Freeze(ctx context.Context) error {
 	return n.pauseOrResume(ctx, true, "is already frozen: thaw it first", "pause")
 }
 
-// thawContainer lets it go on.
-func (n *node) thawContainer(ctx context.Context) error {
+// Thaw lets it go on.
+func (n *node) Thaw(ctx context.Context) error {
 	return n.pauseOrResume(ctx, false, "is not frozen", "unpause")
 }
 
@@ -266,8 +266,8 @@ func (n *node) pauseOrResume(ctx context.Context, frozen bool, already, call str
 	return nil
 }
 
-// wipeFiles removes the container and its volume, which has the home of a validator.
-func (n *node) wipeFiles(ctx context.Context) error {
+// Wipe removes the container and its volume, which has the home of a validator.
+func (n *node) Wipe(ctx context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
 		return fmt.Errorf("%s is a runner, and a runner stores only its key", n.Name)

@@ -100,7 +100,7 @@ func (c *Client) RunnerStatus(ctx context.Context) (RunnerStatus, error) {
 // number, 0 where it ends what another began.
 func (c *Client) Order(ctx context.Context, number int, o fault.Order) ([]Count, error) {
 	answer, err := askNode[countsAnswer](ctx, c, "order", orderRequest{number, o})
-	return answer.countsOf(), err
+	return answer.Faults, err
 }
 
 // SetRules replaces what happens to the packets that the node sends.
@@ -116,24 +116,10 @@ func (c *Client) Mute(ctx context.Context) error {
 	return err
 }
 
-// Count is what a fault of a node did there, since the node's process began.
-type Count struct {
-	Fault   int
-	Figures [fault.Effects]int64
-	Over    bool
-}
-
 // Counts asks what the faults of the node did so far.
 func (c *Client) Counts(ctx context.Context) ([]Count, error) {
 	answer, err := askNode[countsAnswer](ctx, c, "counts", countsRequest{})
-	return answer.countsOf(), err
-}
-
-func (a countsAnswer) countsOf() (all []Count) {
-	for _, one := range a.Faults {
-		all = append(all, Count(one))
-	}
-	return all
+	return answer.Faults, err
 }
 
 // SetTravel moves the node's clock by time travel, and has it keep that and the goal.

@@ -97,12 +97,12 @@ func (r *register) executeOrder(ctx context.Context, in orderRequest, kind fault
 }
 
 // listCounts is what each fault did so far, by number.
-func (r *register) listCounts() (all []counted) {
+func (r *register) listCounts() (all []Count) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, number := range slices.Sorted(maps.Keys(r.all)) {
 		e := r.all[number]
-		all = append(all, counted{number, e.counts.Figures(), e.over})
+		all = append(all, Count{number, e.counts.Figures(), e.over})
 	}
 	return all
 }

@@ -101,6 +101,13 @@ type Rule struct {
 	CutFault  int        `json:"cut_fault,omitempty"`
 }
 
+// Count is what a fault of a node did there, since the node's process began.
+type Count struct {
+	Fault   int                  `json:"fault"`
+	Figures [fault.Effects]int64 `json:"figures"`
+	Over    bool                 `json:"over,omitempty"` // it can have no effect any more
+}
+
 // The requests and answers, by the last word of their path.
 type (
 	rulesRequest struct {
@@ -113,12 +120,7 @@ type (
 	}
 	countsRequest struct{}
 	countsAnswer  struct {
-		Faults []counted `json:"faults"`
-	}
-	counted struct {
-		Fault   int                  `json:"fault"`
-		Figures [fault.Effects]int64 `json:"figures"`
-		Over    bool                 `json:"over,omitempty"` // it can have no effect any more
+		Faults []Count `json:"faults"`
 	}
 	clockRequest struct {
 		travelFrame

@@ -186,17 +186,7 @@ func (s *ValidatorServer) serveSkip(ctx context.Context, r skipRequest) (empty, 
 }
 
 func (s *ValidatorServer) serveSubmit(ctx context.Context, r submitRequest) (hashAnswer, error) {
-	type answer struct {
-		hash types.Hash
-		err  error
-	}
-	a, err := awaitAnswer(ctx, func(done func(answer)) {
-		s.node.Shell().Submit(r.Raw, func(hash types.Hash, err error) { done(answer{hash, err}) })
-	})
-	if err == nil {
-		err = validators.Refusal(a.err)
-	}
-	return hashAnswer{a.hash}, err
+	return awaitHash(ctx, func(done func(types.Hash, error)) { s.node.Shell().Submit(r.Raw, done) })
 }
 
 func (s *ValidatorServer) serveWaiting(ctx context.Context, r hashAnswer) (out waitingAnswer, err error) {
@@ -224,17 +214,7 @@ func (s *ValidatorServer) serveHeartbeat(ctx context.Context, r Brought) (hashAn
 	if r.Ping == nil {
 		return hashAnswer{}, errors.New("there is no ping")
 	}
-	type answer struct {
-		hash types.Hash
-		err  error
-	}
-	a, err := awaitAnswer(ctx, func(done func(answer)) {
-		s.node.Shell().BringHeartbeat(r.Runner, r.Ping, func(hash types.Hash, err error) { done(answer{hash, err}) })
-	})
-	if err == nil {
-		err = validators.Refusal(a.err)
-	}
-	return hashAnswer{a.hash}, err
+	return awaitHash(ctx, func(done func(types.Hash, error)) { s.node.Shell().BringHeartbeat(r.Runner, r.Ping, done) })
 }
 
 func (s *ValidatorServer) serveResult(ctx context.Context, r Brought) (empty, error) {
@@ -253,11 +233,21 @@ func (s *ValidatorServer) serveRefusal(ctx context.Context, r Brought) (empty, e
 
 // awaitSubmission waits for the validator's answer to a submission.
 func awaitSubmission(ctx context.Context, hand func(done func(error))) (empty, error) {
-	refused, err := awaitAnswer(ctx, hand)
-	if err == nil {
-		err = validators.Refusal(refused)
-	}
+	_, err := awaitHash(ctx, func(done func(types.Hash, error)) { hand(func(err error) { done(types.Hash{}, err) }) })
 	return empty{}, err
+}
+
+// awaitHash waits for the validator's answer to a transaction.
+func awaitHash(ctx context.Context, hand func(done func(types.Hash, error))) (hashAnswer, error) {
+	type answer struct {
+		hash types.Hash
+		err  error
+	}
+	a, err := awaitAnswer(ctx, func(done func(answer)) { hand(func(hash types.Hash, err error) { done(answer{hash, err}) }) })
+	if err == nil {
+		err = validators.Refusal(a.err)
+	}
+	return hashAnswer{a.hash}, err
 }
 
 // awaitAnswer waits for an answer, with a limit.

@@ -75,45 +75,6 @@ func (c *Carrier) Add(_ context.Context, one cluster.Node) error {
 	return c.Put(one.Name, n)
 }
 
-// Start implements cluster.Carrier.
-func (c *Carrier) Start(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).startProcess)
-}
-
-// Stop implements cluster.Carrier.
-func (c *Carrier) Stop(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).stopProcess)
-}
-
-// Kill implements cluster.Carrier.
-func (c *Carrier) Kill(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).killProcess)
-}
-
-// Freeze implements cluster.Carrier.
-func (c *Carrier) Freeze(name string) error {
-	return c.Order(context.Background(), name, (*node).freezeProcess)
-}
-
-// Thaw implements cluster.Carrier.
-func (c *Carrier) Thaw(name string) error {
-	return c.Order(context.Background(), name, (*node).thawProcess)
-}
-
-// Wipe implements cluster.Carrier.
-func (c *Carrier) Wipe(ctx context.Context, name string) error {
-	return c.Order(ctx, name, (*node).wipeFiles)
-}
-
-// Control implements cluster.Carrier.
-func (c *Carrier) Control(name string) string {
-	n, err := c.Find(name)
-	if err != nil {
-		return ""
-	}
-	return n.apiURL()
-}
-
 // Detach implements cluster.Carrier: it refuses.
 func (c *Carrier) Detach(_ context.Context, name string) error { return c.refuseDetaching(name) }
 
@@ -162,8 +123,8 @@ func endAll(nodes []*node, patience time.Duration) error {
 			if n.currentLife() == nil {
 				return
 			}
-			if n.stopProcess(ctx) != nil {
-				errs[i] = n.killProcess(context.Background())
+			if n.Stop(ctx) != nil {
+				errs[i] = n.Kill(context.Background())
 			}
 		})
 	}

@@ -88,8 +88,8 @@ func (n *node) filePath(suffix string) string {
 	return filepath.Join(n.carrier.config.Dir, n.Name+suffix)
 }
 
-// apiURL is the URL of the node's API, "" if it has none.
-func (n *node) apiURL() string {
+// Control is the URL of the node's API, "" if it has none.
+func (n *node) Control() string {
 	host, port, err := net.SplitHostPort(n.listens)
 	if err != nil {
 		return ""
@@ -107,8 +107,8 @@ func (n *node) currentLife() *life {
 	return n.life
 }
 
-// startProcess starts the process.
-func (n *node) startProcess(context.Context) error {
+// Start starts the process.
+func (n *node) Start(context.Context) error {
 	if n.currentLife() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
 	}
@@ -190,11 +190,11 @@ func (n *node) signalEnd(signal syscall.Signal) (*life, error) {
 	return n.life, nil
 }
 
-// stopProcess ends it as Ctrl-C does.
-func (n *node) stopProcess(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGTERM) }
+// Stop ends it as Ctrl-C does.
+func (n *node) Stop(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGTERM) }
 
-// killProcess ends it at once.
-func (n *node) killProcess(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGKILL) }
+// Kill ends it at once.
+func (n *node) Kill(ctx context.Context) error { return n.endBySignal(ctx, syscall.SIGKILL) }
 
 func (n *node) endBySignal(ctx context.Context, signal syscall.Signal) error {
 	l, err := n.signalEnd(signal)
@@ -209,13 +209,13 @@ func (n *node) endBySignal(ctx context.Context, signal syscall.Signal) error {
 	}
 }
 
-// freezeProcess keeps it off every core.
-func (n *node) freezeProcess(context.Context) error {
+// Freeze keeps it off every core.
+func (n *node) Freeze(context.Context) error {
 	return n.pauseOrResume(true, "is already frozen: thaw it first", syscall.SIGSTOP)
 }
 
-// thawProcess lets it go on.
-func (n *node) thawProcess(context.Context) error {
+// Thaw lets it go on.
+func (n *node) Thaw(context.Context) error {
 	return n.pauseOrResume(false, "is not frozen", syscall.SIGCONT)
 }
 
@@ -235,9 +235,9 @@ func (n *node) pauseOrResume(frozen bool, already string, signal syscall.Signal)
 	return nil
 }
 
-// wipeFiles empties the home of a validator, and notes that it
+// Wipe empties the home of a validator, and notes that it
 // had one.
-func (n *node) wipeFiles(context.Context) error {
+func (n *node) Wipe(context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
 		return fmt.Errorf("%s is a runner, and a runner stores only its key", n.Name)

@@ -10,7 +10,7 @@ import { CAUSES } from '../words.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
-export const failed = { id: 'views', title: 'Views', key: 'v', make: makeViewsView };
+export const views = { id: 'views', title: 'Views', key: 'v', make: makeViewsView };
 
 const ROWS = 60;
 
