@@ -15,8 +15,8 @@ export CGO_ENABLED = 0
 up: python build
 	@if [ -t 0 ]; then set -m; fi; bin/devnet up --actor fixtures/actors/heartbeat.py $(ARGS); exit $$?
 
-# What measures prices in processor time has the machine to itself: a program beside it makes
-# a cycle take longer.
+# What measures prices in processor time has the machine to itself, on each core one measure: a
+# program beside it makes a cycle take longer.
 MEASURED = TestNo(Program|Deploy|Value)CostsMoreTimeThanItPays
 
 # The sources are judged beside the tests, which often wait, once go vet has compiled what both need.
