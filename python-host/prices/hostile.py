@@ -4,6 +4,7 @@ A generator yields the values of one class of host.typed, each of about a size i
 a generator fails the measurement: a new type cannot be forgotten here.
 """
 
+import functools
 import json
 from collections import namedtuple
 
@@ -252,11 +253,10 @@ def types_without_generator():
     return [t.__name__ for t in list_type_classes() if t not in GENERATORS]
 
 
+@functools.cache
 def hostile_values(size):
-    """Each type's name, and a value of it."""
-    for t, generate in GENERATORS.items():
-        for v in generate(size):
-            yield t.__name__, v
+    """Each type's name, and a value of it: made once, since several places take those of one size."""
+    return [(t.__name__, v) for t, generate in GENERATORS.items() for v in generate(size)]
 
 
 def make_source(v, body, outside=""):

@@ -43,8 +43,12 @@ func TestC22ATypeWithoutHostileValuesFails(t *testing.T) {
 	}
 }
 
-// pricesAreKept measures what the arguments say, as DEVNET_PRICES says.
+// pricesAreKept measures what the arguments say, as DEVNET_PRICES says. A program's ratio is to loops of its
+// own process, so that the bound of 12 holds beside another measure; the aim is measured alone.
 func pricesAreKept(t *testing.T, what ...string) {
+	if os.Getenv("DEVNET_PRICES") != "all" {
+		t.Parallel()
+	}
 	python, err := shared.python.findOnce()
 	needed.Python(t, err)
 	args := []string{"-I", "-S", "-B", "../../../python-host/prices/measure.py"}

@@ -34,7 +34,8 @@ func liveOpen(*testing.T) scenario.Open { return unhurried(live.Opener(context.B
 func processes(t *testing.T) scenario.Open {
 	t.Helper()
 	devnet := filepath.Join(t.TempDir(), "devnet")
-	if out, err := exec.Command("go", "build", "-o", devnet, "../../../cmd/devnet").CombinedOutput(); err != nil {
+	// Without what debuggers read it is linked in two thirds of the time.
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", devnet, "../../../cmd/devnet").CombinedOutput(); err != nil {
 		t.Fatalf("devnet cannot be built: %v\n%s", err, out)
 	}
 	return unhurried(clustered.Processes(context.Background(), func(args ...string) *exec.Cmd { return exec.Command(devnet, args...) }))
