@@ -30,10 +30,10 @@ again = $(MAKE)
 # Tests need neither small heaps nor samples of allocations, which take a tenth of their processor time.
 LEAN = GOGC=400 GOMEMLIMIT=1GiB GODEBUG=memprofilerate=0
 
-# Two packages at a time, since those with live networks mostly wait; what hangs is
+# Three packages at a time, since those with live networks often wait; what hangs is
 # named before CI gives up. It was vetted already.
 test-unmeasured:
-	@$(LEAN) $(GO) test -vet=off -p 2 -timeout 30m -skip '$(MEASURED)' ./...
+	@$(LEAN) $(GO) test -vet=off -p 3 -timeout 30m -skip '$(MEASURED)' ./...
 
 vet: vet-compiled vet-sources
 
