@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/bits"
 	"runtime/debug"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -35,6 +36,20 @@ func (e *event) isBefore(other *event) bool {
 	return e.at < other.at || (e.at == other.at && e.sequence < other.sequence)
 }
 
+// precedes is 1 if the event is before the other, otherwise 0: what isBefore says, without a branch that
+// guesses wrong half of the time. No event is before time 0.
+func (e *event) precedes(other *event) uint64 {
+	_, borrow := bits.Sub64(e.sequence, other.sequence, 0)
+	_, borrow = bits.Sub64(uint64(e.at), uint64(other.at), borrow)
+	return borrow
+}
+
+// firstOf returns the place of the first of four events.
+func firstOf(four *[eventsBelow]event) uint64 {
+	low, high := four[1].precedes(&four[0]), 2+four[3].precedes(&four[2])
+	return low + (high-low)*four[high%eventsBelow].precedes(&four[low%eventsBelow])
+}
+
 func (h *eventHeap) pushEvent(e event) {
 	heap := append(*h, e)
 	i := len(heap) - 1
@@ -67,9 +82,13 @@ func (h *eventHeap) popEvent() event {
 		if child >= last {
 			break
 		}
-		for other := child + 1; other < min(eventsBelow*(i+1)+1, last); other++ {
-			if heap[other].isBefore(&heap[child]) {
-				child = other
+		if child+eventsBelow <= last {
+			child += int(firstOf((*[eventsBelow]event)(heap[child:])))
+		} else {
+			for other := child + 1; other < last; other++ {
+				if heap[other].isBefore(&heap[child]) {
+					child = other
+				}
 			}
 		}
 		if !heap[child].isBefore(&e) {
