@@ -97,7 +97,8 @@ func TestAStoreIsFlushedAtTheBoundsOfC5(t *testing.T) {
 		}
 	}
 	clock, store := &handClock{now: types.Time(0).Add(time.Hour)}, &gathering{}
-	a := &archiving{v: &Validator{node: env.Validator{Base: env.Base{Clock: clock}}, config: Config{FlushDelay: DefaultFlushDelay}}, writeBack: store}
+	v := &Validator{node: env.Validator{Base: env.Base{Clock: clock}}, config: Config{FlushDelay: DefaultFlushDelay}}
+	a := &archiving{v: v, writeBack: store}
 	commit := func() {
 		a.unflushed.add(1, nil)
 		a.scheduleFlush()
