@@ -237,7 +237,7 @@ func hashKey(prefix byte, h types.Hash) []byte {
 const storageKeyBytes = 1 + 20 + 32
 
 func storageKey(actor types.Address, key []byte) []byte {
-	hash := types.RecallKeccak(key) // most blocks read the same keys
+	hash := types.Keccak(key)
 	return append(append(append(make([]byte, 0, storageKeyBytes), prefixStorage), actor[:]...), hash[:]...)
 }
 

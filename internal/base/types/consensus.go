@@ -86,11 +86,7 @@ type Vote struct {
 
 // Digest is what a validator signs.
 func (v *Vote) Digest(chainID uint64) Hash {
-	const domain, head = "cowboy/vote/1", 13 + 8
-	var signed [head + 1 + 8 + 8 + 8 + 32 + 32]byte // the same for all that agree
-	copy(signed[:], domain)
-	binary.BigEndian.PutUint64(signed[len(domain):], chainID)
-	content := signed[head:]
+	var content [1 + 8 + 8 + 8 + 32 + 32]byte
 	content[0] = byte(v.Kind)
 	binary.BigEndian.PutUint64(content[1:], uint64(v.Epoch))
 	binary.BigEndian.PutUint64(content[9:], uint64(v.View))
@@ -99,11 +95,11 @@ func (v *Vote) Digest(chainID uint64) Hash {
 	if v.Kind == Notarize {
 		bitmap := noBitmap
 		if len(v.Bitmap) > 0 {
-			bitmap = RecallKeccak(v.Bitmap)
+			bitmap = Keccak(v.Bitmap)
 		}
 		copy(content[57:], bitmap[:])
 	}
-	return RecallKeccak(signed[:])
+	return Digest("cowboy/vote/1", chainID, content[:])
 }
 
 // noBitmap is the hash of a bitmap without bits.

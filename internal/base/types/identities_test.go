@@ -105,24 +105,6 @@ func TestBytesAsText(t *testing.T) {
 }
 
 // The digest of nothing and of "abc" are keccak256's, not SHA3-256's.
-// More inputs than there are places, each twice in a row and in turns, of all lengths: also those
-// that differ in the zeros at their end.
-func TestARecalledDigestIsTheComputedOne(t *testing.T) {
-	for range 2 {
-		for n := range 4 * recallPlaces {
-			data := make([]byte, n%(recallBytes+3))
-			for i := range min(len(data), 2) {
-				data[i] = byte(n >> (8 * i))
-			}
-			for range 2 {
-				if got, want := RecallKeccak(data), Keccak(data); got != want {
-					t.Fatalf("%x hashes to %s, want %s", data, got, want)
-				}
-			}
-		}
-	}
-}
-
 func TestKeccak(t *testing.T) {
 	for in, want := range map[string]string{
 		"":    "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470",

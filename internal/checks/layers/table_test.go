@@ -219,7 +219,6 @@ var table = []layer{
 var allowedIn = map[string]map[string]string{
 	"sync/...": {
 		"internal/base/types/hashing.go":     "a pool of keccak states, each reset before use",
-		"internal/base/types/recall.go":      "remembers results of a pure function, each with its whole input",
 		"internal/base/trie/hash.go":         "a pool of hashers, each reset before use",
 		"internal/base/trie/node.go":         "publishes a hash that every goroutine computes alike",
 		"internal/base/memo/once.go":         "remembers results of pure functions, independent of the caller",
