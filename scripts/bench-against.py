@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Measures this checkout against another commit, both built on this machine, in turns in one run.
 
     scripts/bench-against.py COMMIT [--pairs N] [--only WORD] [--output FILE]

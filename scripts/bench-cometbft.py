@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Measures `devnet up` beside CometBFT, on this machine, in turns in one run.
 
     scripts/bench-cometbft.py DEVNET [--pairs N] [--version V] [--output FILE]
