@@ -44,7 +44,7 @@ func openTerminal() (wire, screen *os.File, err error) {
 // answers FILE types each line of a file that begins with $, once with pipes and once on a terminal
 // of 80 columns, and compares what is said and the exit code, in brackets, with the lines below it.
 // The terminal gets the same words, in lines that fit. No command leaves a file behind.
-func answers(ts *testscript.TestScript, neg bool, args []string) {
+func checkAnswers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: answers FILE")
 	}
@@ -57,9 +57,9 @@ func answers(ts *testscript.TestScript, neg bool, args []string) {
 			continue
 		}
 		words := strings.Fields(typed)
-		out, code := answer(ts, words, false)
+		out, code := runAndRead(ts, words, false)
 		fmt.Fprintf(&said, "$ devnet %s\n%s[%d]\n", typed, out, code)
-		shown, again := answer(ts, words, true)
+		shown, again := runAndRead(ts, words, true)
 		if again != code || !slices.Equal(strings.Fields(shown), strings.Fields(out)) {
 			ts.Fatalf("devnet %s says on a terminal, with %d:\n%s\nand to a pipe, with %d:\n%s", typed, again, shown, code, out)
 		}
@@ -77,8 +77,8 @@ func answers(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// answer runs devnet, and returns what it says and its exit code.
-func answer(ts *testscript.TestScript, words []string, terminal bool) (said string, code int) {
+// runAndRead runs devnet, and returns what it says and its exit code.
+func runAndRead(ts *testscript.TestScript, words []string, terminal bool) (said string, code int) {
 	path, err := exec.LookPath("devnet")
 	ts.Check(err)
 	command := exec.Command(path, words...)

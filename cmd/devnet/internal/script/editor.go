@@ -67,29 +67,29 @@ func attachEditor(ts *testscript.TestScript, neg bool, args []string) {
 	defer conn.Close()
 	ts.Check(conn.SetDeadline(time.Now().Add(Patience)))
 	e := &editor{ts: ts, conn: conn, in: bufio.NewReader(conn)}
-	e.ask("initialize", map[string]any{"adapterID": launch.Configurations[0]["type"], "pathFormat": "path"}, nil)
-	e.send("attach", launch.Configurations[0])
-	e.until("initialized", nil)
+	e.askDebugger("initialize", map[string]any{"adapterID": launch.Configurations[0]["type"], "pathFormat": "path"}, nil)
+	e.sendRequest("attach", launch.Configurations[0])
+	e.awaitEvent("initialized", nil)
 	var set struct{ Breakpoints []struct{ Verified bool } }
-	e.ask("setBreakpoints", map[string]any{"source": map[string]any{"path": ts.MkAbs(file)},
+	e.askDebugger("setBreakpoints", map[string]any{"source": map[string]any{"path": ts.MkAbs(file)},
 		"breakpoints": []any{map[string]any{"line": at}}}, &set)
 	if len(set.Breakpoints) != 1 || !set.Breakpoints[0].Verified {
 		ts.Fatalf("the breakpoint at %s is not accepted: %+v", args[2], set)
 	}
-	e.ask("setExceptionBreakpoints", map[string]any{"filters": []string{"userUnhandled"}}, nil)
-	e.ask("configurationDone", map[string]any{}, nil)
-	for e.stopped() {
+	e.askDebugger("setExceptionBreakpoints", map[string]any{"filters": []string{"userUnhandled"}}, nil)
+	e.askDebugger("configurationDone", map[string]any{}, nil)
+	for e.passStop() {
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("stops"), []byte(e.printed.String()), 0o644))
 }
 
-// stopped waits for the next stop, writes it down, and continues; false: the execution has ended.
-func (e *editor) stopped() bool {
+// passStop waits for the next stop, writes it down, and continues; false: the execution has ended.
+func (e *editor) passStop() bool {
 	var stop struct {
 		Reason   string
 		ThreadID int `json:"threadId"`
 	}
-	if e.until("stopped", &stop) == "terminated" {
+	if e.awaitEvent("stopped", &stop) == "terminated" {
 		return false
 	}
 	var trace struct {
@@ -99,7 +99,7 @@ func (e *editor) stopped() bool {
 			Source   struct{ Path string }
 		} `json:"stackFrames"`
 	}
-	e.ask("stackTrace", map[string]any{"threadId": stop.ThreadID}, &trace)
+	e.askDebugger("stackTrace", map[string]any{"threadId": stop.ThreadID}, &trace)
 	for i, f := range trace.Frames {
 		fmt.Fprintf(&e.printed, "%d %s in %s at %s:%d\n", i, stop.Reason, f.Name, filepath.Base(f.Source.Path), f.Line)
 	}
@@ -108,20 +108,20 @@ func (e *editor) stopped() bool {
 			Reference int `json:"variablesReference"`
 		}
 	}
-	e.ask("scopes", map[string]any{"frameId": trace.Frames[0].ID}, &scopes)
+	e.askDebugger("scopes", map[string]any{"frameId": trace.Frames[0].ID}, &scopes)
 	var locals struct {
 		Variables []struct{ Name, Value string }
 	}
-	e.ask("variables", map[string]any{"variablesReference": scopes.Scopes[0].Reference}, &locals)
+	e.askDebugger("variables", map[string]any{"variablesReference": scopes.Scopes[0].Reference}, &locals)
 	for _, v := range locals.Variables {
 		fmt.Fprintf(&e.printed, "  %s = %s\n", v.Name, v.Value)
 	}
-	e.ask("continue", map[string]any{"threadId": stop.ThreadID}, nil)
+	e.askDebugger("continue", map[string]any{"threadId": stop.ThreadID}, nil)
 	return true
 }
 
-// send sends a request; returns its number.
-func (e *editor) send(command string, arguments map[string]any) int {
+// sendRequest sends a request; returns its number.
+func (e *editor) sendRequest(command string, arguments map[string]any) int {
 	e.sent++
 	data, err := json.Marshal(map[string]any{"seq": e.sent, "type": "request", "command": command, "arguments": arguments})
 	e.ts.Check(err)
@@ -130,11 +130,11 @@ func (e *editor) send(command string, arguments map[string]any) int {
 	return e.sent
 }
 
-// ask sends a request and waits for its answer, which must be a success.
-func (e *editor) ask(command string, arguments map[string]any, into any) {
-	number := e.send(command, arguments)
+// askDebugger sends a request and waits for its answer, which must be a success.
+func (e *editor) askDebugger(command string, arguments map[string]any, into any) {
+	number := e.sendRequest(command, arguments)
 	for {
-		m := e.read()
+		m := e.readMessage()
 		if m.Type != "response" || m.Reply != number {
 			continue
 		}
@@ -148,10 +148,10 @@ func (e *editor) ask(command string, arguments map[string]any, into any) {
 	}
 }
 
-// until waits for an event of a name, or for the end of the execution; returns which came.
-func (e *editor) until(event string, into any) string {
+// awaitEvent waits for an event of a name, or for the end of the execution; returns which came.
+func (e *editor) awaitEvent(event string, into any) string {
 	for {
-		m := e.read()
+		m := e.readMessage()
 		switch {
 		case m.Type == "event" && m.Event == event && into != nil:
 			e.ts.Check(json.Unmarshal(m.Body, into))
@@ -162,9 +162,9 @@ func (e *editor) until(event string, into any) string {
 	}
 }
 
-// read reads a message. Requests of the debugger to the editor are left unanswered: it has
+// readMessage reads a message. Requests of the debugger to the editor are left unanswered: it has
 // offered none of them.
-func (e *editor) read() dapMessage {
+func (e *editor) readMessage() dapMessage {
 	length := 0
 	for {
 		line, err := e.in.ReadString('\n')

@@ -31,13 +31,13 @@ func Main(m *testing.M) {
 		},
 		// The same where a simulated run depends on the process it is made in.
 		"unsteady": func() {
-			run.OpenSimulated = slower(time.Duration(os.Getpid()))
+			run.OpenSimulated = slowWorldOpener(time.Duration(os.Getpid()))
 			os.Exit(app.Run(os.Args, os.Stdout, os.Stderr))
 		},
 		// The same where only the process that a person starts differs from others.
 		"haunted": func() {
 			if !slices.Contains(os.Args, "--"+run.BatchFlag) {
-				run.OpenSimulated = slower(time.Nanosecond)
+				run.OpenSimulated = slowWorldOpener(time.Nanosecond)
 			}
 			os.Exit(app.Run(os.Args, os.Stdout, os.Stderr))
 		},
@@ -46,8 +46,8 @@ func Main(m *testing.M) {
 	})
 }
 
-// slower makes simulated worlds whose links take so much longer.
-func slower(by time.Duration) scenario.Open {
+// slowWorldOpener makes simulated worlds whose links take so much longer.
+func slowWorldOpener(by time.Duration) scenario.Open {
 	return func(c scenario.Config) (scenario.Backend, error) {
 		c.Link.Latency += time.Millisecond + by
 		return simulated.Open(c)
@@ -93,16 +93,16 @@ func Run(t *testing.T) {
 			return false, fmt.Errorf("there is no condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await":   await,
+			"await":   awaitOutput,
 			"attach":  attachEditor,
-			"answers": answers,
-			"finish":  finish,
-			"exit":    exit,
-			"found":   found,
-			"fill":    fill,
-			"descend": descend,
-			"gone":    gone,
-			"tidy":    tidy,
+			"answers": checkAnswers,
+			"finish":  finishDevnet,
+			"exit":    checkExit,
+			"found":   findLine,
+			"fill":    fillVariables,
+			"descend": noteDescendants,
+			"gone":    awaitDescendantsEnd,
+			"tidy":    endNetworkOf,
 		},
 	})
 }

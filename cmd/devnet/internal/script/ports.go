@@ -11,14 +11,14 @@ import (
 func FreePorts(count int) (first int, err error) {
 	for range 100 {
 		first = 20_000 + rand.IntN(12_000) // below those that systems give to who asks for any
-		if free(first, count) {
+		if areFree(first, count) {
 			return first, nil
 		}
 	}
 	return 0, errors.New("no ports in a row are free")
 }
 
-func free(first, count int) bool {
+func areFree(first, count int) bool {
 	for port := first; port < first+count; port++ {
 		address := fmt.Sprintf("127.0.0.1:%d", port)
 		tcp, err := net.Listen("tcp", address)

@@ -57,13 +57,13 @@ var networks sync.Map // *testscript.TestScript → *background
 // await REGEXP devnet ARGS… starts devnet and waits until its output matches;
 // await REGEXP alone waits for more of the same one. The first group, if there
 // is one, becomes $FOUND.
-func await(ts *testscript.TestScript, neg bool, args []string) {
+func awaitOutput(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: await REGEXP [devnet ARGS…]")
 	}
 	pattern := regexp.MustCompile("(?m)" + args[0])
 	if len(args) > 1 {
-		start(ts, args[1], args[2:])
+		startDevnet(ts, args[1], args[2:])
 	}
 	found, ok := networks.Load(ts)
 	if !ok {
@@ -104,7 +104,7 @@ func environmentOf(ts *testscript.TestScript) []string {
 	return all
 }
 
-func start(ts *testscript.TestScript, name string, args []string) {
+func startDevnet(ts *testscript.TestScript, name string, args []string) {
 	path, err := exec.LookPath(name)
 	ts.Check(err)
 	b := &Background{Command: exec.Command(path, args...), Output: &Watched{News: make(chan struct{})}, Ended: make(chan error, 1)}
@@ -122,7 +122,7 @@ func start(ts *testscript.TestScript, name string, args []string) {
 
 // finish SIGNAL CODE ends the devnet that await started, and checks its exit
 // code; -1 is the death by a signal. Its output is then in the file output.
-func finish(ts *testscript.TestScript, neg bool, args []string) {
+func finishDevnet(ts *testscript.TestScript, neg bool, args []string) {
 	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
 	found, ok := networks.Load(ts)
 	if neg || len(args) != 2 || signals[args[0]] == nil || !ok {
@@ -150,7 +150,7 @@ func finish(ts *testscript.TestScript, neg bool, args []string) {
 
 // exit CODE devnet ARGS… [<FILE] runs a command and checks its exit code; stdout and
 // stderr are then in the files out and err.
-func exit(ts *testscript.TestScript, neg bool, args []string) {
+func checkExit(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exit CODE COMMAND…")
 	}
@@ -181,7 +181,7 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // found REGEXP FILE looks for a line and puts its first group into $FOUND.
-func found(ts *testscript.TestScript, neg bool, args []string) {
+func findLine(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: found REGEXP FILE")
 	}
@@ -193,7 +193,7 @@ func found(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // fill FILE… puts the script's variables into files, where ${NAME} stands.
-func fill(ts *testscript.TestScript, neg bool, args []string) {
+func fillVariables(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: fill FILE…")
 	}
@@ -221,7 +221,7 @@ func Repository() (string, error) {
 var descendants sync.Map // *testscript.TestScript → []int
 
 // descend notes all processes below the devnet that await started; there must be some.
-func descend(ts *testscript.TestScript, neg bool, args []string) {
+func noteDescendants(ts *testscript.TestScript, neg bool, args []string) {
 	found, ok := networks.Load(ts)
 	if neg || len(args) > 0 || !ok {
 		ts.Fatalf("usage, after await: descend")
@@ -237,12 +237,12 @@ func descend(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // gone waits until every process that descend noted has ended.
-func gone(ts *testscript.TestScript, neg bool, args []string) {
+func awaitDescendantsEnd(ts *testscript.TestScript, neg bool, args []string) {
 	all, _ := descendants.Load(ts)
 	pids, _ := all.([]int)
 	end := time.Now().Add(Patience)
 	for _, pid := range pids {
-		for alive(pid) {
+		for isAlive(pid) {
 			if time.Now().After(end) {
 				ts.Fatalf("process %d is left of %v", pid, pids)
 			}
@@ -252,7 +252,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // tidy HOME ends what a script leaves running on a home.
-func tidy(ts *testscript.TestScript, neg bool, args []string) {
+func endNetworkOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: tidy HOME")
 	}
@@ -278,9 +278,9 @@ func Below(pid int) (found []int) {
 	return found
 }
 
-// alive reports whether a process runs: not one that waits for nothing but being asked how it
+// isAlive reports whether a process runs: not one that waits for nothing but being asked how it
 // ended.
-func alive(pid int) bool {
+func isAlive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, after, _ := strings.Cut(string(stat), ") ")
 	return err == nil && !strings.HasPrefix(after, "Z")
