@@ -79,17 +79,17 @@ func (v Verbs) SetParam(key, value string, at types.Height) error {
 
 // CancelTimer implements scenario.Backend.
 func (v Verbs) CancelTimer(id types.TimerID) error {
-	_, err := v.actions().CancelTimer(v.Context, id)
+	_, err := v.timerActions().CancelTimer(v.Context, id)
 	return v.Done(err, "cancel timer ", id)
 }
 
 // ExtendTimer implements scenario.Backend.
 func (v Verbs) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
-	_, err := v.actions().ExtendTimer(v.Context, id, expiresAt)
+	_, err := v.timerActions().ExtendTimer(v.Context, id, expiresAt)
 	return v.Done(err, "extend timer ", id, " to ", expiresAt)
 }
 
-func (v Verbs) actions() steer.Actions { return steer.Actions{Network: v.Network(), Read: v.Read} }
+func (v Verbs) timerActions() steer.Actions { return steer.Actions{Network: v.Network(), Read: v.Read} }
 
 // Pause implements scenario.Backend.
 func (v Verbs) Pause() error { return v.Done(v.Network().Pause(), "pause") }

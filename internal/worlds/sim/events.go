@@ -36,9 +36,9 @@ func (e *event) isBefore(other *event) bool {
 	return e.at < other.at || (e.at == other.at && e.sequence < other.sequence)
 }
 
-// precedes is 1 if the event is before the other, otherwise 0: what isBefore says, without a branch that
+// precedenceBit is 1 if the event is before the other, otherwise 0: what isBefore says, without a branch that
 // guesses wrong half of the time. No event is before time 0.
-func (e *event) precedes(other *event) uint64 {
+func (e *event) precedenceBit(other *event) uint64 {
 	_, borrow := bits.Sub64(e.sequence, other.sequence, 0)
 	_, borrow = bits.Sub64(uint64(e.at), uint64(other.at), borrow)
 	return borrow
@@ -46,8 +46,8 @@ func (e *event) precedes(other *event) uint64 {
 
 // firstOf returns the place of the first of four events.
 func firstOf(four *[eventsBelow]event) uint64 {
-	low, high := four[1].precedes(&four[0]), 2+four[3].precedes(&four[2])
-	return low + (high-low)*four[high%eventsBelow].precedes(&four[low%eventsBelow])
+	low, high := four[1].precedenceBit(&four[0]), 2+four[3].precedenceBit(&four[2])
+	return low + (high-low)*four[high%eventsBelow].precedenceBit(&four[low%eventsBelow])
 }
 
 func (h *eventHeap) pushEvent(e event) {
